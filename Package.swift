@@ -1,0 +1,64 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is built the same way; a public import says so, an existential says `any`.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "Midstream",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "Midstream", targets: ["Midstream"]),
+        .library(name: "Interception", targets: ["Interception"]),
+        .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
+        .executable(name: "midst", targets: ["MidstreamTool"]),
+    ],
+    traits: [
+        .trait(name: "Curl", description: "The libcurl transport, the default one on Linux. Needs libcurl's headers."),
+        .default(enabledTraits: ["Curl"]),
+    ],
+    targets: [
+        .target(name: "Interception", swiftSettings: settings),
+        .target(name: "MidstreamCore", dependencies: ["Interception"], swiftSettings: settings),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(
+            name: "MidstreamCurl",
+            dependencies: [
+                "MidstreamCore", "Interception",
+                .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(
+            name: "Midstream",
+            dependencies: [
+                "Interception", "MidstreamCore", "MidstreamURLSession",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .executableTarget(
+            name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
+        .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCoreTests", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TransportConformanceTests",
+            dependencies: [
+                "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
