@@ -1,0 +1,82 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Calls `body` with a completion handler and waits until the handler has been called or can't be called any more.
+func withCompletion<Output: Sendable>(
+    _ body: (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Void
+) async throws -> Output {
+    try await withUnsafeThrowingContinuation { continuation in
+        let completion = Completion(continuation)
+        body { completion.complete($0) }
+    }
+}
+
+/// The one outcome of a piece of callback-style work.
+///
+/// The handler that user code holds is what keeps this object alive, so its end of life without an outcome means that no outcome
+/// can come.
+private final class Completion<Output: Sendable>: Sendable {
+    private let continuation: Locked<UnsafeContinuation<Output, any Error>?>
+
+    init(_ continuation: UnsafeContinuation<Output, any Error>) {
+        self.continuation = Locked(continuation)
+    }
+
+    deinit {
+        take()?.resume(throwing: CompletionDropped())
+    }
+
+    func complete(_ result: Result<Output, any Error>) {
+        guard let continuation = take() else {
+            let report: StaticString = "Interception: a completion handler was called a second time; the first outcome stands.\n"
+            // To the descriptor, since C's `stderr` is a global variable that strict concurrency checking refuses.
+            _ = write(2, report.utf8Start, report.utf8CodeUnitCount)
+            return
+        }
+        continuation.resume(with: result)
+    }
+
+    private func take() -> UnsafeContinuation<Output, any Error>? {
+        continuation.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+    }
+}
+
+/// The tasks that a callback-style interceptor has started by calling the rest of the chain, so that they can be cancelled.
+final class RunningTasks: Sendable {
+    private struct State {
+        var isCancelled = false
+        var running: [Int: Task<Void, Never>] = [:]
+        var started = 0
+    }
+    private let state = Locked(State())
+
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            state.started += 1
+            let number = state.started
+            // Entered under the lock, so that the task, which leaves under it too, can't leave first.
+            let task = Task { [self] in
+                await work()
+                self.state.withLock { $0.running[number] = nil }
+            }
+            state.running[number] = task
+            if state.isCancelled { task.cancel() }
+        }
+    }
+
+    func cancel() {
+        let running = state.withLock { state in
+            state.isCancelled = true
+            return state.running
+        }
+        for task in running.values { task.cancel() }
+    }
+}

@@ -1,0 +1,88 @@
+/// An interceptor in callback style, for code that hasn't been moved to `async` yet.
+///
+/// `completion` and the handler given to `next` may be called later and from any thread. Of two completions the first stands and
+/// the second is reported on standard error. A completion handler that is dropped without being called makes the
+/// chain throw ``CompletionDropped`` instead of waiting for ever. When the task that runs the chain is cancelled, what `next`
+/// started is cancelled too, and its handler hears of it.
+public protocol CompletionInterceptor<Input, Output>: Interceptor {
+    /// Handles one input; calls `completion` once with the outcome.
+    ///
+    /// - Parameters:
+    ///   - input: The input as the interceptor further out passed it on.
+    ///   - next: The rest of the chain, called as `next(input) { result in … }`: never, once or many times.
+    ///   - completion: Takes the outcome.
+    func intercept(
+        _ input: Input, next: CompletionNext<Input, Output>,
+        completion: @escaping @Sendable (Result<Output, any Error>) -> Void)
+}
+
+/// The rest of a chain in callback style.
+public struct CompletionNext<Input: Sendable, Output: Sendable>: Sendable {
+    private let next: Next<Input, Output>
+    private let tasks: RunningTasks
+
+    init(_ next: Next<Input, Output>, tasks: RunningTasks) {
+        self.next = next
+        self.tasks = tasks
+    }
+
+    /// Runs the rest of the chain with `input` in a task of its own and hands the outcome to `completion`, exactly once.
+    ///
+    /// The task is cancelled when the task that runs the whole chain is.
+    public func callAsFunction(
+        _ input: Input, completion: @escaping @Sendable (Result<Output, any Error>) -> Void
+    ) {
+        let next = next
+        tasks.start {
+            do {
+                completion(.success(try await next(input)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+}
+
+extension CompletionInterceptor {
+    /// Runs the callback form and waits for its completion.
+    ///
+    /// - Throws: The error that was completed with, or ``CompletionDropped``.
+    public func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output {
+        let tasks = RunningTasks()
+        return try await withTaskCancellationHandler {
+            try await withCompletion { completion in
+                intercept(input, next: CompletionNext(next, tasks: tasks), completion: completion)
+            }
+        } onCancel: {
+            tasks.cancel()
+        }
+    }
+}
+
+extension InterceptorChain {
+    /// Makes a chain whose terminal is in callback style.
+    ///
+    /// - Parameters:
+    ///   - interceptors: Outermost first.
+    ///   - completionTerminal: Does the work and calls the handler once, now or later, from any thread. A handler that is
+    ///     dropped without being called makes the chain throw ``CompletionDropped``.
+    public init(
+        _ interceptors: [any Interceptor<Input, Output>] = [],
+        completionTerminal:
+            @escaping @Sendable (
+                Input, @escaping @Sendable (Result<Output, any Error>) -> Void
+            ) -> Void
+    ) {
+        self.init(interceptors) { input in
+            try await withCompletion { completionTerminal(input, $0) }
+        }
+    }
+}
+
+/// Thrown when a completion handler went away without having been called, so that no outcome can ever come.
+public struct CompletionDropped: Error, Hashable, CustomStringConvertible {
+    /// Makes the error; the library does so itself when it sees a handler go away.
+    public init() {}
+    /// Says what happened.
+    public var description: String { "A completion handler was released without having been called." }
+}

@@ -1,0 +1,53 @@
+/// Something that sits between a caller and a destination and sees every input on its way down and every output on its way up.
+///
+/// This is the one primitive of the library: anything else (request-only forms, validators, closures, completion handlers) is an
+/// adapter over it. An interceptor may change the input, answer without asking further (short-circuit), ask several times
+/// (retry), and change or replace the output.
+///
+/// An interceptor is shared by all calls that pass through it and may be called from any task at any time, so it is `Sendable`
+/// and keeps no state of a single call in itself.
+public protocol Interceptor<Input, Output>: Sendable {
+    /// What travels down the chain.
+    associatedtype Input: Sendable
+    /// What travels back up.
+    associatedtype Output: Sendable
+
+    /// Handles one input.
+    ///
+    /// - Parameters:
+    ///   - input: The input as the interceptor further out passed it on.
+    ///   - next: The rest of the chain. It may be called not at all, once or many times; each call runs the rest afresh.
+    /// - Returns: The output, as the interceptor further out shall see it.
+    /// - Throws: Whatever `next` throws, or an error of its own; the chain passes errors on unchanged and never wraps them.
+    func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output
+}
+
+/// The rest of a chain, as seen from one of its interceptors.
+///
+/// A value of two words and a number: it names a place in the chain and allocates nothing. It may be kept, copied and called
+/// from another task.
+public struct Next<Input: Sendable, Output: Sendable>: Sendable {
+    @usableFromInline
+    package let links: ChainLinks<Input, Output>
+    @usableFromInline
+    package let index: Int32
+    /// The observer's number for the pass that this value was handed to; -1 outside any.
+    @usableFromInline
+    package let span: Int32
+
+    @inlinable
+    package init(links: ChainLinks<Input, Output>, index: Int32, span: Int32) {
+        self.links = links
+        self.index = index
+        self.span = span
+    }
+
+    /// Runs the rest of the chain with `input`.
+    ///
+    /// - Throws: Whatever an interceptor further in or the terminal throws; `CancellationError` when the task is cancelled and
+    ///   something further in reacts to it.
+    @inlinable
+    public func callAsFunction(_ input: Input) async throws -> Output {
+        try await links.run(input, at: index, within: span)
+    }
+}

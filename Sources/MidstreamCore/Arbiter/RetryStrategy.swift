@@ -1,0 +1,3 @@
+/// When and how an attempt is repeated.
+public struct RetryStrategy: Sendable {
+}

@@ -1,0 +1,99 @@
+internal import Interception
+
+extension HTTPBody: AsyncSequence {
+    /// A piece of the body; never empty.
+    public typealias Element = [UInt8]
+
+    /// Reads the chunks of a body.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var chunks: ChunkIterator
+
+        init(_ chunks: ChunkIterator) { self.chunks = chunks }
+
+        /// The next chunk, or nil at the end.
+        ///
+        /// - Throws: What the source throws: for a response body an ``HTTPError`` of the transport or `CancellationError`,
+        ///   ``HTTPError/Code/bodyNotReplayable`` when the body could be read once and was.
+        public mutating func next() async throws -> [UInt8]? {
+            while let chunk = try await chunks.next() {
+                if !chunk.isEmpty { return chunk }
+            }
+            return nil
+        }
+    }
+
+    /// Starts reading. A body that can be read once is claimed by it.
+    public func makeAsyncIterator() -> AsyncIterator {
+        switch storage {
+        case .empty: AsyncIterator(ChunkIterator { nil })
+        case .bytes(let bytes): AsyncIterator(.single(bytes))
+        case .file(let path): AsyncIterator(FileChunks.iterator(forFileAt: path))
+        case .stream(_, let make): AsyncIterator(make())
+        case .once(let chunks): AsyncIterator(chunks.claim())
+        case .incoming(let incoming, _): AsyncIterator(ChunkIterator { try await incoming.next() })
+        }
+    }
+}
+
+/// An iterator over chunks with the type of its sequence erased.
+struct ChunkIterator {
+    private let advance: () async throws -> [UInt8]?
+
+    init(_ advance: @escaping () async throws -> [UInt8]?) { self.advance = advance }
+
+    init<S: AsyncSequence>(_ sequence: S) where S.Element == [UInt8] {
+        var iterator = sequence.makeAsyncIterator()
+        advance = { try await iterator.next() }
+    }
+
+    static func single(_ bytes: [UInt8]) -> ChunkIterator {
+        var remaining: [UInt8]? = bytes
+        return ChunkIterator {
+            defer { remaining = nil }
+            return remaining
+        }
+    }
+
+    static func failing(_ error: HTTPError) -> ChunkIterator { ChunkIterator { throw error } }
+
+    func next() async throws -> [UInt8]? { try await advance() }
+}
+
+/// Chunks that can be handed out a single time.
+final class OnceChunks: Sendable {
+    let length: Int64?
+    private let claimed = Locked(false)
+    private let make: @Sendable () -> ChunkIterator
+
+    init(length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
+        self.length = length
+        self.make = make
+    }
+
+    var isClaimed: Bool { claimed.withLock { $0 } }
+
+    func claim() -> ChunkIterator {
+        let isFirst = claimed.withLock { claimed in
+            defer { claimed = true }
+            return !claimed
+        }
+        return isFirst ? make() : .failing(.bodyNotReplayable())
+    }
+}
+
+/// A body that a transport is receiving, one chunk after the other.
+///
+/// Written by transports, read by ``HTTPBody``. All members may be called from any thread.
+public protocol IncomingBody: AnyObject, Sendable {
+    /// The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError`
+    /// and giving up the transfer.
+    func next() async throws -> [UInt8]?
+    /// Gives up the rest. Harmless after the end and when repeated. A transport also does so when the object is released.
+    func close()
+    /// Whether reading has begun.
+    var isSpent: Bool { get }
+    /// The fields after the body (RFC 9110 §6.5), once the end has been read.
+    var trailers: HTTPHeaders? { get }
+    /// The transport's measurements, once the end has been read.
+    var metrics: TransportMetrics? { get }
+}

@@ -1,0 +1,40 @@
+public import Foundation
+
+extension HTTPBody {
+    /// A value as JSON, as `application/json`.
+    ///
+    /// - Parameters:
+    ///   - value: What to encode; encoded now, not when it is sent.
+    ///   - encoder: A plain `JSONEncoder` by default.
+    /// - Throws: What the encoder throws.
+    public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
+        HTTPBody(.bytes([UInt8](try encoder.encode(value))), contentType: "application/json")
+    }
+
+    /// Fields as `application/x-www-form-urlencoded` (WHATWG URL §5.2), in order, names repeated as given.
+    public static func form(_ fields: [(String, String)]) -> HTTPBody {
+        let text = fields.map { "\($0.formEncoded)=\($1.formEncoded)" }.joined(separator: "&")
+        return HTTPBody(.bytes(Array(text.utf8)), contentType: "application/x-www-form-urlencoded")
+    }
+
+    /// Data in memory, as given.
+    public static func data(_ data: Data) -> HTTPBody { .bytes([UInt8](data)) }
+
+    /// The same body, declared to be of another media type.
+    public func withContentType(_ contentType: String) -> HTTPBody { HTTPBody(storage, contentType: contentType) }
+}
+
+extension String {
+    fileprivate var formEncoded: String {
+        var encoded = ""
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: " "): encoded += "+"
+            case UInt8(ascii: "*"): encoded += "*"
+            case UInt8(ascii: "~"): encoded += "%7E"
+            default: encoded.appendPercentEncoding(byte, unless: byte.isUnreserved)
+            }
+        }
+        return encoded
+    }
+}

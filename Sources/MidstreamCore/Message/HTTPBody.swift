@@ -1,0 +1,198 @@
+public import Foundation
+internal import Interception
+
+/// What a message carries: nothing, bytes in memory, a file, or a stream of chunks.
+///
+/// It is an `AsyncSequence` of byte chunks. Chunks are never empty. A body made by ``stream(length:_:)``, ``file(_:)`` or
+/// ``bytes(_:)`` starts from the beginning each time it is iterated; one made by ``once(_:length:)``, and the body of a
+/// response that is still arriving, can be iterated a single time.
+public struct HTTPBody: Sendable {
+    enum Storage: Sendable {
+        case empty
+        case bytes([UInt8])
+        case file(path: String)
+        case stream(length: Int64?, make: @Sendable () -> ChunkIterator)
+        case once(OnceChunks)
+        case incoming(any IncomingBody, length: Int64?)
+    }
+
+    let storage: Storage
+    /// The media type that the body has by the way it was made; used when the request has no `Content-Type` of its own.
+    public let contentType: String?
+
+    init(_ storage: Storage, contentType: String? = nil) {
+        self.storage = storage
+        self.contentType = contentType
+    }
+
+    /// No body.
+    public static let empty = HTTPBody(.empty)
+
+    /// Bytes in memory. Length known, replayable.
+    public static func bytes(_ bytes: [UInt8]) -> HTTPBody { HTTPBody(bytes.isEmpty ? .empty : .bytes(bytes)) }
+
+    /// UTF-8 text, as `text/plain; charset=utf-8`.
+    public static func text(_ text: String) -> HTTPBody {
+        HTTPBody(.bytes(Array(text.utf8)), contentType: "text/plain; charset=utf-8")
+    }
+
+    /// A file, read in chunks while it is sent; replayable. Its length is looked up when it is sent. A file that can't be read
+    /// makes sending fail with ``HTTPError/Code/bodyUnreadable``.
+    public static func file(_ url: URL) -> HTTPBody { HTTPBody(.file(path: url.path)) }
+
+    /// Chunks that `make` produces, anew for each send, so that the body is replayable.
+    ///
+    /// - Parameters:
+    ///   - length: The number of bytes, when it is known; sent as `Content-Length`. Without it the body is sent chunked.
+    ///     A sequence that yields another number makes sending fail with ``HTTPError/Code/bodyUnreadable``.
+    ///   - make: Called at the start of each send. Empty chunks are skipped; an error that the sequence throws ends the request.
+    public static func stream<S: AsyncSequence & Sendable>(
+        length: Int64? = nil, _ make: @escaping @Sendable () -> S
+    ) -> HTTPBody where S.Element == [UInt8] {
+        HTTPBody(.stream(length: length) { ChunkIterator(make()) })
+    }
+
+    /// Chunks that can be read a single time. Sending the request again fails with ``HTTPError/Code/bodyNotReplayable`` before
+    /// anything is sent.
+    public static func once<S: AsyncSequence & Sendable>(
+        _ chunks: S, length: Int64? = nil
+    ) -> HTTPBody where S.Element == [UInt8] {
+        HTTPBody(.once(OnceChunks(length: length) { ChunkIterator(chunks) }))
+    }
+
+    /// A body that a transport is receiving.
+    ///
+    /// - Parameters:
+    ///   - incoming: Gives the chunks as they arrive. Closed when the body is closed.
+    ///   - length: The number of bytes that will come after decoding, when it is known.
+    public static func incoming(_ incoming: any IncomingBody, length: Int64? = nil) -> HTTPBody {
+        HTTPBody(.incoming(incoming, length: length))
+    }
+
+    /// The number of bytes, when it is known without reading the body.
+    public var length: Int64? {
+        switch storage {
+        case .empty: 0
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(let path): FileChunks.length(ofFileAt: path)
+        case .stream(let length, _): length
+        case .once(let chunks): chunks.length
+        case .incoming(_, let length): length
+        }
+    }
+
+    /// Whether the body can be sent a second time.
+    public enum Replayability: String, Sendable, Hashable {
+        /// As often as needed.
+        case replayable
+        /// A single time.
+        case once
+    }
+
+    /// Whether the body can be sent a second time.
+    public var replayability: Replayability {
+        switch storage {
+        case .empty, .bytes, .file, .stream: .replayable
+        case .once, .incoming: .once
+        }
+    }
+
+    /// The bytes, when they are in memory; nil for a file or a stream.
+    public var bytes: [UInt8]? {
+        switch storage {
+        case .empty: []
+        case .bytes(let bytes): bytes
+        default: nil
+        }
+    }
+
+    /// Whether it is a file, and which.
+    package var filePath: String? {
+        if case .file(let path) = storage { path } else { nil }
+    }
+
+    /// The largest body that ``collect(upTo:)`` takes into memory when no limit is given: 64 MiB.
+    public static let defaultCollectLimit = 64 << 20
+
+    /// Reads the whole body into memory.
+    ///
+    /// - Parameter limit: The number of bytes past which it gives up; 64 MiB by default.
+    /// - Throws: ``HTTPError/Code/bodyTooLarge`` past the limit, ``HTTPError/Code/bodyNotReplayable`` when it was read before,
+    ///   `CancellationError`, and what the source throws. In each case a body that is still arriving is closed.
+    public func collect(upTo limit: Int = defaultCollectLimit) async throws -> [UInt8] {
+        if let bytes {
+            guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
+            return bytes
+        }
+        var collected: [UInt8] = []
+        if let length {
+            guard length <= limit else {
+                close()
+                throw HTTPError.bodyTooLarge(limit: limit)
+            }
+            collected.reserveCapacity(Int(length))
+        }
+        for try await chunk in self {
+            guard collected.count + chunk.count <= limit else {
+                close()
+                throw HTTPError.bodyTooLarge(limit: limit)
+            }
+            if collected.isEmpty, collected.capacity < chunk.count { collected = chunk } else { collected += chunk }
+        }
+        return collected
+    }
+
+    /// Gives up what is still arriving, so that its connection is released. Does nothing for any other body, nor a second time.
+    /// Reading a closed body throws ``HTTPError/Code/connectionLost``.
+    public func close() {
+        if case .incoming(let incoming, _) = storage { incoming.close() }
+    }
+
+    /// The body as it is being received, if it is.
+    package var incoming: (any IncomingBody)? {
+        if case .incoming(let incoming, _) = storage { incoming } else { nil }
+    }
+
+    /// Whether it could be read a single time and has been.
+    package var isSpent: Bool {
+        switch storage {
+        case .once(let chunks): chunks.isClaimed
+        case .incoming(let incoming, _): incoming.isSpent
+        default: false
+        }
+    }
+
+    /// Whether both are the very same body, without comparing contents that are not in memory.
+    package func isSame(as other: HTTPBody) -> Bool {
+        switch (storage, other.storage) {
+        case (.empty, .empty): true
+        case (.bytes(let a), .bytes(let b)):
+            a.withUnsafeBufferPointer { a in
+                b.withUnsafeBufferPointer { b in a.baseAddress == b.baseAddress && a.count == b.count }
+            }
+        case (.file(let a), .file(let b)): a == b
+        case (.once(let a), .once(let b)): a === b
+        case (.incoming(let a, _), .incoming(let b, _)): a === b
+        case (.stream(let a, _), .stream(let b, _)): a == b
+        default: false
+        }
+    }
+}
+
+extension HTTPBody: CustomStringConvertible, CustomReflectable {
+    /// What kind of body it is and how long; never its content.
+    public var description: String {
+        let size = length.map { "\($0) bytes" } ?? "unknown length"
+        switch storage {
+        case .empty: return "no body"
+        case .bytes: return size
+        case .file: return "file, \(size)"
+        case .stream: return "stream, \(size)"
+        case .once: return "stream that can be read once, \(size)"
+        case .incoming: return "arriving, \(size)"
+        }
+    }
+
+    /// Shows no content.
+    public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}

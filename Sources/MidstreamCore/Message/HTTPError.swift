@@ -1,0 +1,137 @@
+public import Foundation
+
+/// What went wrong with a request.
+///
+/// Cancellation is never one of these: it surfaces as `CancellationError`. Errors of a user's interceptor or validator reach the
+/// caller as they are.
+public struct HTTPError: Error, Sendable {
+    /// The kind of failure. The set is open: match the codes that you know and have a default.
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The code's name.
+        public let rawValue: String
+        /// Makes a code of any name; the library's own are static members.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
+    }
+
+    /// How far a failed request had come, which decides whether it may be sent again.
+    public enum Progress: String, Sendable, Hashable {
+        /// No byte of it left this machine on a working connection, so the server can't have acted on it.
+        case notSent
+        /// It was sent in part or whole and not answered: the server may have acted on it.
+        case maybeProcessed
+        /// A response arrived, at least its head.
+        case answered
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened, in a sentence. Holds no secrets.
+    public let message: String
+    /// The request, as far as it was known where the error arose.
+    public package(set) var request: HTTPRequest?
+    /// The response, when there was one: for ``Code/unacceptableStatus`` with its body.
+    public package(set) var response: HTTPResponse?
+    /// The error behind this one.
+    public let underlying: (any Error)?
+    /// What was done to the request up to the failure.
+    public package(set) var trace: Trace?
+    /// How far the request had come.
+    public let progress: Progress
+
+    /// Makes an error, as transports and tests do.
+    ///
+    /// - Parameters:
+    ///   - message: A sentence without secrets; the code's name when empty.
+    ///   - progress: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
+    public init(
+        _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
+        underlying: (any Error)? = nil, trace: Trace? = nil, progress: Progress? = nil
+    ) {
+        self.code = code
+        self.message = message.isEmpty ? code.rawValue : message
+        self.request = request
+        self.response = response
+        self.underlying = underlying
+        self.trace = trace
+        self.progress = progress ?? (response == nil ? .maybeProcessed : .answered)
+    }
+}
+
+extension HTTPError.Code {
+    /// The URL, a header, the method or an option can't be sent. Nothing left the machine.
+    public static let invalidRequest = Self(rawValue: "invalidRequest")
+    /// The host's name wasn't found.
+    public static let nameResolution = Self(rawValue: "nameResolution")
+    /// No connection could be made.
+    public static let connection = Self(rawValue: "connection")
+    /// The TLS handshake or a certificate check failed.
+    public static let tls = Self(rawValue: "tls")
+    /// The proxy refused, or could not be spoken to.
+    public static let proxy = Self(rawValue: "proxy")
+    /// An attempt, or a phase of it, took longer than allowed.
+    public static let timeout = Self(rawValue: "timeout")
+    /// The whole call took longer than its deadline.
+    public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
+    /// The connection broke before the response was complete.
+    public static let connectionLost = Self(rawValue: "connectionLost")
+    /// The server sent something that isn't HTTP, or contradicts itself.
+    public static let protocolViolation = Self(rawValue: "protocolViolation")
+    /// The redirect limit was reached, or redirects ran in a circle; carries the last response.
+    public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
+    /// The status isn't one that the validator accepts; carries the response with its body.
+    public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
+    /// The response has no body, and the validator demands one.
+    public static let emptyResponse = Self(rawValue: "emptyResponse")
+    /// The body is larger than what may be held in memory.
+    public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
+    /// The request would have to be sent again, and its body can be read only once.
+    public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
+    /// The request's body can't be read, or isn't as long as was said.
+    public static let bodyUnreadable = Self(rawValue: "bodyUnreadable")
+    /// The response's body isn't what was to be decoded.
+    public static let decoding = Self(rawValue: "decoding")
+    /// A validator's own work failed.
+    public static let validation = Self(rawValue: "validation")
+    /// Every allowed attempt failed; carries the last response and the last reason.
+    public static let retriesExhausted = Self(rawValue: "retriesExhausted")
+    /// Credentials could not be obtained or were refused.
+    public static let authentication = Self(rawValue: "authentication")
+    /// Something the transport can't do.
+    public static let unsupported = Self(rawValue: "unsupported")
+}
+
+extension HTTPError {
+    package static func bodyTooLarge(limit: Int) -> HTTPError {
+        HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", progress: .answered)
+    }
+
+    package static func bodyNotReplayable() -> HTTPError {
+        HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", progress: .notSent)
+    }
+}
+
+extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError, CustomReflectable {
+    /// The code, the message, the request line and the status; secrets withheld.
+    public var description: String {
+        var text = "\(code): \(message)"
+        if let request { text += " [\(request.method) \(request.redactedURL)]" }
+        if let response { text += " [\(response.status)]" }
+        if let underlying = underlying as? HTTPError {
+            text += " (\(underlying.code): \(underlying.message))"
+        } else if let underlying {
+            text += " (\(type(of: underlying)))"
+        }
+        return text
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The message, for people.
+    public var errorDescription: String? { message }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
+}

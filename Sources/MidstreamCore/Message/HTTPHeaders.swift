@@ -1,0 +1,167 @@
+/// The header fields of a message (RFC 9110 §5): ordered, duplicates kept, names compared without regard to case.
+///
+/// A name that isn't a token, and a value with CR, LF or NUL, is never stored: the name is remembered, and sending the request
+/// fails with ``HTTPError/Code/invalidRequest``. Values are trimmed of leading and trailing spaces and tabs.
+///
+/// The fields are kept as the bytes of a message head, so that a whole head is one allocation, however many fields it has, and
+/// strings are made only of what is asked for. Values that aren't UTF-8 are read as ISO 8859-1 and sent back unchanged.
+public struct HTTPHeaders: Sendable {
+    /// `name:value\n` for each field. Since neither part may hold a line feed and names hold no colon, it reads unambiguously.
+    package private(set) var bytes: [UInt8] = []
+    /// Names beyond ``Name/isSensitive`` whose values are secret here.
+    private var sensitiveNames: [Name]?
+    /// Names of fields that were refused.
+    private var refusedNames: [Name]?
+
+    /// No fields.
+    public init() {}
+
+    /// Takes over a head that a transport has put together by ``FieldBuffer``.
+    package init(_ buffer: consuming FieldBuffer) {
+        bytes = buffer.bytes
+    }
+
+    /// The first field's value, or the values of all fields of that name joined by `, ` (RFC 9110 §5.3).
+    ///
+    /// Setting replaces all fields of the name with one, in the place of the first; setting nil removes them. `Set-Cookie`
+    /// values can't be joined without loss: use ``values(_:)`` for them.
+    public subscript(name: Name) -> String? {
+        get {
+            var joined: String?
+            forEachValue(of: name) { value in
+                let text = String(fieldBytes: value)
+                joined = joined.map { "\($0), \(text)" } ?? text
+            }
+            return joined
+        }
+        set {
+            guard let newValue else { return remove(name) }
+            refusedNames?.removeAll { $0 == name }
+            guard Self.isAcceptable(name, newValue) else {
+                remove(name)
+                refusedNames = (refusedNames ?? []) + [name]
+                return
+            }
+            guard let first = firstLine(of: name) else { return append(name, newValue) }
+            let after = HTTPHeaders(line: name, newValue)
+            remove(name)
+            let place = Swift.min(first.lowerBound, bytes.count)
+            bytes.insert(contentsOf: after.bytes, at: place)
+        }
+    }
+
+    /// Adds a field after those that there are.
+    public mutating func add(_ name: Name, _ value: String) {
+        guard Self.isAcceptable(name, value) else {
+            refusedNames = (refusedNames ?? []) + [name]
+            return
+        }
+        append(name, value)
+    }
+
+    /// The values of all fields of a name, in order.
+    public func values(_ name: Name) -> [String] {
+        var values: [String] = []
+        forEachValue(of: name) { values.append(String(fieldBytes: $0)) }
+        return values
+    }
+
+    /// Whether there is a field of that name.
+    public func contains(_ name: Name) -> Bool { firstLine(of: name) != nil }
+
+    /// Removes all fields of a name.
+    public mutating func remove(_ name: Name) {
+        refusedNames?.removeAll { $0 == name }
+        while let line = firstLine(of: name) { bytes.removeSubrange(line) }
+    }
+
+    /// Marks the values of a name as secret: they appear nowhere but on the wire, and a redirect to another origin drops them.
+    ///
+    /// The usual ones (``Name/isSensitive``) needn't be marked.
+    public mutating func markSensitive(_ name: Name) {
+        guard !isSensitive(name) else { return }
+        sensitiveNames = (sensitiveNames ?? []) + [name]
+    }
+
+    /// Whether the values of a name are secret.
+    public func isSensitive(_ name: Name) -> Bool {
+        name.isSensitive || (sensitiveNames?.contains(name) ?? false)
+    }
+
+    /// Whether there is no field.
+    public var isEmpty: Bool { bytes.isEmpty }
+
+    /// How many fields there are.
+    public var count: Int { bytes.lazy.filter { $0 == Self.lineEnd }.count }
+
+    /// The names whose fields were refused, for the error that sending throws.
+    package var refused: [Name] { refusedNames ?? [] }
+
+    /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
+    package mutating func merge(defaults: HTTPHeaders) {
+        guard !defaults.isEmpty || defaults.refusedNames != nil else { return }
+        if bytes.isEmpty {
+            bytes = defaults.bytes
+        } else {
+            let own = self
+            for (name, value) in defaults where !own.contains(name) { append(name, value) }
+        }
+        for name in defaults.sensitiveNames ?? [] { markSensitive(name) }
+        if let refused = defaults.refusedNames { refusedNames = (refusedNames ?? []) + refused }
+    }
+
+    private static func isAcceptable(_ name: Name, _ value: String) -> Bool {
+        name.rawValue.isToken && !value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 }
+    }
+
+    private init(line name: Name, _ value: String) { append(name, value) }
+
+    private mutating func append(_ name: Name, _ value: String) {
+        bytes.reserveCapacity(bytes.count + name.rawValue.utf8.count + value.utf8.count + 2)
+        bytes.append(contentsOf: name.rawValue.utf8)
+        bytes.append(Self.nameEnd)
+        bytes.append(contentsOf: value.utf8.trimmed)
+        bytes.append(Self.lineEnd)
+    }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// The listed fields, in order; a repeated name makes a repeated field.
+    public init(dictionaryLiteral elements: (Name, String)...) {
+        for (name, value) in elements { add(name, value) }
+    }
+}
+
+extension HTTPHeaders: Hashable {
+    /// Whether the fields are the same, in the same order, names compared without regard to case.
+    public static func == (a: HTTPHeaders, b: HTTPHeaders) -> Bool {
+        a.bytes == b.bytes
+            || (a.bytes.count == b.bytes.count && a.elementsEqual(b) { $0.name == $1.name && $0.value == $1.value })
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        for (name, value) in self {
+            hasher.combine(name)
+            hasher.combine(value)
+        }
+    }
+}
+
+extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A line for each field, secret values withheld.
+    public var description: String {
+        map { "\($0.name): \(isSensitive($0.name) ? Self.withheld : $0.value)" }.joined(separator: "\n")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the fields with secret values withheld, so that a dump prints none.
+    public var customMirror: Mirror {
+        Mirror(self, unlabeledChildren: description.split(separator: "\n").map(String.init), displayStyle: .collection)
+    }
+
+    /// What is printed in place of a secret.
+    package static let withheld = "‹withheld›"
+}

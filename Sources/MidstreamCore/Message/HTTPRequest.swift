@@ -1,0 +1,166 @@
+public import Foundation
+internal import Interception
+
+/// A request: a value that describes what to send and how.
+///
+/// Copying one costs a few reference counts; an interceptor changes its copy and passes that on.
+public struct HTTPRequest: Identifiable, Sendable {
+    /// Identifies the call. Given when the request is made, kept by copies, the same on every attempt and redirect.
+    public let id: UUID
+    /// The method.
+    public var method: HTTPMethod
+    /// The URL as text: as it was given, relative to the client's base URL or absolute. Inside the pipeline it is absolute.
+    public var urlText: String
+    /// The header fields.
+    public var headers: HTTPHeaders
+    /// The body.
+    public var body: HTTPBody
+    /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.
+    public package(set) var attempt = 1
+    /// What belongs to the call that the request is part of; nil outside the pipeline.
+    package var call: Call?
+    /// The settings that most requests leave alone, on the heap so that the others don't carry them.
+    private var rare: Rare?
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: Absolute, or relative to the client's base URL. Kept as given; resolved and checked when it is sent.
+    ///   - headers: Header fields; they win over the client's.
+    ///   - body: The body; none by default.
+    public init(_ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
+        id = UUID()
+        self.method = method
+        urlText = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Makes a `GET` request; see ``init(_:_:headers:body:)``.
+    public init(_ url: String, headers: HTTPHeaders = [:]) {
+        self.init(.get, url, headers: headers)
+    }
+
+    /// The URL. A text that is no URL is percent-encoded to make one here; sending it fails with
+    /// ``HTTPError/Code/invalidRequest``. Making a `URL` costs more than reading ``urlText``.
+    public var url: URL {
+        get {
+            URL(string: urlText)
+                ?? URL(string: urlText.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "")
+                ?? URL(fileURLWithPath: "/")
+        }
+        set { urlText = newValue.absoluteString }
+    }
+
+    /// Adds an item to the query, after those that it has. Name and value are percent-encoded; without a value it is just the
+    /// name.
+    public mutating func addQuery(_ name: String, _ value: String?) {
+        let item = value.map { "\(name.percentEncoded)=\($0.percentEncoded)" } ?? name.percentEncoded
+        urlText = URLText.adding(query: item, to: urlText)
+    }
+}
+
+extension HTTPRequest {
+    private struct Settings: Sendable {
+        var timeout: Duration?
+        var deadline: Duration?
+        var maxRetries: Int?
+        var redirects: RedirectPolicy?
+        var interceptors: [any HTTPInterceptor] = []
+        var validators: [any HTTPValidator]?
+        var allowsUnsafeRetry = false
+        var context = RequestContext()
+    }
+
+    private final class Rare: Sendable {
+        let settings: Settings
+        init(_ settings: Settings) { self.settings = settings }
+    }
+
+    private static let usual = Settings()
+
+    private subscript<Value>(setting: WritableKeyPath<Settings, Value>) -> Value {
+        get { (rare?.settings ?? Self.usual)[keyPath: setting] }
+        set {
+            var settings = rare?.settings ?? Self.usual
+            settings[keyPath: setting] = newValue
+            rare = Rare(settings)
+        }
+    }
+
+    /// How long one attempt may take, from its first interceptor to the last byte that is buffered; nil: the client's. Zero or
+    /// less: no limit. For a streamed response it covers the time up to the head.
+    public var timeout: Duration? {
+        get { rare?.settings.timeout }
+        set { self[\.timeout] = newValue }
+    }
+
+    /// How long the whole call may take, retries and waits included; nil: the client's.
+    public var deadline: Duration? {
+        get { rare?.settings.deadline }
+        set { self[\.deadline] = newValue }
+    }
+
+    /// How many times the call may be retried; nil: the client's.
+    public var maxRetries: Int? {
+        get { rare?.settings.maxRetries }
+        set { self[\.maxRetries] = newValue }
+    }
+
+    /// What to do about redirects; nil: the client's.
+    public var redirects: RedirectPolicy? {
+        get { rare?.settings.redirects }
+        set { self[\.redirects] = newValue }
+    }
+
+    /// Interceptors of this request alone. In each stage they run outside the client's.
+    public var interceptors: [any HTTPInterceptor] {
+        get { rare?.settings.interceptors ?? [] }
+        set { self[\.interceptors] = newValue }
+    }
+
+    /// Validators in place of the client's; nil: the client's.
+    public var validators: [any HTTPValidator]? {
+        get { rare?.settings.validators }
+        set { self[\.validators] = newValue }
+    }
+
+    /// Whether it may be sent again after a failure although its method isn't idempotent; false by default.
+    public var allowsUnsafeRetry: Bool {
+        get { rare?.settings.allowsUnsafeRetry ?? false }
+        set { self[\.allowsUnsafeRetry] = newValue }
+    }
+
+    /// Values that interceptors leave for each other.
+    public var context: RequestContext {
+        get { rare?.settings.context ?? Self.usual.context }
+        set { self[\.context] = newValue }
+    }
+
+    /// How the response's body is to be delivered; set by the client for its transport.
+    public var delivery: BodyDelivery { call?.delivery ?? .streamed }
+}
+
+/// How a transport is to deliver the body of a response.
+public enum BodyDelivery: Hashable, Sendable {
+    /// As it arrives.
+    case streamed
+    /// As a whole, of at most so many decoded bytes. A transport may deliver it still arriving instead, and the client collects it.
+    case buffered(upTo: Int)
+}
+
+extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method and the URL without its credentials.
+    public var description: String { "\(method) \(redactedURL)" }
+
+    /// The method, the URL, the headers and what kind of body there is; secrets withheld.
+    public var debugDescription: String {
+        [description, headers.isEmpty ? nil : headers.description, "[\(body)]"].compactMap { $0 }.joined(separator: "\n")
+    }
+
+    /// Shows what ``debugDescription`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["request": debugDescription]) }
+
+    package var redactedURL: String { URLText.redacted(urlText) }
+}

@@ -1,0 +1,114 @@
+public import Foundation
+
+/// A form with files, sent as `multipart/form-data` (RFC 7578).
+///
+/// Files are read while the form is sent, so a large one takes no memory. When the length of every part is known, so is that
+/// of the whole.
+public struct MultipartForm: Sendable {
+    struct Part: Sendable {
+        let head: [UInt8]
+        let content: HTTPBody
+    }
+
+    /// What separates the parts; random.
+    public let boundary: String
+    private(set) var parts: [Part] = []
+
+    /// An empty form.
+    ///
+    /// - Parameter boundary: A text of at most 70 token characters that occurs in no part; random by default.
+    public init(boundary: String = "midstream-" + UUID().uuidString) {
+        self.boundary = boundary
+    }
+
+    /// Adds a plain field.
+    public mutating func add(_ name: String, _ value: String) {
+        add(name, content: .bytes(Array(value.utf8)), fileName: nil, contentType: nil)
+    }
+
+    /// Adds a file from disk, read while the form is sent.
+    ///
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - file: Where the file is.
+    ///   - fileName: The name that the server is told; the file's own by default.
+    ///   - contentType: `application/octet-stream` by default.
+    public mutating func add(
+        _ name: String, file: URL, fileName: String? = nil, contentType: String = "application/octet-stream"
+    ) {
+        add(name, content: .file(file), fileName: fileName ?? file.lastPathComponent, contentType: contentType)
+    }
+
+    /// Adds a part with any body, such as bytes or a stream.
+    public mutating func add(_ name: String, content: HTTPBody, fileName: String?, contentType: String?) {
+        var head = "Content-Disposition: form-data; name=\"\(name.quotedInForm)\""
+        if let fileName { head += "; filename=\"\(fileName.quotedInForm)\"" }
+        if let type = contentType ?? content.contentType {
+            head += "\r\nContent-Type: \(String(type.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))"
+        }
+        parts.append(Part(head: Array("--\(boundary)\r\n\(head)\r\n\r\n".utf8), content: content))
+    }
+
+    var end: [UInt8] { Array("--\(boundary)--\r\n".utf8) }
+
+    var length: Int64? {
+        var total = Int64(end.count)
+        for part in parts {
+            guard let length = part.content.length else { return nil }
+            total += Int64(part.head.count) + length + 2
+        }
+        return total
+    }
+}
+
+extension HTTPBody {
+    /// A form with files. It can be sent again when each of its parts can.
+    public static func multipart(_ form: MultipartForm) -> HTTPBody {
+        let type = "multipart/form-data; boundary=\(form.boundary)"
+        let make: @Sendable () -> ChunkIterator = { MultipartChunks.iterator(over: form) }
+        if form.parts.allSatisfy({ $0.content.replayability == .replayable }) {
+            return HTTPBody(.stream(length: form.length, make: make), contentType: type)
+        }
+        return HTTPBody(.once(OnceChunks(length: form.length, make)), contentType: type)
+    }
+}
+
+private enum MultipartChunks {
+    static func iterator(over form: MultipartForm) -> ChunkIterator {
+        var parts = form.parts.makeIterator()
+        var content: HTTPBody.AsyncIterator?
+        var isAtEnd = false
+        return ChunkIterator {
+            if var current = content {
+                if let chunk = try await current.next() {
+                    content = current
+                    return chunk
+                }
+                content = nil
+                return [13, 10]
+            }
+            if let part = parts.next() {
+                content = part.content.makeAsyncIterator()
+                return part.head
+            }
+            defer { isAtEnd = true }
+            return isAtEnd ? nil : form.end
+        }
+    }
+}
+
+extension String {
+    /// The text as it may stand between quotes in a part's head (WHATWG HTML, multipart/form-data encoding algorithm).
+    fileprivate var quotedInForm: String {
+        var quoted = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "%22"
+            case "\r": quoted += "%0D"
+            case "\n": quoted += "%0A"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted
+    }
+}

@@ -1,0 +1,32 @@
+public import Interception
+
+/// An interceptor of HTTP requests and responses: the form that every feature of the client has.
+///
+/// Implement ``intercept(_:next:)`` for full control, or one of the refinements: ``RequestInterceptor``, ``ResponseInterceptor``,
+/// ``LifecycleInterceptor``. One instance serves all calls of a client at once.
+public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output == HTTPResponse {
+    /// Where in the pipeline it belongs; `.attempt` by default, where it sees every answer of the server.
+    var stage: Stage { get }
+
+    /// Handles one request.
+    ///
+    /// - Parameters:
+    ///   - request: As the interceptor further out passed it on. Change a copy and pass that to `next`.
+    ///   - next: The rest of the pipeline; may be called not at all, once or many times.
+    /// - Throws: What `next` throws, or an error of its own. It reaches the caller unchanged, unless an interceptor further out
+    ///   handles it.
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
+}
+
+extension HTTPInterceptor {
+    /// `.attempt`.
+    public var stage: Stage { .attempt }
+
+    /// The name by which pipelines, explanations and traces call the interceptor: its type's.
+    package var name: String { (self as? any NamedInterceptor)?.name ?? "\(type(of: self as Any))" }
+}
+
+/// An interceptor that stands for something else and goes by that one's name.
+package protocol NamedInterceptor {
+    var name: String { get }
+}

@@ -1,0 +1,32 @@
+/// What a transport measured about one exchange. Durations count from its start; a part that a transport can't tell is nil.
+public struct TransportMetrics: Sendable, Hashable {
+    /// Until the host's name was resolved.
+    public var nameLookup: Duration?
+    /// Until the connection stood (TCP or the proxy's).
+    public var connect: Duration?
+    /// Until the TLS handshake was done; nil without TLS.
+    public var tlsHandshake: Duration?
+    /// Until the first byte of the response.
+    public var firstByte: Duration?
+    /// Until the end of the response.
+    public var total: Duration?
+    /// The server's, or the proxy's, address.
+    public var remoteAddress: String?
+    /// The port at that address.
+    public var remotePort: Int?
+    /// The address of this side.
+    public var localAddress: String?
+    /// The port of this side.
+    public var localPort: Int?
+    /// The TLS version, such as `TLSv1.3`; nil without TLS.
+    public var tlsVersion: String?
+    /// Whether a connection was used that stood already.
+    public var isReusedConnection: Bool?
+    /// Bytes of the request that were sent, its head included.
+    public var bytesSent: Int64?
+    /// Bytes of the response that were received, before decoding, its head included.
+    public var bytesReceived: Int64?
+
+    /// Nothing known yet.
+    public init() {}
+}
