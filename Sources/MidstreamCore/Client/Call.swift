@@ -1,8 +1,34 @@
+internal import Interception
+
 /// What belongs to one call and is shared by all its attempts.
 package final class Call: Sendable {
     package let delivery: BodyDelivery
+    package let pipeline: Pipeline
+    /// The URL that was resolved and checked when the call began.
+    package let checkedURL: String
+    package let recorder: TraceRecorder?
+    /// Responses of this call whose bodies may still be arriving. One that a second exchange takes the place of is closed.
+    private let openBodies: Locked<[HTTPBody]>?
 
-    package init(delivery: BodyDelivery) {
+    init(delivery: BodyDelivery, pipeline: Pipeline, checkedURL: String, isTraced: Bool) {
         self.delivery = delivery
+        self.pipeline = pipeline
+        self.checkedURL = checkedURL
+        recorder = isTraced ? TraceRecorder(pipeline: pipeline) : nil
+        openBodies = delivery == .streamed ? Locked([]) : nil
+    }
+
+    func opened(_ body: HTTPBody) {
+        guard body.incoming != nil else { return }
+        openBodies?.withLock { $0.append(body) }
+    }
+
+    func closeOpenBodies() {
+        guard let openBodies else { return }
+        let bodies = openBodies.withLock { bodies in
+            defer { bodies = [] }
+            return bodies
+        }
+        for body in bodies { body.close() }
     }
 }

@@ -1,5 +1,4 @@
 public import Foundation
-internal import Interception
 
 /// What a message carries: nothing, bytes in memory, a file, or a stream of chunks.
 ///
@@ -161,22 +160,6 @@ public struct HTTPBody: Sendable {
         default: false
         }
     }
-
-    /// Whether both are the very same body, without comparing contents that are not in memory.
-    package func isSame(as other: HTTPBody) -> Bool {
-        switch (storage, other.storage) {
-        case (.empty, .empty): true
-        case (.bytes(let a), .bytes(let b)):
-            a.withUnsafeBufferPointer { a in
-                b.withUnsafeBufferPointer { b in a.baseAddress == b.baseAddress && a.count == b.count }
-            }
-        case (.file(let a), .file(let b)): a == b
-        case (.once(let a), .once(let b)): a === b
-        case (.incoming(let a, _), .incoming(let b, _)): a === b
-        case (.stream(let a, _), .stream(let b, _)): a == b
-        default: false
-        }
-    }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {
@@ -195,4 +178,24 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
 
     /// Shows no content.
     public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}
+
+/// Tells bodies apart without holding on to them or looking inside.
+struct BodyIdentity: Equatable {
+    private let kind: UInt8
+    private let mark: Int
+    private let length: Int
+
+    init(_ body: HTTPBody) {
+        switch body.storage {
+        case .empty: (kind, mark, length) = (0, 0, 0)
+        case .bytes(let bytes):
+            (kind, mark, length) = (1, bytes.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }, bytes.count)
+        case .file(let path): (kind, mark, length) = (2, path.hashValue, 0)
+        // Closures have no identity; two streams of the same length pass for the same one.
+        case .stream(let length, _): (kind, mark, self.length) = (3, 0, Int(length ?? -1))
+        case .once(let chunks): (kind, mark, length) = (4, ObjectIdentifier(chunks).hashValue, 0)
+        case .incoming(let incoming, _): (kind, mark, length) = (5, ObjectIdentifier(incoming).hashValue, 0)
+        }
+    }
 }

@@ -107,6 +107,14 @@ extension HTTPError {
         HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", progress: .answered)
     }
 
+    package static func timeout(_ allowed: Duration, progress: Progress = .maybeProcessed) -> HTTPError {
+        HTTPError(.timeout, "The attempt took longer than \(allowed).", progress: progress)
+    }
+
+    static func deadlineExceeded(_ allowed: Duration) -> HTTPError {
+        HTTPError(.deadlineExceeded, "The call took longer than \(allowed).")
+    }
+
     package static func bodyNotReplayable() -> HTTPError {
         HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", progress: .notSent)
     }

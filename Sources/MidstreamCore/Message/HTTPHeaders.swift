@@ -110,6 +110,12 @@ public struct HTTPHeaders: Sendable {
         if let refused = defaults.refusedNames { refusedNames = (refusedNames ?? []) + refused }
     }
 
+    /// Whether both are unchanged copies of the same fields; costs no comparison of their contents.
+    func isIdentical(to other: HTTPHeaders) -> Bool {
+        bytes.count == other.bytes.count
+            && bytes.withUnsafeBufferPointer { a in other.bytes.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress } }
+    }
+
     private static func isAcceptable(_ name: Name, _ value: String) -> Bool {
         name.rawValue.isToken && !value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 }
     }

@@ -17,6 +17,8 @@ public struct HTTPRequest: Identifiable, Sendable {
     public var body: HTTPBody
     /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.
     public package(set) var attempt = 1
+    /// When the present attempt has to be over; nil when it may take as long as it likes.
+    package var attemptEnd: AttemptEnd?
     /// What belongs to the call that the request is part of; nil outside the pipeline.
     package var call: Call?
     /// The settings that most requests leave alone, on the heap so that the others don't carry them.

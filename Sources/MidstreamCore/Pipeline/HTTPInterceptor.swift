@@ -30,3 +30,8 @@ extension HTTPInterceptor {
 package protocol NamedInterceptor {
     var name: String { get }
 }
+
+extension HTTPInterceptor {
+    /// The interceptor as the generic core knows it; the compiler doesn't convert `any HTTPInterceptor` by itself.
+    package var generic: any Interceptor<HTTPRequest, HTTPResponse> { self }
+}

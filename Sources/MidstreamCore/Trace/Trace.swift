@@ -1,6 +1,62 @@
 /// What was done to a request and its response: by whom, in what order, and how long it took.
+///
+/// Recorded while the call runs, worked out when it is looked at; so looking again later may show more of a call that still runs.
+/// Values of secret headers aren't in it.
 public struct Trace: Sendable {
     private let call: Call?
 
     package init(_ call: Call?) { self.call = call }
+
+    /// One pass through an interceptor or the transport.
+    public struct Span: Sendable, Hashable, Codable {
+        /// The interceptor's name, or the transport's.
+        public let name: String
+        /// The stage that it stands at; nil for the transport.
+        public let stage: Stage?
+        /// Who put it into the pipeline.
+        public let scope: Scope
+        /// Which attempt it belongs to; 1 is the first.
+        public let attempt: Int
+        /// When it began, in nanoseconds from the start of the call.
+        public let startNanoseconds: UInt64
+        /// How long it took, everything further in included; nil while it runs.
+        public let nanoseconds: UInt64?
+        /// The method and URL that it was given.
+        public let request: String
+        /// What it changed about the request before passing it on, such as `+ X-Request-ID: 42` or `url: …`.
+        public let requestChanges: [String]
+        /// What it changed about the response before handing it back.
+        public let responseChanges: [String]
+        /// What it said itself about what it did and why.
+        public let notes: [String]
+        /// The status that it returned; nil when it threw or still runs.
+        public let status: Int?
+        /// What it threw, in words.
+        public let failure: String?
+        /// The passes further in, one for each time that it called `next`. Empty for an interceptor: it answered by itself.
+        public let children: [Span]
+
+        /// Whether it answered without asking further in.
+        public var isShortCircuit: Bool { stage != nil && children.isEmpty && status != nil }
+        /// When it began, from the start of the call.
+        public var start: Duration { .nanoseconds(Int64(clamping: startNanoseconds)) }
+        /// How long it took; nil while it runs.
+        public var duration: Duration? { nanoseconds.map { .nanoseconds(Int64(clamping: $0)) } }
+    }
+
+    /// The outermost passes; a single one for a call. Empty when nothing was recorded.
+    public var spans: [Span] {
+        guard let call, let recorder = call.recorder else { return [] }
+        return TraceAssembly(recorder.snapshot, start: recorder.start, pipeline: call.pipeline).roots
+    }
+
+    /// How many passes were not kept because there were too many; 0 for any reasonable call.
+    public var droppedSpans: Int { call?.recorder?.snapshot.dropped ?? 0 }
 }
+
+extension Trace: Encodable {
+    /// Encodes the spans.
+    public func encode(to encoder: any Encoder) throws { try spans.encode(to: encoder) }
+}
+
+extension Stage: Codable {}

@@ -1,0 +1,16 @@
+internal import Foundation
+
+extension String {
+    /// The value of an `Authorization` header in the Basic scheme (RFC 7617).
+    package static func basic(user: String, password: String) -> String {
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+
+    /// The value of an `Authorization` header for the user and password of a URL, which may be percent-encoded there.
+    static func basic(userInfo: String) -> String {
+        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+            String($0).removingPercentEncoding ?? String($0)
+        }
+        return basic(user: parts[0], password: parts.count > 1 ? parts[1] : "")
+    }
+}

@@ -1,0 +1,29 @@
+extension HTTPClient {
+    /// The settings of a client. What a request sets itself wins.
+    public struct Configuration: Sendable {
+        /// Header fields for every request; a request's own field of the same name wins. `User-Agent` by default.
+        public var headers: HTTPHeaders = ["User-Agent": "Midstream"]
+        /// Query items for every request, after the request's own; none by default.
+        public var query: [(String, String)] = []
+        /// How long one attempt may take, redirects included; 60 s by default. Zero or less: no limit.
+        public var timeout = Duration.seconds(60)
+        /// How long a whole call may take, retries and waits included; no limit by default.
+        public var deadline: Duration?
+        /// How many times a call may be retried; 0 by default.
+        public var maxRetries = 0
+        /// Who judges responses, in order; the ``DefaultValidator`` by default.
+        public var validators: [any HTTPValidator] = [DefaultValidator()]
+        /// What to do about redirects; up to 10 are followed by default.
+        public var redirects = RedirectPolicy.follow(limit: 10)
+        /// The largest body that ``HTTPClient/send(_:)`` takes into memory, in decoded bytes; 64 MiB by default.
+        public var maximumBufferedBody = HTTPBody.defaultCollectLimit
+        /// The clock that drives backoff, the attempt timeout and the deadline, and nothing else.
+        public var clock: any Clock<Duration> = ContinuousClock()
+        /// Whether what happens to each request is recorded, so that responses and errors carry a trace; true by default. Costs
+        /// about a tenth of a microsecond per interceptor.
+        public var recordsTrace = true
+
+        /// The defaults.
+        public init() {}
+    }
+}

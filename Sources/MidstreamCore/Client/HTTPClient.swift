@@ -1,0 +1,120 @@
+internal import Interception
+
+/// Sends requests through a pipeline of interceptors.
+///
+/// A client is immutable and safe to use from any task; make one per service and keep it, since its transport keeps the
+/// connections. Interceptors, configuration and transport are fixed when it is made.
+public final class HTTPClient: Sendable {
+    /// What relative URLs are joined to.
+    public let baseURL: String?
+    /// The settings that requests don't set themselves.
+    public let configuration: Configuration
+    /// What puts the requests on the wire.
+    public let transport: any HTTPTransport
+    private let assembled: Pipeline
+    private let query: String?
+
+    /// Makes a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: What relative URLs are joined to: `https://h/v2` and `users` give `https://h/v2/users`. Checked when it is used.
+    ///   - configuration: Settings; see ``Configuration`` for the defaults.
+    ///   - transport: What puts the requests on the wire.
+    ///   - interceptors: In each stage the first listed is the outermost. The stages are sorted by the pipeline.
+    public init(
+        baseURL: String? = nil, configuration: Configuration = .init(), transport: any HTTPTransport,
+        @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) {
+        self.baseURL = baseURL
+        self.configuration = configuration
+        self.transport = transport
+        let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
+        query = items.isEmpty ? nil : items.joined(separator: "&")
+        assembled = Pipeline(client: interceptors(), builtIn: Self.builtIn(configuration), transport: transport)
+    }
+
+    private static func builtIn(_ configuration: Configuration) -> [Pipeline.Element] {
+        [
+            Pipeline.Element(
+                interceptor: Arbiter(configuration), name: "Arbiter", place: .arbiter, scope: .builtIn),
+            Pipeline.Element(
+                interceptor: Redirects(policy: configuration.redirects), name: "Redirects", place: .redirects, scope: .builtIn),
+        ]
+    }
+
+    /// The order in which requests of this client pass; it prints itself by stage.
+    public var pipeline: PipelineDescription { PipelineDescription(assembled) }
+
+    /// Sends a request and returns when the whole response is there, its body in memory.
+    ///
+    /// Runs in the caller's task.
+    ///
+    /// - Throws: ``HTTPError``: by default also for a status outside 200..<400, and ``HTTPError/Code/bodyTooLarge`` past
+    ///   ``Configuration/maximumBufferedBody``. `CancellationError` when the task is cancelled. What an interceptor or a
+    ///   validator throws, unchanged.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody))
+    }
+
+    /// Sends a request and returns when the head of the response is there; the body arrives while it is read.
+    ///
+    /// Read the body to its end or close it (``HTTPBody/close()``); releasing the response closes it as well. The attempt's
+    /// timeout and the deadline cover the time until the head. Validators see the response without its body.
+    ///
+    /// - Throws: As ``send(_:)`` does, up to the head.
+    public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await run(request, delivery: .streamed)
+    }
+
+    private func run(_ request: HTTPRequest, delivery: BodyDelivery) async throws -> HTTPResponse {
+        var request = request
+        do {
+            request.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
+            request.completeHeaders(defaults: configuration.headers)
+        } catch let error as HTTPError {
+            throw error.completed(request: request, trace: nil)
+        }
+        let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
+        let call = Call(
+            delivery: delivery, pipeline: pipeline, checkedURL: request.urlText, isTraced: configuration.recordsTrace)
+        request.call = call
+        request.attempt = 1
+        let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
+        do {
+            return try await limit.run(error: { .deadlineExceeded($0) }) { [request] in
+                try await pipeline.run(request, isTraced: call.recorder != nil)
+            }
+        } catch let error as HTTPError {
+            throw error.completed(request: request, trace: Trace(call))
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Adds what the request has not set itself: the client's headers, the body's type, and credentials that stand in the URL,
+    /// which leave it, so that they are treated as the secret that they are.
+    fileprivate mutating func completeHeaders(defaults: HTTPHeaders) {
+        headers.merge(defaults: defaults)
+        if let type = body.contentType, !headers.contains(.contentType) { headers[.contentType] = type }
+        if urlText.utf8.contains(UInt8(ascii: "@")) { moveCredentialsToHeader() }
+    }
+
+    private mutating func moveCredentialsToHeader() {
+        var parts = URLText(urlText)
+        guard let userInfo = parts.userInfo else { return }
+        parts.authority = parts.hostAndPort
+        urlText = parts.text
+        guard !headers.contains(.authorization) else { return }
+        headers[.authorization] = .basic(userInfo: String(userInfo))
+    }
+}
+
+extension HTTPError {
+    /// The error with what the client knows and the place of its origin didn't.
+    fileprivate func completed(request: HTTPRequest, trace: Trace?) -> HTTPError {
+        var error = self
+        error.request = error.request ?? request
+        error.trace = error.trace ?? trace
+        return error
+    }
+}

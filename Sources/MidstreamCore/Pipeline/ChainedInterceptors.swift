@@ -1,0 +1,101 @@
+public import Interception
+
+/// Request interceptors that act as one.
+public struct ChainedRequestInterceptor: RequestInterceptor {
+    /// In the order in which they run.
+    public let interceptors: [any RequestInterceptor]
+
+    /// Joins request interceptors into one that runs them as listed. An empty list changes nothing.
+    public static func chain(inOrder interceptors: [any RequestInterceptor]) -> Self { Self(interceptors: interceptors) }
+
+    /// The first one's; `.attempt` for an empty list.
+    public var stage: Stage { interceptors.first?.stage ?? .attempt }
+
+    /// Runs the interceptors as listed; a throw in one stops the later ones.
+    public func intercept(request: inout HTTPRequest) async throws {
+        for interceptor in interceptors { try await interceptor.intercept(request: &request) }
+    }
+}
+
+/// Response interceptors that act as one.
+public struct ChainedResponseInterceptor: ResponseInterceptor {
+    /// In the order in which they run.
+    public let interceptors: [any ResponseInterceptor]
+
+    /// Joins response interceptors into one that runs them as listed. An empty list changes nothing.
+    public static func chain(inOrder interceptors: [any ResponseInterceptor]) -> Self { Self(interceptors: interceptors) }
+
+    /// The first one's; `.attempt` for an empty list.
+    public var stage: Stage { interceptors.first?.stage ?? .attempt }
+
+    /// Runs the interceptors as listed; a throw in one stops the later ones.
+    public func intercept(response: inout HTTPResponse) async throws {
+        for interceptor in interceptors { try await interceptor.intercept(response: &response) }
+    }
+}
+
+/// Interceptors that are given to a pipeline as one.
+///
+/// A pipeline takes it apart, so each one stands at its own stage and appears under its own name.
+public struct ChainedHTTPInterceptor: HTTPInterceptor {
+    /// Outermost first.
+    public let interceptors: [any HTTPInterceptor]
+
+    /// Joins interceptors: the first sees requests first and responses last. An empty list passes through.
+    public static func chain(inOrder interceptors: [any HTTPInterceptor]) -> Self { Self(interceptors: interceptors) }
+
+    /// The first one's; `.attempt` for an empty list.
+    public var stage: Stage { interceptors.first?.stage ?? .attempt }
+
+    /// Runs the interceptors around the rest of the pipeline; a throw in one keeps the request from those further in.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        try await next.running(interceptors.map(\.generic), on: request)
+    }
+}
+
+extension RequestInterceptor {
+    /// An interceptor that runs this one, then `other`.
+    public func chain(before other: any RequestInterceptor) -> ChainedRequestInterceptor { .chain(inOrder: [self, other]) }
+    /// An interceptor that runs `other`, then this one.
+    public func chain(after other: any RequestInterceptor) -> ChainedRequestInterceptor { .chain(inOrder: [other, self]) }
+}
+
+extension ResponseInterceptor {
+    /// An interceptor that runs this one, then `other`.
+    public func chain(before other: any ResponseInterceptor) -> ChainedResponseInterceptor { .chain(inOrder: [self, other]) }
+    /// An interceptor that runs `other`, then this one.
+    public func chain(after other: any ResponseInterceptor) -> ChainedResponseInterceptor { .chain(inOrder: [other, self]) }
+}
+
+extension HTTPInterceptor {
+    /// An interceptor that runs this one outside `other`.
+    public func chain(before other: any HTTPInterceptor) -> ChainedHTTPInterceptor { .chain(inOrder: [self, other]) }
+    /// An interceptor that runs this one inside `other`.
+    public func chain(after other: any HTTPInterceptor) -> ChainedHTTPInterceptor { .chain(inOrder: [other, self]) }
+}
+
+extension RequestInterceptor where Self: ResponseInterceptor {
+    /// An interceptor that runs this one outside `other`, as what it is: an interceptor of requests and responses.
+    public func chain(before other: any RequestInterceptor & ResponseInterceptor) -> ChainedHTTPInterceptor {
+        .chain(inOrder: [self, other])
+    }
+    /// An interceptor that runs this one inside `other`.
+    public func chain(after other: any RequestInterceptor & ResponseInterceptor) -> ChainedHTTPInterceptor {
+        .chain(inOrder: [other, self])
+    }
+}
+
+extension HTTPInterceptor {
+    /// The same interceptor at another stage.
+    public func at(_ stage: Stage) -> some HTTPInterceptor { StagedInterceptor(base: self, stage: stage) }
+}
+
+/// An interceptor at another stage than its own.
+struct StagedInterceptor: HTTPInterceptor {
+    let base: any HTTPInterceptor
+    let stage: Stage
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        try await base.intercept(request, next: next)
+    }
+}

@@ -1,0 +1,65 @@
+/// The innermost part of a pipeline: one request to the transport, one response from it.
+struct Exchange: Sendable {
+    private let transport: any HTTPTransport
+
+    init(_ transport: any HTTPTransport) { self.transport = transport }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let request = try checked(request)
+        try Task.checkCancellation()
+        request.call?.closeOpenBodies()
+        guard let end = request.attemptEnd, !keepsTime(of: request, end) else { return try await deliver(request) }
+        let limit = TimeLimit(end.remaining, on: end.clock)
+        return try await limit.run(error: { _ in .timeout(end.allowed) }) { try await deliver(request) }
+    }
+
+    /// Whether the transport itself ends the exchange in time, which saves a task for each.
+    private func keepsTime(of request: HTTPRequest, _ end: AttemptEnd) -> Bool {
+        end.isOnSystemClock && request.delivery != .streamed && transport is any TimekeepingTransport
+    }
+
+    private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var response = try await transport.send(request)
+        switch request.delivery {
+        case .buffered(let limit):
+            if response.body.bytes == nil {
+                let body = response.body
+                response.body = .bytes(try await body.collect(upTo: limit))
+                response.trailers = response.trailers ?? body.incoming?.trailers
+                response.metrics = response.metrics ?? body.incoming?.metrics
+            }
+        case .streamed:
+            request.call?.opened(response.body)
+        }
+        return response
+    }
+
+    /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.
+    private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
+        var request = request
+        if let name = request.headers.refused.first {
+            throw HTTPError(
+                .invalidRequest,
+                "The header \(name.rawValue.debugDescription) can't be sent: its name is no token or its value has a line break.",
+                request: request, progress: .notSent)
+        }
+        guard request.method.rawValue.isToken else {
+            throw HTTPError(
+                .invalidRequest, "The method \(request.method.rawValue.debugDescription) is no token.", request: request,
+                progress: .notSent)
+        }
+        if request.urlText != request.call?.checkedURL {
+            request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
+        }
+        if let end = request.attemptEnd, end.remaining <= .zero { throw HTTPError.timeout(end.allowed, progress: .notSent) }
+        if request.body.isSpent {
+            throw HTTPError(
+                .bodyNotReplayable, "The request would have to be sent again, and its body can be read only once.",
+                request: request, progress: .notSent)
+        }
+        return request
+    }
+}
+
+/// A transport that ends a buffered exchange by itself when ``HTTPRequest/attemptEnd`` is reached, with ``HTTPError/Code/timeout``.
+package protocol TimekeepingTransport: HTTPTransport {}

@@ -1,0 +1,44 @@
+/// The order in which a request passes through a client, for people to read.
+public struct PipelineDescription: Sendable, CustomStringConvertible {
+    /// One interceptor of the pipeline.
+    public struct Entry: Sendable, Hashable {
+        /// The interceptor's name.
+        public let name: String
+        /// The stage that it stands at.
+        public let stage: Stage
+        /// Who put it there.
+        public let scope: Scope
+    }
+
+    /// The interceptors, outermost first.
+    public let entries: [Entry]
+    /// The name of the transport's type.
+    public let transport: String
+
+    init(_ pipeline: Pipeline) {
+        entries = pipeline.elements.map { Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }
+        transport = pipeline.transportName
+    }
+
+    /// A line for each interceptor under the heading of its stage, outermost first, the transport last.
+    public var description: String {
+        var lines: [String] = []
+        for stage in Stage.allCases {
+            lines.append("\(stage)")
+            for entry in entries where entry.stage == stage {
+                lines.append("  \(entry.name)" + (entry.scope == .client ? "" : "  (\(entry.scope.label))"))
+            }
+        }
+        return (lines + ["transport", "  \(transport)"]).joined(separator: "\n")
+    }
+}
+
+extension Scope {
+    package var label: String {
+        switch self {
+        case .request: "of the request"
+        case .client: "of the client"
+        case .builtIn: "built in"
+        }
+    }
+}

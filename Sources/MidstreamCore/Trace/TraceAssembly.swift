@@ -1,0 +1,71 @@
+/// Makes a tree of readable spans out of what a recorder wrote down.
+struct TraceAssembly {
+    private let recording: TraceRecorder.Recording
+    private let start: UInt64
+    private let pipeline: Pipeline
+    private var children: [Int32: [Int32]] = [:]
+
+    init(_ recording: TraceRecorder.Recording, start: UInt64, pipeline: Pipeline) {
+        self.recording = recording
+        self.start = start
+        self.pipeline = pipeline
+        for (place, pass) in recording.passes.enumerated() { children[pass.parent, default: []].append(Int32(place)) }
+    }
+
+    var roots: [Trace.Span] { (children[-1] ?? []).map(span) }
+
+    private func span(_ index: Int32) -> Trace.Span {
+        let pass = recording.passes[Int(index)]
+        let element = pipeline.elements.indices.contains(Int(pass.element)) ? pipeline.elements[Int(pass.element)] : nil
+        let inner = children[index] ?? []
+        let request = recording.requests[pass.request]
+        let response = recording.responses[pass.response]
+        let passedOn = inner.first.flatMap { recording.requests[recording.passes[Int($0)].request] }
+        let received = inner.last.flatMap { recording.responses[recording.passes[Int($0)].response] }
+        return Trace.Span(
+            name: element?.name ?? pipeline.transportName,
+            stage: element?.place.stage,
+            scope: element?.scope ?? .client,
+            attempt: passedOn?.attempt ?? request?.attempt ?? 1,
+            startNanoseconds: pass.start - start,
+            nanoseconds: pass.end == 0 ? nil : pass.end - pass.start,
+            request: request.map { "\($0.method) \(URLText.redacted($0.urlText))" } ?? "",
+            requestChanges: request.flatMap { before in passedOn.map { Self.changes(from: before, to: $0) } } ?? [],
+            responseChanges: received.flatMap { before in response.map { Self.changes(from: before, to: $0) } } ?? [],
+            notes: recording.notes.filter { $0.pass == index }.map(\.text),
+            status: response?.status.code,
+            failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],
+            children: inner.map(span))
+    }
+
+    static func changes(from before: RequestSnapshot, to after: RequestSnapshot) -> [String] {
+        var changes: [String] = []
+        if before.method != after.method { changes.append("method: \(after.method)") }
+        if before.urlText != after.urlText { changes.append("url: \(URLText.redacted(after.urlText))") }
+        changes += Self.changes(from: before.headers, to: after.headers)
+        if !before.hasSameBody(as: after) { changes.append("body replaced") }
+        return changes
+    }
+
+    private static func changes(from before: ResponseSnapshot, to after: ResponseSnapshot) -> [String] {
+        var changes: [String] = []
+        if before.status != after.status { changes.append("status: \(after.status)") }
+        changes += Self.changes(from: before.headers, to: after.headers)
+        if !before.hasSameBody(as: after) { changes.append("body replaced") }
+        return changes
+    }
+
+    private static func changes(from before: HTTPHeaders, to after: HTTPHeaders) -> [String] {
+        if before.isIdentical(to: after) { return [] }
+        var changes: [String] = []
+        var seen: Set<HTTPHeaders.Name> = []
+        for (name, _) in after where seen.insert(name).inserted {
+            let values = after.values(name)
+            guard values != before.values(name) else { continue }
+            let shown = after.isSensitive(name) ? HTTPHeaders.withheld : values.joined(separator: ", ")
+            changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
+        }
+        for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }
+        return changes
+    }
+}

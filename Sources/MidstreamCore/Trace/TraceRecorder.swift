@@ -1,0 +1,179 @@
+public import Interception
+
+/// Writes down what happens to a call, as cheaply as it can: numbers in an array, and a snapshot of a message only when an
+/// interceptor has changed it. What it means is worked out when somebody looks.
+package struct TraceRecorder: Sendable {
+    /// One pass through an interceptor or the transport.
+    struct Pass {
+        let element: Int32
+        let parent: Int32
+        let start: UInt64
+        var end: UInt64 = 0
+        let request: Int32
+        var response: Int32 = -1
+        var failure: Int32 = -1
+    }
+
+    struct Recording {
+        var passes: [Pass] = []
+        var requests = Versions<RequestSnapshot>()
+        var responses = Versions<ResponseSnapshot>()
+        var failures: [String] = []
+        var notes: [(pass: Int32, text: String)] = []
+        /// How many passes came after the most that are kept.
+        var dropped = 0
+    }
+
+    /// A call that passes through more than this is summed up, so that an endless retry can't fill the memory.
+    static let maximumPasses = 2_000
+
+    let start: UInt64
+    private let recording: Locked<Recording>
+
+    init(pipeline: Pipeline) {
+        start = monotonicNanoseconds()
+        var empty = Recording()
+        empty.passes.reserveCapacity(pipeline.elements.count + 2)
+        recording = Locked(empty)
+    }
+
+    var snapshot: Recording { recording.withLock { $0 } }
+
+    func begin(_ element: Int32, _ request: HTTPRequest, within parent: Int32) -> Int32 {
+        let now = monotonicNanoseconds()
+        return recording.withLock { recording in
+            guard recording.passes.count < Self.maximumPasses else {
+                recording.dropped += 1
+                return -1
+            }
+            if recording.requests.last?.isOf(request) != true { recording.requests.append(RequestSnapshot(request)) }
+            recording.passes.append(
+                Pass(element: element, parent: parent, start: now, request: Int32(recording.requests.count - 1)))
+            return Int32(recording.passes.count - 1)
+        }
+    }
+
+    func end(_ pass: Int32, _ response: HTTPResponse) {
+        guard pass >= 0 else { return }
+        let now = monotonicNanoseconds()
+        recording.withLock { recording in
+            if recording.responses.last?.isOf(response) != true { recording.responses.append(ResponseSnapshot(response)) }
+            recording.passes[Int(pass)].end = now
+            recording.passes[Int(pass)].response = Int32(recording.responses.count - 1)
+        }
+    }
+
+    func end(_ pass: Int32, _ error: any Error) {
+        guard pass >= 0 else { return }
+        let now = monotonicNanoseconds()
+        let text = Self.text(of: error)
+        recording.withLock { recording in
+            if recording.failures.last != text { recording.failures.append(text) }
+            recording.passes[Int(pass)].end = now
+            recording.passes[Int(pass)].failure = Int32(recording.failures.count - 1)
+        }
+    }
+
+    func note(_ text: String, pass: Int32) {
+        guard pass >= 0 else { return }
+        recording.withLock { recording in
+            if recording.notes.count < Self.maximumPasses { recording.notes.append((pass, text)) }
+        }
+    }
+
+    /// A text rather than the error itself, which may hold the request and with it this recorder; and of an unknown error only
+    /// the name, since nobody knows what else it would say.
+    static func text(of error: any Error) -> String {
+        if let error = error as? HTTPError { return "\(error.code): \(error.message)" }
+        if error is CancellationError { return "cancelled" }
+        let type = "\(type(of: error))"
+        guard Mirror(reflecting: error).displayStyle == .enum else { return type }
+        let label = Mirror(reflecting: error).children.first?.label ?? "\(error)"
+        return label.isToken ? "\(type).\(label)" : type
+    }
+}
+
+/// The distinct states that a message went through. Most calls have one, which needs no array.
+struct Versions<Snapshot> {
+    private var first: Snapshot?
+    private var others: [Snapshot] = []
+
+    var count: Int { first == nil ? 0 : others.count + 1 }
+    var last: Snapshot? { others.last ?? first }
+
+    subscript(index: Int32) -> Snapshot? {
+        index == 0 ? first : others.indices.contains(Int(index) - 1) ? others[Int(index) - 1] : nil
+    }
+
+    mutating func append(_ snapshot: Snapshot) {
+        if first == nil { first = snapshot } else { others.append(snapshot) }
+    }
+}
+
+struct RequestSnapshot {
+    let method: HTTPMethod
+    let urlText: String
+    let headers: HTTPHeaders
+    let attempt: Int
+    private let body: BodyIdentity
+
+    init(_ request: HTTPRequest) {
+        method = request.method
+        urlText = request.urlText
+        headers = request.headers
+        attempt = request.attempt
+        body = BodyIdentity(request.body)
+    }
+
+    func isOf(_ request: HTTPRequest) -> Bool {
+        headers.isIdentical(to: request.headers) && attempt == request.attempt && method == request.method
+            && urlText == request.urlText && body == BodyIdentity(request.body)
+    }
+
+    func hasSameBody(as other: RequestSnapshot) -> Bool { body == other.body }
+}
+
+struct ResponseSnapshot {
+    let status: HTTPStatus
+    let headers: HTTPHeaders
+    private let body: BodyIdentity
+
+    init(_ response: HTTPResponse) {
+        status = response.status
+        headers = response.headers
+        body = BodyIdentity(response.body)
+    }
+
+    func isOf(_ response: HTTPResponse) -> Bool {
+        status == response.status && headers.isIdentical(to: response.headers) && body == BodyIdentity(response.body)
+    }
+
+    func hasSameBody(as other: ResponseSnapshot) -> Bool { body == other.body }
+}
+
+/// Watches a pipeline for the recorder of the call that passes through it.
+struct TraceObserver: ChainObserver {
+    func willRun(_ index: Int32, with request: HTTPRequest, within parent: Int32) -> Int32 {
+        request.call?.recorder?.begin(index, request, within: parent) ?? -1
+    }
+
+    func didRun(_ pass: Int32, with request: HTTPRequest, returned response: HTTPResponse) {
+        request.call?.recorder?.end(pass, response)
+    }
+
+    func didRun(_ pass: Int32, with request: HTTPRequest, threw error: any Error) {
+        request.call?.recorder?.end(pass, error)
+    }
+}
+
+extension HTTPRequest {
+    /// Leaves a note in the call's trace, such as why a response comes from a cache or what a retry waits for.
+    ///
+    /// - Parameters:
+    ///   - text: A few words without secrets; not made when nothing is recorded.
+    ///   - next: The interceptor's own `next`, which tells whose note it is.
+    public func note(_ text: @autoclosure () -> String, by next: Next<HTTPRequest, HTTPResponse>) {
+        guard next.span >= 0, let recorder = call?.recorder else { return }
+        recorder.note(text(), pass: next.span)
+    }
+}
