@@ -19,7 +19,9 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
     }
 
     @inlinable
-    package func run(_ input: Input, at index: Int32, within parent: Int32) async throws -> Output {
+    nonisolated(nonsending)
+        package func run(_ input: Input, at index: Int32, within parent: Int32) async throws -> Output
+    {
         if let observer {
             return try await observed(by: observer, input, at: index, within: parent)
         }
@@ -29,9 +31,11 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
     }
 
     @inlinable
-    func observed(
-        by observer: any ChainObserver<Input, Output>, _ input: Input, at index: Int32, within parent: Int32
-    ) async throws -> Output {
+    nonisolated(nonsending)
+        func observed(
+            by observer: any ChainObserver<Input, Output>, _ input: Input, at index: Int32, within parent: Int32
+        ) async throws -> Output
+    {
         let span = observer.willRun(index, with: input, within: parent)
         do {
             let place = Int(index)

@@ -47,7 +47,14 @@ public struct Next<Input: Sendable, Output: Sendable>: Sendable {
     /// - Throws: Whatever an interceptor further in or the terminal throws; `CancellationError` when the task is cancelled and
     ///   something further in reacts to it.
     @inlinable
-    public func callAsFunction(_ input: Input) async throws -> Output {
-        try await links.run(input, at: index, within: span)
+    nonisolated(nonsending)
+        public func callAsFunction(_ input: Input) async throws -> Output
+    {
+        let place = Int(index)
+        if links.observer == nil, place < links.interceptors.count {
+            return try await links.interceptors[place].intercept(
+                input, next: Next(links: links, index: index &+ 1, span: -1))
+        }
+        return try await links.run(input, at: index, within: span)
     }
 }

@@ -10,7 +10,7 @@ struct Arbiter: HTTPInterceptor {
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var attempt = request
         let timeout = request.timeout ?? configuration.timeout
-        attempt.attemptEnd = timeout > .zero ? AttemptEnd(in: timeout, on: configuration.clock) : nil
+        attempt.attemptEnd = timeout > .zero ? request.call.map { $0.stopwatch.elapsed + timeout } : nil
         var response = try await next(attempt)
         for validator in request.validators ?? configuration.validators {
             switch try await validator.validate(response, for: attempt) {

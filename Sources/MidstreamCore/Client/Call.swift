@@ -7,14 +7,16 @@ package final class Call: Sendable {
     /// The URL that was resolved and checked when the call began.
     package let checkedURL: String
     package let recorder: TraceRecorder?
+    package let stopwatch: Stopwatch
     /// Responses of this call whose bodies may still be arriving. One that a second exchange takes the place of is closed.
     private let openBodies: Locked<[HTTPBody]>?
 
-    init(delivery: BodyDelivery, pipeline: Pipeline, checkedURL: String, isTraced: Bool) {
+    init(delivery: BodyDelivery, pipeline: Pipeline, checkedURL: String, clock: any Clock<Duration>, isTraced: Bool) {
         self.delivery = delivery
         self.pipeline = pipeline
         self.checkedURL = checkedURL
         recorder = isTraced ? TraceRecorder(pipeline: pipeline) : nil
+        stopwatch = Stopwatch(on: clock)
         openBodies = delivery == .streamed ? Locked([]) : nil
     }
 

@@ -76,7 +76,8 @@ public final class HTTPClient: Sendable {
         }
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         let call = Call(
-            delivery: delivery, pipeline: pipeline, checkedURL: request.urlText, isTraced: configuration.recordsTrace)
+            delivery: delivery, pipeline: pipeline, checkedURL: request.urlText, clock: configuration.clock,
+            isTraced: configuration.recordsTrace)
         request.call = call
         request.attempt = 1
         let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)

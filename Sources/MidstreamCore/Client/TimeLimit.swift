@@ -30,37 +30,28 @@ struct TimeLimit: Sendable {
     }
 }
 
-/// When an attempt has to be over, on the client's clock.
-package struct AttemptEnd: Sendable {
-    private let systemEnd: ContinuousClock.Instant?
-    private let remainingOnOtherClock: (@Sendable () -> Duration)?
+/// Tells how much time has passed on a client's clock.
+package struct Stopwatch: Sendable {
     package let clock: any Clock<Duration>
-    /// How long the whole attempt may take.
-    package let allowed: Duration
+    private let systemStart: ContinuousClock.Instant?
+    private let elapsedOnOtherClock: (@Sendable () -> Duration)?
 
-    init(in duration: Duration, on clock: any Clock<Duration>) {
+    init(on clock: any Clock<Duration>) {
         self.clock = clock
-        allowed = duration
-        if clock is ContinuousClock {
-            systemEnd = .now + duration
-            remainingOnOtherClock = nil
-        } else {
-            systemEnd = nil
-            remainingOnOtherClock = Self.remaining(duration, on: clock)
-        }
+        systemStart = clock is ContinuousClock ? .now : nil
+        elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
     }
 
     /// Whether the time is that of the system, which a transport can keep by itself.
-    package var isOnSystemClock: Bool { systemEnd != nil }
+    package var isOnSystemClock: Bool { systemStart != nil }
 
-    /// What is left; zero or less when the time is over.
-    package var remaining: Duration {
-        if let systemEnd { return ContinuousClock.now.duration(to: systemEnd) }
-        return remainingOnOtherClock?() ?? .zero
+    package var elapsed: Duration {
+        if let systemStart { return systemStart.duration(to: .now) }
+        return elapsedOnOtherClock?() ?? .zero
     }
 
-    private static func remaining<C: Clock<Duration>>(_ duration: Duration, on clock: C) -> @Sendable () -> Duration {
-        let end = clock.now.advanced(by: duration)
-        return { clock.now.duration(to: end) }
+    private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
     }
 }

@@ -28,9 +28,9 @@ extension HTTPBody: AsyncSequence {
         case .empty: AsyncIterator(ChunkIterator { nil })
         case .bytes(let bytes): AsyncIterator(.single(bytes))
         case .file(let path): AsyncIterator(FileChunks.iterator(forFileAt: path))
-        case .stream(_, let make): AsyncIterator(make())
+        case .stream(let chunks): AsyncIterator(chunks.make())
         case .once(let chunks): AsyncIterator(chunks.claim())
-        case .incoming(let incoming, _): AsyncIterator(ChunkIterator { try await incoming.next() })
+        case .incoming(let chunks): AsyncIterator(ChunkIterator { try await chunks.source.next() })
         }
     }
 }
@@ -57,6 +57,28 @@ struct ChunkIterator {
     static func failing(_ error: HTTPError) -> ChunkIterator { ChunkIterator { throw error } }
 
     func next() async throws -> [UInt8]? { try await advance() }
+}
+
+/// Chunks that are made anew each time they are read.
+final class FreshChunks: Sendable {
+    let length: Int64?
+    let make: @Sendable () -> ChunkIterator
+
+    init(length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
+        self.length = length
+        self.make = make
+    }
+}
+
+/// Chunks that are arriving.
+final class IncomingChunks: Sendable {
+    let source: any IncomingBody
+    let length: Int64?
+
+    init(source: any IncomingBody, length: Int64?) {
+        self.source = source
+        self.length = length
+    }
 }
 
 /// Chunks that can be handed out a single time.

@@ -10,9 +10,9 @@ public struct HTTPBody: Sendable {
         case empty
         case bytes([UInt8])
         case file(path: String)
-        case stream(length: Int64?, make: @Sendable () -> ChunkIterator)
+        case stream(FreshChunks)
         case once(OnceChunks)
-        case incoming(any IncomingBody, length: Int64?)
+        case incoming(IncomingChunks)
     }
 
     let storage: Storage
@@ -48,7 +48,7 @@ public struct HTTPBody: Sendable {
     public static func stream<S: AsyncSequence & Sendable>(
         length: Int64? = nil, _ make: @escaping @Sendable () -> S
     ) -> HTTPBody where S.Element == [UInt8] {
-        HTTPBody(.stream(length: length) { ChunkIterator(make()) })
+        HTTPBody(.stream(FreshChunks(length: length) { ChunkIterator(make()) }))
     }
 
     /// Chunks that can be read a single time. Sending the request again fails with ``HTTPError/Code/bodyNotReplayable`` before
@@ -65,7 +65,7 @@ public struct HTTPBody: Sendable {
     ///   - incoming: Gives the chunks as they arrive. Closed when the body is closed.
     ///   - length: The number of bytes that will come after decoding, when it is known.
     public static func incoming(_ incoming: any IncomingBody, length: Int64? = nil) -> HTTPBody {
-        HTTPBody(.incoming(incoming, length: length))
+        HTTPBody(.incoming(IncomingChunks(source: incoming, length: length)))
     }
 
     /// The number of bytes, when it is known without reading the body.
@@ -74,9 +74,9 @@ public struct HTTPBody: Sendable {
         case .empty: 0
         case .bytes(let bytes): Int64(bytes.count)
         case .file(let path): FileChunks.length(ofFileAt: path)
-        case .stream(let length, _): length
+        case .stream(let chunks): chunks.length
         case .once(let chunks): chunks.length
-        case .incoming(_, let length): length
+        case .incoming(let chunks): chunks.length
         }
     }
 
@@ -144,19 +144,19 @@ public struct HTTPBody: Sendable {
     /// Gives up what is still arriving, so that its connection is released. Does nothing for any other body, nor a second time.
     /// Reading a closed body throws ``HTTPError/Code/connectionLost``.
     public func close() {
-        if case .incoming(let incoming, _) = storage { incoming.close() }
+        incoming?.close()
     }
 
     /// The body as it is being received, if it is.
     package var incoming: (any IncomingBody)? {
-        if case .incoming(let incoming, _) = storage { incoming } else { nil }
+        if case .incoming(let chunks) = storage { chunks.source } else { nil }
     }
 
     /// Whether it could be read a single time and has been.
     package var isSpent: Bool {
         switch storage {
         case .once(let chunks): chunks.isClaimed
-        case .incoming(let incoming, _): incoming.isSpent
+        case .incoming(let chunks): chunks.source.isSpent
         default: false
         }
     }
@@ -192,10 +192,9 @@ struct BodyIdentity: Equatable {
         case .bytes(let bytes):
             (kind, mark, length) = (1, bytes.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }, bytes.count)
         case .file(let path): (kind, mark, length) = (2, path.hashValue, 0)
-        // Closures have no identity; two streams of the same length pass for the same one.
-        case .stream(let length, _): (kind, mark, self.length) = (3, 0, Int(length ?? -1))
+        case .stream(let chunks): (kind, mark, length) = (3, ObjectIdentifier(chunks).hashValue, 0)
         case .once(let chunks): (kind, mark, length) = (4, ObjectIdentifier(chunks).hashValue, 0)
-        case .incoming(let incoming, _): (kind, mark, length) = (5, ObjectIdentifier(incoming).hashValue, 0)
+        case .incoming(let chunks): (kind, mark, length) = (5, ObjectIdentifier(chunks).hashValue, 0)
         }
     }
 }

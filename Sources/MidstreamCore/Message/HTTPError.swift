@@ -107,8 +107,8 @@ extension HTTPError {
         HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", progress: .answered)
     }
 
-    package static func timeout(_ allowed: Duration, progress: Progress = .maybeProcessed) -> HTTPError {
-        HTTPError(.timeout, "The attempt took longer than \(allowed).", progress: progress)
+    package static func timeout(progress: Progress = .maybeProcessed) -> HTTPError {
+        HTTPError(.timeout, "The attempt took longer than its timeout allows.", progress: progress)
     }
 
     static func deadlineExceeded(_ allowed: Duration) -> HTTPError {

@@ -8,10 +8,31 @@
 public struct HTTPHeaders: Sendable {
     /// `name:value\n` for each field. Since neither part may hold a line feed and names hold no colon, it reads unambiguously.
     package private(set) var bytes: [UInt8] = []
-    /// Names beyond ``Name/isSensitive`` whose values are secret here.
-    private var sensitiveNames: [Name]?
-    /// Names of fields that were refused.
-    private var refusedNames: [Name]?
+    /// What few headers have, kept out of the way of the others.
+    private var marks: Marks?
+
+    private final class Marks: Sendable {
+        /// Names beyond ``Name/isSensitive`` whose values are secret here.
+        let sensitive: [Name]
+        /// Names of fields that were refused.
+        let refused: [Name]
+
+        init(sensitive: [Name], refused: [Name]) {
+            self.sensitive = sensitive
+            self.refused = refused
+        }
+    }
+
+    private var sensitiveNames: [Name] {
+        get { marks?.sensitive ?? [] }
+        set { marks = newValue.isEmpty && refused.isEmpty ? nil : Marks(sensitive: newValue, refused: refused) }
+    }
+
+    /// The names whose fields were refused, for the error that sending throws.
+    package private(set) var refused: [Name] {
+        get { marks?.refused ?? [] }
+        set { marks = newValue.isEmpty && sensitiveNames.isEmpty ? nil : Marks(sensitive: sensitiveNames, refused: newValue) }
+    }
 
     /// No fields.
     public init() {}
@@ -36,12 +57,12 @@ public struct HTTPHeaders: Sendable {
         }
         set {
             guard let newValue else { return remove(name) }
-            refusedNames?.removeAll { $0 == name }
             guard Self.isAcceptable(name, newValue) else {
                 remove(name)
-                refusedNames = (refusedNames ?? []) + [name]
+                refused.append(name)
                 return
             }
+            if marks != nil { refused.removeAll { $0 == name } }
             guard let first = firstLine(of: name) else { return append(name, newValue) }
             let after = HTTPHeaders(line: name, newValue)
             remove(name)
@@ -53,7 +74,7 @@ public struct HTTPHeaders: Sendable {
     /// Adds a field after those that there are.
     public mutating func add(_ name: Name, _ value: String) {
         guard Self.isAcceptable(name, value) else {
-            refusedNames = (refusedNames ?? []) + [name]
+            refused.append(name)
             return
         }
         append(name, value)
@@ -71,7 +92,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Removes all fields of a name.
     public mutating func remove(_ name: Name) {
-        refusedNames?.removeAll { $0 == name }
+        if marks != nil { refused.removeAll { $0 == name } }
         while let line = firstLine(of: name) { bytes.removeSubrange(line) }
     }
 
@@ -80,12 +101,12 @@ public struct HTTPHeaders: Sendable {
     /// The usual ones (``Name/isSensitive``) needn't be marked.
     public mutating func markSensitive(_ name: Name) {
         guard !isSensitive(name) else { return }
-        sensitiveNames = (sensitiveNames ?? []) + [name]
+        sensitiveNames.append(name)
     }
 
     /// Whether the values of a name are secret.
     public func isSensitive(_ name: Name) -> Bool {
-        name.isSensitive || (sensitiveNames?.contains(name) ?? false)
+        name.isSensitive || sensitiveNames.contains(name)
     }
 
     /// Whether there is no field.
@@ -94,20 +115,18 @@ public struct HTTPHeaders: Sendable {
     /// How many fields there are.
     public var count: Int { bytes.lazy.filter { $0 == Self.lineEnd }.count }
 
-    /// The names whose fields were refused, for the error that sending throws.
-    package var refused: [Name] { refusedNames ?? [] }
-
     /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
     package mutating func merge(defaults: HTTPHeaders) {
-        guard !defaults.isEmpty || defaults.refusedNames != nil else { return }
+        guard !defaults.isEmpty || defaults.marks != nil else { return }
         if bytes.isEmpty {
             bytes = defaults.bytes
         } else {
             let own = self
             for (name, value) in defaults where !own.contains(name) { append(name, value) }
         }
-        for name in defaults.sensitiveNames ?? [] { markSensitive(name) }
-        if let refused = defaults.refusedNames { refusedNames = (refusedNames ?? []) + refused }
+        guard defaults.marks != nil else { return }
+        for name in defaults.sensitiveNames { markSensitive(name) }
+        refused += defaults.refused
     }
 
     /// Whether both are unchanged copies of the same fields; costs no comparison of their contents.

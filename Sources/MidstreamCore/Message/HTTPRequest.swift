@@ -17,8 +17,8 @@ public struct HTTPRequest: Identifiable, Sendable {
     public var body: HTTPBody
     /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.
     public package(set) var attempt = 1
-    /// When the present attempt has to be over; nil when it may take as long as it likes.
-    package var attemptEnd: AttemptEnd?
+    /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
+    package var attemptEnd: Duration?
     /// What belongs to the call that the request is part of; nil outside the pipeline.
     package var call: Call?
     /// The settings that most requests leave alone, on the heap so that the others don't carry them.
@@ -32,7 +32,7 @@ public struct HTTPRequest: Identifiable, Sendable {
     ///   - headers: Header fields; they win over the client's.
     ///   - body: The body; none by default.
     public init(_ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        id = UUID()
+        id = .unique()
         self.method = method
         urlText = url
         self.headers = headers
@@ -138,6 +138,12 @@ extension HTTPRequest {
     public var context: RequestContext {
         get { rare?.settings.context ?? Self.usual.context }
         set { self[\.context] = newValue }
+    }
+
+    /// How much time the present attempt has left, zero or less when it is over; nil: no limit.
+    package var timeLeft: Duration? {
+        guard let attemptEnd, let call else { return nil }
+        return attemptEnd - call.stopwatch.elapsed
     }
 
     /// How the response's body is to be delivered; set by the client for its transport.

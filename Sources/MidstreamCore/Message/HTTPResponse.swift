@@ -12,8 +12,22 @@ public struct HTTPResponse: Sendable {
     public package(set) var request: HTTPRequest
     /// The version of HTTP that it came with.
     public var version: HTTPVersion
-    private var knownTrailers: HTTPHeaders?
-    private var knownMetrics: TransportMetrics?
+    /// What is known once the body has arrived; on the heap, so that responses stay cheap to hand on.
+    private var ending: Ending?
+
+    private final class Ending: Sendable {
+        let trailers: HTTPHeaders?
+        let metrics: TransportMetrics?
+
+        private init(trailers: HTTPHeaders?, metrics: TransportMetrics?) {
+            self.trailers = trailers
+            self.metrics = metrics
+        }
+
+        static func of(_ trailers: HTTPHeaders?, _ metrics: TransportMetrics?) -> Ending? {
+            trailers == nil && metrics == nil ? nil : Ending(trailers: trailers, metrics: metrics)
+        }
+    }
 
     /// Makes a response, as transports, stubs and tests do.
     ///
@@ -29,20 +43,19 @@ public struct HTTPResponse: Sendable {
         self.body = body
         self.request = request
         self.version = version
-        knownTrailers = trailers
-        knownMetrics = metrics
+        ending = .of(trailers, metrics)
     }
 
     /// The fields after the body (RFC 9110 §6.5); for a streamed response known once its body has been read to the end.
     public var trailers: HTTPHeaders? {
-        get { knownTrailers ?? body.incoming?.trailers }
-        set { knownTrailers = newValue }
+        get { ending?.trailers ?? body.incoming?.trailers }
+        set { ending = .of(newValue, ending?.metrics) }
     }
 
     /// The transport's measurements; for a streamed response known once its body has been read to the end.
     public var metrics: TransportMetrics? {
-        get { knownMetrics ?? body.incoming?.metrics }
-        set { knownMetrics = newValue }
+        get { ending?.metrics ?? body.incoming?.metrics }
+        set { ending = .of(ending?.trailers, newValue) }
     }
 
     /// The URL that answered, redirects followed.

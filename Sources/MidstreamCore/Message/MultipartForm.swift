@@ -67,7 +67,7 @@ extension HTTPBody {
         let type = "multipart/form-data; boundary=\(form.boundary)"
         let make: @Sendable () -> ChunkIterator = { MultipartChunks.iterator(over: form) }
         if form.parts.allSatisfy({ $0.content.replayability == .replayable }) {
-            return HTTPBody(.stream(length: form.length, make: make), contentType: type)
+            return HTTPBody(.stream(FreshChunks(length: form.length, make)), contentType: type)
         }
         return HTTPBody(.once(OnceChunks(length: form.length, make)), contentType: type)
     }

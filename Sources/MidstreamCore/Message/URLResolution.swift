@@ -8,6 +8,10 @@ extension URLText {
     /// - Throws: ``HTTPError/Code/invalidRequest`` when there is no such URL, it isn't http or https, or it holds characters
     ///   that could end a line of the request.
     static func resolve(_ text: String, base: String?, query: String?) throws -> String {
+        if query == nil {
+            if PlainURL.isAbsolute(text) { return text }
+            if let base, let joined = PlainURL.joined(text, to: base) { return joined }
+        }
         var parts = URLText(text)
         if !parts.isAbsolute {
             guard let base else { throw invalid(text, "is relative, and the client has no base URL") }
@@ -20,9 +24,6 @@ extension URLText {
             parts.authority = root.authority
             parts.path = join(root.path, relative[...])
             parts.query = joinQueries(parts.query, root.query)
-        } else if query == nil {
-            try check(parts, of: text)
-            return text.utf8.allSatisfy(isLegal) && !text.utf8.contains(UInt8(ascii: "%")) ? text : encoded(parts).text
         }
         parts.query = joinQueries(parts.query, query?[...])
         try check(parts, of: parts.text)

@@ -2,20 +2,29 @@
 struct Exchange: Sendable {
     private let transport: any HTTPTransport
 
-    init(_ transport: any HTTPTransport) { self.transport = transport }
+    private let isTimekeeping: Bool
+
+    init(_ transport: any HTTPTransport) {
+        self.transport = transport
+        isTimekeeping = transport is any TimekeepingTransport
+    }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let request = try checked(request)
         try Task.checkCancellation()
         request.call?.closeOpenBodies()
-        guard let end = request.attemptEnd, !keepsTime(of: request, end) else { return try await deliver(request) }
-        let limit = TimeLimit(end.remaining, on: end.clock)
-        return try await limit.run(error: { _ in .timeout(end.allowed) }) { try await deliver(request) }
+        guard let left = request.timeLeft else { return try await deliver(request) }
+        guard left > .zero else { throw HTTPError.timeout(progress: .notSent) }
+        guard let stopwatch = request.call?.stopwatch, !keepsTime(of: request, stopwatch) else {
+            return try await deliver(request)
+        }
+        let limit = TimeLimit(left, on: stopwatch.clock)
+        return try await limit.run(error: { _ in .timeout() }) { try await deliver(request) }
     }
 
     /// Whether the transport itself ends the exchange in time, which saves a task for each.
-    private func keepsTime(of request: HTTPRequest, _ end: AttemptEnd) -> Bool {
-        end.isOnSystemClock && request.delivery != .streamed && transport is any TimekeepingTransport
+    private func keepsTime(of request: HTTPRequest, _ stopwatch: Stopwatch) -> Bool {
+        isTimekeeping && stopwatch.isOnSystemClock && request.delivery != .streamed
     }
 
     private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -51,7 +60,6 @@ struct Exchange: Sendable {
         if request.urlText != request.call?.checkedURL {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
         }
-        if let end = request.attemptEnd, end.remaining <= .zero { throw HTTPError.timeout(end.allowed, progress: .notSent) }
         if request.body.isSpent {
             throw HTTPError(
                 .bodyNotReplayable, "The request would have to be sent again, and its body can be read only once.",
@@ -61,5 +69,5 @@ struct Exchange: Sendable {
     }
 }
 
-/// A transport that ends a buffered exchange by itself when ``HTTPRequest/attemptEnd`` is reached, with ``HTTPError/Code/timeout``.
+/// A transport that ends a buffered exchange by itself when ``HTTPRequest/timeLeft`` is used up, with ``HTTPError/Code/timeout``.
 package protocol TimekeepingTransport: HTTPTransport {}

@@ -46,7 +46,7 @@ package struct TraceRecorder: Sendable {
                 recording.dropped += 1
                 return -1
             }
-            if recording.requests.last?.isOf(request) != true { recording.requests.append(RequestSnapshot(request)) }
+            if !recording.requests.isLast({ $0.isOf(request) }) { recording.requests.append(RequestSnapshot(request)) }
             recording.passes.append(
                 Pass(element: element, parent: parent, start: now, request: Int32(recording.requests.count - 1)))
             return Int32(recording.passes.count - 1)
@@ -57,7 +57,7 @@ package struct TraceRecorder: Sendable {
         guard pass >= 0 else { return }
         let now = monotonicNanoseconds()
         recording.withLock { recording in
-            if recording.responses.last?.isOf(response) != true { recording.responses.append(ResponseSnapshot(response)) }
+            if !recording.responses.isLast({ $0.isOf(response) }) { recording.responses.append(ResponseSnapshot(response)) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].response = Int32(recording.responses.count - 1)
         }
@@ -99,7 +99,11 @@ struct Versions<Snapshot> {
     private var others: [Snapshot] = []
 
     var count: Int { first == nil ? 0 : others.count + 1 }
-    var last: Snapshot? { others.last ?? first }
+
+    /// Whether the last state fulfils a condition. Looks at it in place, since copying it costs more than most conditions.
+    func isLast(_ condition: (borrowing Snapshot) -> Bool) -> Bool {
+        others.isEmpty ? first.map { condition($0) } ?? false : condition(others[others.count - 1])
+    }
 
     subscript(index: Int32) -> Snapshot? {
         index == 0 ? first : others.indices.contains(Int(index) - 1) ? others[Int(index) - 1] : nil

@@ -1,0 +1,27 @@
+extension HTTPClient {
+    /// Makes a client on the platform's transport: libcurl on Linux (unless the package trait `Curl` is off), URLSession elsewhere.
+    ///
+    /// - Parameters:
+    ///   - baseURL: What relative URLs are joined to: `https://h/v2` and `users` give `https://h/v2/users`. Checked when it is used.
+    ///   - configuration: Settings; see ``HTTPClient/Configuration`` for the defaults.
+    ///   - transport: Another transport in place of the platform's, which all clients without one of their own share.
+    ///   - interceptors: In each stage the first listed is the outermost. The stages are sorted by the pipeline.
+    public convenience init(
+        baseURL: String? = nil, configuration: Configuration = .init(), transport: (any HTTPTransport)? = nil,
+        @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) {
+        self.init(
+            baseURL: baseURL, configuration: configuration, transport: transport ?? Self.defaultTransport,
+            interceptors: interceptors)
+    }
+
+    /// A client with the defaults and no interceptors, for scripts and first steps.
+    public static let shared = HTTPClient()
+
+    /// The platform's transport. Clients share it and so their connections.
+    #if Curl && os(Linux)
+        public static let defaultTransport: any HTTPTransport = CurlTransport()
+    #else
+        public static let defaultTransport: any HTTPTransport = URLSessionTransport()
+    #endif
+}

@@ -1,0 +1,7 @@
+@_exported public import Interception
+@_exported public import MidstreamCore
+@_exported public import MidstreamURLSession
+
+#if Curl && os(Linux)
+    @_exported public import MidstreamCurl
+#endif
