@@ -1,4 +1,3 @@
-
 /// An HTTP/1.1 server on a loopback socket that answers what a test tells it to, faults included.
 ///
 /// ```swift
