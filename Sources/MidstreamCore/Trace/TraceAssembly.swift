@@ -62,7 +62,8 @@ struct TraceAssembly {
         for (name, _) in after where seen.insert(name).inserted {
             let values = after.values(name)
             guard values != before.values(name) else { continue }
-            let shown = after.isSensitive(name) ? HTTPHeaders.withheld : values.joined(separator: ", ")
+            let shown =
+                after.isSensitive(name) ? HTTPHeaders.withheld : values.map { after.shown($0, of: name) }.joined(separator: ", ")
             changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
         }
         for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }
