@@ -48,11 +48,12 @@ struct HTTPHeadersModelTests {
             }
             #expect(headers.map { "\($0.name): \($0.value)" } == model.fields.map { "\($0.name): \($0.value)" })
             #expect(headers.count == model.fields.count)
-            for name in names {
-                #expect(headers.values(.init(name)) == model.values(name))
-                #expect(headers[.init(name)] == (model.values(name).isEmpty ? nil : model.values(name).joined(separator: ", ")))
-                #expect(headers.contains(.init(name)) == !model.values(name).isEmpty)
+            let isSame = names.allSatisfy { name in
+                let values = model.values(name)
+                return headers.values(.init(name)) == values && headers.contains(.init(name)) == !values.isEmpty
+                    && headers[.init(name)] == (values.isEmpty ? nil : values.joined(separator: ", "))
             }
+            #expect(isSame)
         }
     }
 }
