@@ -83,7 +83,11 @@ public final class HTTPClient: Sendable {
         let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
         do {
             return try await limit.run(error: { .deadlineExceeded($0) }) { [request] in
-                try await pipeline.run(request, isTraced: call.recorder != nil)
+                var response = try await pipeline.run(request, isTraced: call.recorder != nil)
+                // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
+                try await response.buffer(as: delivery)
+                if response.request.call !== call { response.request.call = call }
+                return response
             }
         } catch let error as HTTPError {
             throw error.completed(request: request, trace: Trace(call))
