@@ -22,4 +22,11 @@ struct Arbiter: HTTPInterceptor {
         }
         return response
     }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? {
+        let retries = request.maxRetries ?? configuration.maxRetries
+        let validators = request.validators ?? configuration.validators
+        let names = validators.isEmpty ? "no validators" : validators.map { "\(type(of: $0))" }.joined(separator: ", ")
+        return "up to \(retries + 1) attempts; asks \(names)"
+    }
 }

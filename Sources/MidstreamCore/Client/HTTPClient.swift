@@ -66,28 +66,44 @@ public final class HTTPClient: Sendable {
         try await run(request, delivery: .streamed)
     }
 
+    /// Tells what sending a request would do, without sending anything.
+    ///
+    /// Interceptors are asked what they would do (``HTTPInterceptor/plan(_:)``), in the order in which they would run; one that
+    /// would talk to somebody says so instead.
+    ///
+    /// - Throws: What would keep the request from being sent, such as ``HTTPError/Code/invalidRequest``.
+    public func explain(_ request: HTTPRequest) async throws -> Explanation {
+        let (start, pipeline) = try prepared(request, delivery: .buffered(upTo: configuration.maximumBufferedBody))
+        return try await Explanation(of: start, given: request, in: pipeline, configuration)
+    }
+
     private func run(_ request: HTTPRequest, delivery: BodyDelivery) async throws -> HTTPResponse {
-        var request = request
+        let (request, pipeline) = try prepared(request, delivery: delivery)
+        let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
         do {
-            request.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
-            request.completeHeaders(defaults: configuration.headers)
+            return try await limit.run(error: { .deadlineExceeded($0) }) {
+                try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+            }
+        } catch let error as HTTPError {
+            throw error.completed(request: request, trace: Trace(request.call))
+        }
+    }
+
+    /// The request with an absolute URL and with what the client adds, ready for the pipeline that it is to pass through.
+    private func prepared(_ request: HTTPRequest, delivery: BodyDelivery) throws -> (HTTPRequest, Pipeline) {
+        var prepared = request
+        do {
+            prepared.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
+            prepared.completeHeaders(defaults: configuration.headers)
         } catch let error as HTTPError {
             throw error.completed(request: request, trace: nil)
         }
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
-        let call = Call(
-            delivery: delivery, pipeline: pipeline, checkedURL: request.urlText, clock: configuration.clock,
+        prepared.attempt = 1
+        prepared.call = Call(
+            delivery: delivery, pipeline: pipeline, checkedURL: prepared.urlText, clock: configuration.clock,
             isTraced: configuration.recordsTrace)
-        request.call = call
-        request.attempt = 1
-        let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
-        do {
-            return try await limit.run(error: { .deadlineExceeded($0) }) { [request] in
-                try await pipeline.run(request, isTraced: call.recorder != nil)
-            }
-        } catch let error as HTTPError {
-            throw error.completed(request: request, trace: Trace(call))
-        }
+        return (prepared, pipeline)
     }
 }
 

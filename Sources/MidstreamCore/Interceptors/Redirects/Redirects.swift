@@ -25,6 +25,8 @@ struct Redirects: HTTPInterceptor {
             request = target
         }
     }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects ?? policy)" }
 }
 
 extension HTTPStatus {
