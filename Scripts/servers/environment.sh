@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # What the command is told. The ports come from nginx.sh and proxies.sh.
 
-# shellcheck disable=SC2154
 export_environment() {
     export MIDSTREAM_NGINX_HTTP=http://127.0.0.1:$nginx_http_port
     export MIDSTREAM_NGINX_HTTPS=https://localhost:$nginx_https_port

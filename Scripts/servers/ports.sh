@@ -2,12 +2,9 @@
 # Ports: a free one can't be reserved for another program, so a server is started on a likely one, watched until it
 # listens itself, and started again on another one if it couldn't.
 
-# Prints lines "port inode" of the sockets that listen on IPv4.
+# Prints lines "port inode" of the sockets that listen on IPv4, the port as four hexadecimal digits.
 listening_sockets() {
-    local address state inode _
-    while read -r _ address _ state _ _ _ _ _ inode _; do
-        [[ $state != 0A ]] || echo "$((16#${address##*:})) $inode"
-    done </proc/net/tcp
+    awk '$4 == "0A" { sub(/.*:/, "", $2); print $2, $10 }' /proc/net/tcp
 }
 
 # Prints a port on which nobody listens, below those that the kernel gives to outgoing connections.
@@ -15,18 +12,18 @@ likely_port() {
     local port taken
     taken=$(listening_sockets)
     while port=$((20000 + RANDOM % 12000)); do
-        [[ $'\n'$taken != *$'\n'"$port "* ]] || continue
-        echo "$port"
-        return
+        [[ $'\n'$taken == *$'\n'"$(printf '%04X' "$port") "* ]] || break
     done
+    echo "$port"
 }
 
 # listens PID PORT: whether that very process listens there; another copy's server may have been faster.
 listens() {
-    local pid=$1 wanted=$2 port inode
+    local port inode wanted
+    wanted=$(printf '%04X' "$2")
     while read -r port inode; do
-        if [[ $port == "$wanted" ]]; then
-            [[ -z $(find "/proc/$pid/fd" -lname "socket:\\[$inode\\]" 2>/dev/null) ]] || return 0
+        if [[ $port == "$wanted" && -n $(find "/proc/$1/fd" -lname "socket:\\[$inode\\]" 2>/dev/null) ]]; then
+            return 0
         fi
     done < <(listening_sockets)
     return 1

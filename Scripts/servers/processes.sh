@@ -11,6 +11,8 @@ launch() {
     shift
     (cd "$directory" && exec setpriv --pdeathsig TERM "$@" >>"$log" 2>&1 </dev/null) &
     last_server_pid=$!
+    # Otherwise bash would announce the end of each.
+    disown "$last_server_pid"
     server_pids+=("$last_server_pid")
 }
 
@@ -18,24 +20,29 @@ is_running() {
     kill -0 "$1" 2>/dev/null
 }
 
-# stop_group PID SIGNAL: signals the process group that PID leads; what is still there after 5 seconds is killed.
+# stop_group PID SIGNAL: signals the process group that PID leads and waits until it is gone; what is still there after
+# 5 seconds is killed.
 stop_group() {
-    local pid=$1 signal=$2 tenths
-    kill -s "$signal" -- "-$pid" 2>/dev/null || return 0
-    for ((tenths = 0; tenths < 50; tenths++)); do
-        # Reaping the leader lets the group disappear, if nobody else is left in it.
-        is_running "$pid" || wait "$pid" 2>/dev/null || true
-        kill -0 -- "-$pid" 2>/dev/null || return 0
-        sleep 0.1
+    kill -s "$2" -- "-$1" 2>/dev/null || return 0
+    await_group_end "$1"
+}
+
+await_group_end() {
+    local attempt
+    for ((attempt = 0; attempt < 250; attempt++)); do
+        kill -0 -- "-$1" 2>/dev/null || return 0
+        sleep 0.02
     done
-    kill -s KILL -- "-$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
+    kill -s KILL -- "-$1" 2>/dev/null || true
 }
 
 stop_servers() {
     local pid
     for pid in "${server_pids[@]}"; do
-        stop_group "$pid" TERM
+        kill -s TERM -- "-$pid" 2>/dev/null || true
+    done
+    for pid in "${server_pids[@]}"; do
+        await_group_end "$pid"
     done
     server_pids=()
 }
