@@ -1,0 +1,147 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+internal import Interception
+
+/// A listening loopback socket and the pipe that ends the wait for connections.
+final class Listener: Sendable {
+    let port: Int
+    private let descriptor: Int32
+    private let wakeReader: Int32
+    private let wakeWriter: Int32
+    private let isStopped = Locked(false)
+    /// Set when nobody waits for connections any more and the socket is closed.
+    private let ended = AsyncOutcome<Void>()
+
+    /// - Parameter port: 0 lets the system choose.
+    init(port: Int, family: MockServer.Family) throws {
+        (descriptor, self.port) = try Self.bound(port: port, family: family)
+        var ends: [Int32] = [-1, -1]
+        // Without blocking, since a connection that was announced may be gone again when it is accepted.
+        guard listen(descriptor, 1024) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, pipe(&ends) == 0 else {
+            let failure = MockServer.Failure.system("listen")
+            _ = close(descriptor)
+            throw failure
+        }
+        (wakeReader, wakeWriter) = (ends[0], ends[1])
+        ends.forEach(SocketOption.closeOnExec)
+    }
+
+    deinit {
+        _ = close(wakeReader)
+        _ = close(wakeWriter)
+    }
+
+    /// Hands over connections, on a thread of its own, until ``stop()``.
+    func start(_ serve: @escaping @Sendable (Socket) -> Void) throws {
+        let isStarted = ServerThread.start { [self] in
+            while let socket = accept() { serve(socket) }
+            _ = close(descriptor)
+            ended.finish(.success(()))
+        }
+        guard isStarted else {
+            _ = close(descriptor)
+            ended.finish(.success(()))
+            throw MockServer.Failure("The system has no thread for the server.")
+        }
+    }
+
+    /// Waits for the next connection; nil once ``stop()`` has been called.
+    private func accept() -> Socket? {
+        while true {
+            var waiting = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&waiting, 2, -1) > 0 || errno == EINTR, waiting[1].revents == 0 else { return nil }
+            guard waiting[0].revents != 0 else { continue }
+            let accepted = acceptDescriptor(descriptor)
+            if accepted >= 0 { return Socket(descriptor: accepted) }
+            // Out of descriptors: the connection stays in the queue, and asking again at once would spin.
+            if errno == EMFILE || errno == ENFILE { _ = poll(&waiting[1], 1, 10) }
+        }
+    }
+
+    /// Stops accepting. On return the port is free.
+    func stop() throws {
+        isStopped.withLock { isStopped in
+            if !isStopped { _ = write(wakeWriter, [1] as [UInt8], 1) }
+            isStopped = true
+        }
+        try ended.wait(unless: { false })
+    }
+
+    /// A port that is taken but not listened on, so that connections to it are refused. It stays so as long as the process.
+    static let refusedPort = Result { try bound(port: 0, family: .ipv4).port }
+
+    private static func bound(port: Int, family: MockServer.Family) throws -> (descriptor: Int32, port: Int) {
+        guard let port = UInt16(exactly: port) else { throw MockServer.Failure("\(port) is no port.") }
+        #if canImport(Glibc)
+            let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        #elseif canImport(Musl)
+            let type = SOCK_STREAM | SOCK_CLOEXEC
+        #else
+            let type = SOCK_STREAM
+        #endif
+        let descriptor = socket(family == .ipv4 ? AF_INET : AF_INET6, type, 0)
+        guard descriptor >= 0 else { throw MockServer.Failure.system("socket") }
+        SocketOption.closeOnExec(descriptor)
+        if port != 0 { SocketOption.enable(SO_REUSEADDR, level: SOL_SOCKET, on: descriptor) }
+        do {
+            let chosen =
+                switch family {
+                case .ipv4: try bind(descriptor, loopback4(port)) { UInt16(bigEndian: $0.sin_port) }
+                case .ipv6: try bind(descriptor, loopback6(port)) { UInt16(bigEndian: $0.sin6_port) }
+                }
+            return (descriptor, Int(chosen))
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+    }
+
+    private static func loopback4(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+        return address
+    }
+
+    private static func loopback6(_ port: UInt16) -> sockaddr_in6 {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = port.bigEndian
+        address.sin6_addr = in6addr_loopback
+        return address
+    }
+
+    /// Binds to an address and reads back the one that the system chose.
+    private static func bind<Address>(
+        _ descriptor: Int32, _ address: Address, port: (Address) -> UInt16
+    ) throws -> UInt16 {
+        var address = address
+        var length = socklen_t(MemoryLayout<Address>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                #if canImport(Darwin)
+                    let result = Darwin.bind(descriptor, generic, length)
+                #elseif canImport(Glibc)
+                    let result = Glibc.bind(descriptor, generic, length)
+                #elseif canImport(Musl)
+                    let result = Musl.bind(descriptor, generic, length)
+                #endif
+                return result == 0 && getsockname(descriptor, generic, &length) == 0
+            }
+        }
+        guard isBound else { throw MockServer.Failure.system("bind") }
+        return port(address)
+    }
+}
+
+/// `accept(2)`, whose name is hidden inside the listener.
+private func acceptDescriptor(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }

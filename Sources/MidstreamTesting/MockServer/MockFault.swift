@@ -1,0 +1,36 @@
+extension MockServer {
+    /// Something that goes wrong with a response.
+    public enum Fault: Sendable, Hashable {
+        /// Where in a response a fault strikes.
+        public enum Place: Sendable, Hashable {
+            /// Before the first byte of the head; interim responses have been sent.
+            case beforeHead
+            /// After about half of the head.
+            case insideHead
+            /// After so many bytes of the body, not counting chunk framing. With a shorter body after its last byte: in a
+            /// chunked body that is before the final chunk. Without a body, after the head.
+            case insideBody(afterBytes: Int)
+            /// After the whole response, which didn't announce it.
+            case afterResponse
+        }
+
+        /// The connection is closed in an orderly way (FIN).
+        case disconnect(Place)
+        /// The connection is reset (RST).
+        case reset(Place)
+        /// Nothing more is sent, until the client leaves or the server is shut down.
+        case stall(Place)
+        /// The body is sent at so many bytes a second, in at most ten slices a second; less than 1 counts as 1.
+        case throttle(bytesPerSecond: Int)
+        /// Head and body are sent byte by byte, with a wait after each.
+        case dribble(delay: Duration)
+        /// These bytes are sent in place of the response, and the connection is closed.
+        case garbage([UInt8])
+        /// The head is filled up to at least so many bytes with `X-Filler` fields. Made while it is sent, so that any size is possible.
+        case oversizeHead(bytes: Int)
+        /// `Content-Length` has this value, whatever the body's length; the connection is closed after the body.
+        case wrongContentLength(declared: Int)
+        /// The body is chunked, and after it begins a chunk of 16 bytes of which 8 are sent before the connection is closed.
+        case truncatedChunk
+    }
+}

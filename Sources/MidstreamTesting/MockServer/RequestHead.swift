@@ -1,0 +1,101 @@
+internal import MidstreamCore
+
+/// A request that the server doesn't take: it is answered with this status and a sentence, and the connection is closed.
+struct Rejection: Error {
+    let status: HTTPStatus
+    let text: String
+
+    init(_ status: HTTPStatus, _ text: String) {
+        self.status = status
+        self.text = text
+    }
+
+    init(_ text: String) { self.init(.badRequest, text) }
+}
+
+/// The request line and the fields of a request, and what follows from them (RFC 9112 §3, §6).
+struct RequestHead {
+    enum Framing: Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    let method: HTTPMethod
+    let target: String
+    let version: HTTPVersion
+    let headers: HTTPHeaders
+    let framing: Framing
+
+    /// - Parameter bytes: The head without the empty line that ends it; each line ends in CR LF.
+    init(_ bytes: ArraySlice<UInt8>) throws {
+        let lines = bytes.split(separator: UInt8(ascii: "\r")).map { $0.drop { $0 == UInt8(ascii: "\n") } }
+        guard bytes.allSatisfy({ $0 != 0 }), let first = lines.first else { throw Rejection("The head holds a NUL or nothing.") }
+
+        let parts = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard parts.count == 3, parts[0].isToken, !parts[1].isEmpty else {
+            throw Rejection("The request line isn't a method, a target and a version.")
+        }
+        method = HTTPMethod(rawValue: parts[0])
+        target = parts[1]
+        switch parts[2] {
+        case "HTTP/1.1": version = .http1_1
+        case "HTTP/1.0": version = .http1_0
+        default: throw Rejection(505, "This server speaks HTTP/1.1 and HTTP/1.0, not \(parts[2]).")
+        }
+        headers = try Self.fields(lines.dropFirst())
+        framing = try Self.framing(headers)
+        if version == .http1_1, headers.values(.host).count != 1 {
+            throw Rejection("An HTTP/1.1 request must have one Host field.")
+        }
+    }
+
+    static func fields(_ lines: some Sequence<ArraySlice<UInt8>>) throws -> HTTPHeaders {
+        var fields = HTTPHeaders.FieldBuffer()
+        for line in lines where !line.isEmpty {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+                line[..<colon].allSatisfy(\.isTokenCharacter)
+            else { throw Rejection("A header line isn't a name, a colon and a value.") }
+            line.withUnsafeBytes { fields.append(line: $0) }
+        }
+        return HTTPHeaders(fields)
+    }
+
+    private static func framing(_ headers: HTTPHeaders) throws -> Framing {
+        let lengths = Set(headers.values(.contentLength))
+        if let coding = headers[.transferEncoding] {
+            guard lengths.isEmpty else { throw Rejection("The request has both Transfer-Encoding and Content-Length.") }
+            guard coding.equalsIgnoringASCIICase("chunked") else {
+                throw Rejection(.notImplemented, "The only Transfer-Encoding understood here is chunked.")
+            }
+            return .chunked
+        }
+        guard let text = lengths.first else { return .none }
+        guard lengths.count == 1, text.utf8.allSatisfy({ 48...57 ~= $0 }), let length = Int(text) else {
+            throw Rejection("Content-Length isn't one number.")
+        }
+        return length == 0 ? .none : .length(length)
+    }
+
+    /// Whether the client waits for a 100 before it sends the body (RFC 9110 §10.1.1).
+    var expectsContinue: Bool {
+        version == .http1_1 && framing != .none
+            && headers[.expect].map { $0.equalsIgnoringASCIICase("100-continue") } ?? false
+    }
+
+    /// Whether the client wants the connection kept (RFC 9112 §9.3).
+    var keepsConnection: Bool {
+        let options = headers.connectionOptions
+        return version == .http1_1 ? !options.contains("close") : options.contains("keep-alive")
+    }
+}
+
+extension HTTPHeaders {
+    /// What the `Connection` fields list, in small letters.
+    var connectionOptions: [String] {
+        (self[.connection] ?? "").split(separator: ",").map {
+            String(decoding: $0.utf8.filter { $0 != 32 && $0 != 9 }.map(\.asciiLowercased), as: UTF8.self)
+        }
+    }
+}

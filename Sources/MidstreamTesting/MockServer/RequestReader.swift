@@ -1,0 +1,151 @@
+internal import MidstreamCore
+
+/// Reads the requests of one connection, one after the other, whatever the boundaries of what arrives.
+struct RequestReader {
+    static let maximumHead = 64 << 10
+
+    struct Body {
+        var bytes: [UInt8] = []
+        var length = 0
+        var trailers: HTTPHeaders?
+    }
+
+    private let socket: Socket
+    private let limits: MockServer.Limits
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    init(_ socket: Socket, limits: MockServer.Limits) {
+        self.socket = socket
+        self.limits = limits
+    }
+
+    /// The next head; nil when the client has closed its side instead of sending one.
+    mutating func head() throws -> RequestHead? {
+        // Empty lines before a request are to be passed over (RFC 9112 §2.2).
+        var skipped = 0
+        while true {
+            if start == buffer.count, try !fill() { return nil }
+            guard buffer[start] == 13 || buffer[start] == 10 else { break }
+            start += 1
+            skipped += 1
+            guard skipped <= 16 else { throw Rejection("Too many empty lines before the request.") }
+        }
+        return try RequestHead(section(upTo: Self.maximumHead))
+    }
+
+    /// Reads lines up to an empty one, which isn't part of the result.
+    private mutating func section(upTo limit: Int) throws -> ArraySlice<UInt8> {
+        var checked = start
+        while true {
+            while checked < buffer.count {
+                let byte = buffer[checked]
+                if byte == 13 {
+                    guard checked + 1 < buffer.count else { break }
+                    guard buffer[checked + 1] == 10 else { throw Rejection("A line holds a CR without LF.") }
+                }
+                checked += 1
+                guard byte == 10 else { continue }
+                let end = checked - 1
+                guard end > start, buffer[end - 1] == 13 else { throw Rejection("A line ends in LF without CR.") }
+                guard end - 1 == start || buffer[end - 2] == 10 else { continue }
+                let section = buffer[start..<(end - 1)]
+                start = checked
+                return section
+            }
+            guard buffer.count - start <= limit else {
+                throw Rejection(431, "The head is longer than \(limit) bytes.")
+            }
+            let offset = checked - start
+            guard try fill() else { throw ConnectionEnded() }
+            checked = start + offset
+        }
+    }
+
+    /// Reads a body.
+    ///
+    /// - Parameter isKept: false: throw it away, however long it is.
+    mutating func body(_ framing: RequestHead.Framing, isKept: Bool) throws -> Body {
+        var body = Body()
+        switch framing {
+        case .none: break
+        case .length(let length):
+            try check(length, isKept: isKept)
+            try read(length, into: &body, isKept: isKept)
+        case .chunked:
+            while let size = try chunkSize() {
+                try check(body.length + size, isKept: isKept)
+                try read(size, into: &body, isKept: isKept)
+                guard try line(upTo: 2).isEmpty else { throw Rejection("A chunk is longer than its size says.") }
+            }
+            let trailers = try section(upTo: Self.maximumHead)
+            let lines = trailers.split(separator: UInt8(ascii: "\r")).map { $0.drop { $0 == UInt8(ascii: "\n") } }
+            body.trailers = try RequestHead.fields(lines)
+        }
+        return body
+    }
+
+    private func check(_ length: Int, isKept: Bool) throws {
+        guard isKept, length > limits.maximumBody else { return }
+        throw Rejection(.contentTooLarge, "The body is longer than the server's limit of \(limits.maximumBody) bytes.")
+    }
+
+    private mutating func read(_ count: Int, into body: inout Body, isKept: Bool) throws {
+        var missing = count
+        while missing > 0 {
+            if start == buffer.count, try !fill() { throw ConnectionEnded() }
+            let part = buffer[start...].prefix(missing)
+            if isKept { body.bytes += part.prefix(max(0, limits.keptBody - body.bytes.count)) }
+            body.length += part.count
+            missing -= part.count
+            start += part.count
+        }
+    }
+
+    /// The size of the next chunk; nil for the last one (RFC 9112 §7.1).
+    private mutating func chunkSize() throws -> Int? {
+        let digits = try line(upTo: 4 << 10).prefix { $0 != UInt8(ascii: ";") && $0 != 32 && $0 != 9 }
+        guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy(\.isHexDigit),
+            let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw Rejection("A chunk's size isn't a hexadecimal number.") }
+        return size == 0 ? nil : size
+    }
+
+    private mutating func line(upTo limit: Int) throws -> ArraySlice<UInt8> {
+        var length = 0
+        while true {
+            while start + length < buffer.count {
+                let end = start + length
+                length += 1
+                guard buffer[end] == 10 else { continue }
+                guard end > start, buffer[end - 1] == 13 else { throw Rejection("A line ends in LF without CR.") }
+                let line = buffer[start..<(end - 1)]
+                start = end + 1
+                return line
+            }
+            guard length <= limit else { throw Rejection("A line of the chunked body is too long.") }
+            guard try fill() else { throw ConnectionEnded() }
+        }
+    }
+
+    /// Receives more; false at the end. Moves what is unread to the front, so offsets count from `start`.
+    private mutating func fill() throws -> Bool {
+        buffer.removeSubrange(..<start)
+        start = 0
+        let socket = socket
+        let received = try [UInt8](unsafeUninitializedCapacity: 64 << 10) { space, count in
+            count = try socket.receive(into: UnsafeMutableRawBufferPointer(space))
+        }
+        if buffer.isEmpty { buffer = received } else { buffer += received }
+        return !received.isEmpty
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case 48...57, 65...70, 97...102: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,174 @@
+internal import MidstreamCore
+
+/// Writes one response, with whatever goes wrong with it.
+struct ResponseWriter {
+    private let response: MockServer.Response
+    private let request: RequestHead?
+    private let connection: ServerConnection
+    private let framing: ResponseFraming
+    private let hasBody: Bool
+    private let isKept: Bool
+
+    /// - Parameter request: nil for the answer to something that isn't a request.
+    init(_ response: MockServer.Response, to request: RequestHead?, on connection: ServerConnection) {
+        self.response = response
+        self.request = request
+        self.connection = connection
+        framing = Self.framing(of: response, to: request)
+        let code = response.status.code
+        hasBody = request?.method != .head && code >= 200 && code != 204 && code != 304
+        isKept =
+            request?.keepsConnection ?? false && !response.headers.connectionOptions.contains("close")
+            && (response.version == .http1_1 || response.headers.connectionOptions.contains("keep-alive"))
+            && !(hasBody && framing == .untilClose)
+    }
+
+    private static func framing(of response: MockServer.Response, to request: RequestHead?) -> ResponseFraming {
+        let isAskedFor = response.headers[.transferEncoding].map { $0.equalsIgnoringASCIICase("chunked") } ?? false
+        let usual = response.body.usualFraming
+        let wants =
+            isAskedFor || response.trailers != nil || response.fault == .truncatedChunk ? .chunked : usual
+        guard wants == .chunked else { return wants }
+        let understands = request.map { $0.version == .http1_1 } ?? true
+        return understands && response.version == .http1_1 ? .chunked : .untilClose
+    }
+
+    /// Writes the response and says what becomes of the connection. A fault that ends it has closed it on return, and throws.
+    mutating func write() throws -> ConnectionFate {
+        if let refused = response.headers.refused.first ?? response.trailers?.refused.first {
+            let complaint = "The scripted response has a header field that can't be sent: \(refused)\n"
+            var writer = Self(
+                .init(status: .internalServerError, body: .text(complaint)), to: request, on: connection)
+            return try writer.write()
+        }
+        if request?.version == .http1_1 {
+            for interim in response.interim { try connection.send(interimHead(interim)) }
+        }
+        try connection.sleep(response.delay)
+        try strike(at: .beforeHead)
+        if case .garbage(let bytes)? = response.fault {
+            try connection.send(bytes)
+            return .over
+        }
+
+        let head = head()
+        if strikes(at: .insideHead) {
+            try connection.send(head.prefix(max(1, head.count / 2)))
+            try strike(at: .insideHead)
+        }
+        var body = ResponseBodyWriter(connection, framing: framing, fault: response.fault, head: head)
+        try body.begin()
+        if hasBody { try write(response.body, to: &body) }
+        try body.end(trailers: hasBody ? response.trailers : nil, hasBody: hasBody)
+        if case .insideBody? = response.fault?.place { try strike() }
+        try strike(at: .afterResponse)
+        return body.breaksConnection || declaresWrongLength ? .over : isKept ? .kept : .over
+    }
+
+    private func write(_ content: MockServer.Response.Body, to body: inout ResponseBodyWriter) throws {
+        do {
+            switch content.storage {
+            case .bytes(let bytes), .closeDelimited(let bytes): try body.write(bytes[...])
+            case .chunked(let chunks): for chunk in chunks { try body.write(chunk[...]) }
+            case .pattern(let length):
+                let block = MockServer.Response.Body.patternBlock
+                var rest = length ?? .max
+                while rest > 0 {
+                    try body.write(block.prefix(rest))
+                    // Without a length there is no end.
+                    if length != nil { rest -= min(rest, block.count) }
+                }
+            case .sequence(let sequence):
+                let chunks = ChunkReader(sequence)
+                while let chunk = try connection.wait({ try await chunks.next() }) { try body.write(chunk[...]) }
+            }
+        } catch is BodyCut {
+            try strike()
+        }
+    }
+
+    // MARK: The head
+
+    private func head() -> [UInt8] {
+        let reason = response.reason ?? response.status.reason
+        var head = Array("\(response.version) \(response.status.code) \(reason)\r\n".utf8)
+        head.append(fields: response.headers.bytes(replacingContentLength: declaredLength))
+        let given = response.headers
+        if let contentType = response.body.contentType, hasBody, !given.contains(.contentType) {
+            head.append(field: "Content-Type", contentType)
+        }
+        if !given.contains(.contentLength), declaredLength == nil, !given.contains(.transferEncoding) {
+            let allowsFraming = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
+            switch framing {
+            case .length(let length) where allowsFraming: head.append(field: "Content-Length", "\(length)")
+            case .chunked where allowsFraming: head.append(field: "Transfer-Encoding", "chunked")
+            default: break
+            }
+        }
+        if let declaredLength, !given.contains(.contentLength) { head.append(field: "Content-Length", "\(declaredLength)") }
+        if !given.contains(.connection), response.fault?.place != .afterResponse {
+            if !isKept {
+                head.append(field: "Connection", "close")
+            } else if request?.version == .http1_0 {
+                head.append(field: "Connection", "keep-alive")
+            }
+        }
+        if case .oversizeHead = response.fault { return head }
+        return head + [13, 10]
+    }
+
+    private func interimHead(_ interim: MockServer.Interim) -> [UInt8] {
+        var head = Array("HTTP/1.1 \(interim.status.code) \(interim.status.reason)\r\n".utf8)
+        head.append(fields: interim.headers.bytes)
+        return head + [13, 10]
+    }
+
+    private var declaredLength: Int? {
+        if case .wrongContentLength(let declared)? = response.fault { declared } else { nil }
+    }
+
+    /// Whether what follows the head isn't as long as it says, so that no other response can come after it.
+    private var declaresWrongLength: Bool {
+        guard hasBody, framing != .chunked else { return false }
+        let declared = declaredLength.map(String.init) ?? response.headers[.contentLength]
+        return declared.map { Int($0) != response.body.length } ?? false
+    }
+
+    // MARK: Faults
+
+    private func strikes(at place: MockServer.Fault.Place) -> Bool { response.fault?.place == place }
+
+    private func strike(at place: MockServer.Fault.Place) throws {
+        if strikes(at: place) { try strike() }
+    }
+
+    private func strike() throws -> Never {
+        switch response.fault {
+        case .reset: connection.socket.reset()
+        case .stall: try connection.stall()
+        default: connection.socket.finish()
+        }
+        throw ConnectionEnded()
+    }
+}
+
+extension MockServer.Fault {
+    /// Where the fault strikes, for those that strike at one place.
+    var place: Place? {
+        switch self {
+        case .disconnect(let place), .reset(let place), .stall(let place): place
+        default: nil
+        }
+    }
+}
+
+/// Reads the chunks of a body one at a time.
+///
+/// - Invariant: `@unchecked Sendable` is sound because one connection's thread waits for each chunk before it asks for the next.
+private final class ChunkReader: @unchecked Sendable {
+    private var iterator: HTTPBody.AsyncIterator
+
+    init(_ body: HTTPBody) { iterator = body.makeAsyncIterator() }
+
+    func next() async throws -> [UInt8]? { try await iterator.next() }
+}

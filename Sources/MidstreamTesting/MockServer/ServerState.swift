@@ -1,0 +1,116 @@
+internal import Interception
+
+/// What a server's threads share. They don't hold the server itself, so that releasing it can end them.
+final class ServerState: Sendable {
+    typealias Handler = @Sendable (RecordedRequest) async throws -> MockServer.Response
+
+    private struct State {
+        var queue = Queue<MockServer.Response>()
+        var handler: Handler?
+        var connections: [Int: ServerConnection] = [:]
+        var accepted = 0
+        var isShutDown = false
+    }
+
+    let listener: Listener
+    let family: MockServer.Family
+    let clock: any Clock<Duration>
+    let limits: MockServer.Limits
+    let log: RequestLog
+    private let state = Locked(State())
+
+    init(
+        listener: Listener, family: MockServer.Family, clock: any Clock<Duration>, limits: MockServer.Limits
+    ) {
+        self.listener = listener
+        self.family = family
+        self.clock = clock
+        self.limits = limits
+        log = RequestLog(limit: limits.keptRequests)
+    }
+
+    /// Begins to accept connections.
+    func start() throws {
+        try listener.start { [self] socket in serve(socket) }
+    }
+
+    private func serve(_ socket: Socket) {
+        let connection: ServerConnection? = state.withLock { state in
+            guard !state.isShutDown else { return nil }
+            state.accepted += 1
+            let connection = ServerConnection(socket, number: state.accepted, server: self)
+            state.connections[connection.number] = connection
+            return connection
+        }
+        guard let connection else { return socket.close() }
+        let isStarted = ServerThread.start { [self] in
+            connection.serve()
+            forget(connection)
+        }
+        if !isStarted {
+            socket.reset()
+            forget(connection)
+        }
+    }
+
+    private func forget(_ connection: ServerConnection) {
+        state.withLock { $0.connections[connection.number] = nil }
+    }
+
+    func enqueue(_ responses: [MockServer.Response]) {
+        state.withLock { state in responses.forEach { state.queue.append($0) } }
+    }
+
+    func respond(_ handler: @escaping Handler) {
+        // The old closure is released outside the lock, since what it holds may call back.
+        _ = state.withLock { state in
+            let old = state.handler
+            state.handler = handler
+            return old
+        }
+    }
+
+    /// The first response of the queue if it doesn't wait for the request's body; records the request then.
+    func takeEarlyResponse(to request: RecordedRequest) -> MockServer.Response? {
+        state.withLock { state in
+            guard let first = state.queue.first, first.early else { return nil }
+            log.append(request)
+            return state.queue.popFirst()
+        }
+    }
+
+    enum Answer {
+        case response(MockServer.Response)
+        case handler(Handler)
+        case nothing
+    }
+
+    /// Records a request and says how it is to be answered: both in one step, so that the n-th recorded request gets the
+    /// n-th response of the queue.
+    func answer(to request: RecordedRequest) -> Answer {
+        state.withLock { state in
+            log.append(request)
+            if let response = state.queue.popFirst() { return .response(response) }
+            return state.handler.map(Answer.handler) ?? .nothing
+        }
+    }
+
+    var connectionCount: Int { state.withLock { $0.accepted } }
+    var openConnections: Int { state.withLock { $0.connections.count } }
+
+    func closeConnections() {
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.interrupt() }
+    }
+
+    func shutdown() {
+        // The closure is released outside the lock, since what it holds may call back.
+        let last = state.withLock { state in
+            let last = state
+            state = State(accepted: last.accepted, isShutDown: true)
+            return last
+        }
+        try? listener.stop()
+        last.connections.values.forEach { $0.interrupt() }
+        log.close()
+    }
+}

@@ -1,0 +1,55 @@
+internal import Interception
+public import MidstreamCore
+
+/// A transport that passes everything on to another one and remembers what went through.
+///
+/// Copies share the log. Any number of tasks may send at once. What it keeps, it keeps unredacted, bodies in memory included.
+public struct RecordingTransport: HTTPTransport {
+    /// What was sent and what came of it.
+    public struct Exchange: Sendable {
+        /// The request.
+        public let request: HTTPRequest
+        /// The response with its head and body as the transport returned it, or the error.
+        public let result: Result<HTTPResponse, any Error>
+        /// When it was sent, counted from the making of the recorder.
+        public let start: Duration
+        /// How long it took until the transport returned, which for a streamed response is its head.
+        public let duration: Duration
+    }
+
+    private let base: any HTTPTransport
+    private let elapsed: @Sendable () -> Duration
+    private let log = Locked([Exchange]())
+
+    /// Wraps a transport.
+    ///
+    /// - Parameter clock: What times are measured by; the real one by default.
+    public init(_ base: any HTTPTransport, clock: any Clock<Duration> = ContinuousClock()) {
+        self.base = base
+        elapsed = Self.stopwatch(clock)
+    }
+
+    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+
+    /// The exchanges so far, in the order in which they ended.
+    public var exchanges: [Exchange] { log.withLock { $0 } }
+
+    /// Sends the request by the wrapped transport.
+    ///
+    /// - Throws: What that throws.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let start = elapsed()
+        let result: Result<HTTPResponse, any Error>
+        do {
+            result = .success(try await base.send(request))
+        } catch {
+            result = .failure(error)
+        }
+        let exchange = Exchange(request: request, result: result, start: start, duration: elapsed() - start)
+        log.withLock { $0.append(exchange) }
+        return try result.get()
+    }
+}

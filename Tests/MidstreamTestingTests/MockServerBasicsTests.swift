@@ -1,0 +1,25 @@
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+@Suite struct MockServerBasicsTests {
+    @Test func answersFromTheQueueInOrderThenFromTheClosureThenWith404() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(status: .created, body: "one"), .init(body: "two"))
+        let first = try await CurlCommand.run("-w", "|%{http_code}", server.url("/a?x=1&y=%20z&flag"))
+        #expect(first.text == "one|201")
+        #expect(try await CurlCommand.run(server.url("b")).text == "two")
+        #expect(try await CurlCommand.run("-w", "|%{http_code}", server.url("/c")).text.hasSuffix("|404"))
+        server.respond { .init(body: .text("you asked for \($0.path)")) }
+        #expect(try await CurlCommand.run(server.url("/d")).text == "you asked for /d")
+
+        let request = try await server.takeRequest()
+        #expect(request.path == "/a")
+        #expect(request.query("y") == " z")
+        #expect(request.query.map(\.name) == ["x", "y", "flag"])
+        #expect(request.headers[.host] == "127.0.0.1:\(server.port)")
+        #expect(server.requestCount == 4)
+        #expect(server.requests.map(\.path) == ["/a", "/b", "/c", "/d"])
+    }
+}
