@@ -77,7 +77,7 @@ extension HTTPError {
             func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
             if !hasHead, says("ssl", "tls", "certificate") { return (.tls, "No secure connection could be made.", true) }
             if says("proxy") { return (.proxy, "The proxy can't be used.", !hasHead) }
-            if says("header", "content encoding", "content-encoding", "chunk", "status line", "unsupported http", "http/2") {
+            if says("header", "content encoding", "content unencoding", "chunk", "status line", "unsupported http", "http/2") {
                 return (.protocolViolation, "The server sent what isn't HTTP.", false)
             }
             return (.connectionLost, "The connection broke before the response was complete.", false)

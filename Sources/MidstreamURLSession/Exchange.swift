@@ -151,10 +151,11 @@ final class Exchange: Sendable {
     private func end(with outcome: Result<Void, any Error>) -> (URLSessionTask?, Upload?) {
         let (waiter, reader, task, upload, response) = state.withLock { state in
             guard state.end == nil else {
-                return (nil, nil, nil, nil, nil) as (
-                    CheckedContinuation<HTTPResponse, any Error>?, CheckedContinuation<[UInt8]?, any Error>?, URLSessionTask?,
-                    Upload?, HTTPResponse?
-                )
+                return (nil, nil, nil, nil, nil)
+                    as (
+                        CheckedContinuation<HTTPResponse, any Error>?, CheckedContinuation<[UInt8]?, any Error>?, URLSessionTask?,
+                        Upload?, HTTPResponse?
+                    )
             }
             state.end = outcome
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }

@@ -8,7 +8,7 @@ internal import MidstreamCore
 
 /// A session and its delegate. The session keeps the delegate alive until it is invalidated.
 final class Session: Sendable {
-    private let delegate = SessionDelegate()
+    let delegate = SessionDelegate()
     /// Nil once invalidated. The lock is never taken by a delegate call, since making a task waits for those on Linux.
     private let session: Locked<URLSession?>
 
