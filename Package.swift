@@ -53,6 +53,9 @@ let package = Package(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
+            swiftSettings: settings),
+        .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
                 "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession",
