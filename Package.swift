@@ -53,6 +53,13 @@ let package = Package(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamCurlTests",
+            dependencies: [
+                "MidstreamCore", "Interception",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
                 "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession",
