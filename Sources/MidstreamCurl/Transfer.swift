@@ -90,7 +90,7 @@
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
         func settle() -> Bool {
             guard handle != nil else { return false }
-            stream?.deliver()
+            if stream?.deliver() == true { resumeReceiving() }
             return isAnsweredEarly
         }
 
