@@ -54,6 +54,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
+            name: "MidstreamCurlTests",
+            dependencies: [
+                "MidstreamCore", "Interception",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
