@@ -69,6 +69,6 @@ struct ResponseBuffer {
     #else
         var isEmpty: Bool { byteCount == 0 }
 
-        mutating func popFirst() -> [UInt8]? { popFirstInMemory() }
+        mutating func popFirst() throws -> [UInt8]? { popFirstInMemory() }
     #endif
 }
