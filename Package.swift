@@ -54,6 +54,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
                 "MidstreamCore", "Interception",
