@@ -83,7 +83,8 @@ final class Arbiter: HTTPInterceptor {
         // What is given up must not hold its connection.
         outcome.response?.body.close()
         retries.count(strategy, delay: delay)
-        retries.original.note("attempt \(attempt.attempt): \(outcome.summary); again in \(delay)", by: next)
+        retries.original.note(
+            "attempt \(attempt.attempt): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")", by: next)
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
