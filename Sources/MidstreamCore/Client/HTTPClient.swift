@@ -118,16 +118,7 @@ extension HTTPRequest {
     fileprivate mutating func completeHeaders(defaults: HTTPHeaders) {
         headers.merge(defaults: defaults)
         if let type = body.contentType, !headers.contains(.contentType) { headers[.contentType] = type }
-        if urlText.utf8.contains(UInt8(ascii: "@")) { moveCredentialsToHeader() }
-    }
-
-    private mutating func moveCredentialsToHeader() {
-        var parts = URLText(urlText)
-        guard let userInfo = parts.userInfo else { return }
-        parts.authority = parts.hostAndPort
-        urlText = parts.text
-        guard !headers.contains(.authorization) else { return }
-        headers[.authorization] = .basic(userInfo: String(userInfo))
+        moveCredentialsToHeader()
     }
 }
 
