@@ -199,7 +199,7 @@ extension HTTPRequest {
     /// The request as the client hands it to a transport when the whole body is wanted.
     func buffered(upTo limit: Int = 1 << 20) -> HTTPRequest {
         var request = self
-        request.call = Call(delivery: .buffered(upTo: limit))
+        request.delivery = .buffered(upTo: limit)
         return request
     }
 }

@@ -106,8 +106,9 @@ public final class HTTPClient: Sendable {
         }
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
+        prepared.delivery = delivery
         prepared.call = Call(
-            client: self, delivery: delivery, isAlternate: isAlternate, pipeline: pipeline, checkedURL: prepared.urlText)
+            client: self, isStreamed: delivery == .streamed, isAlternate: isAlternate, pipeline: pipeline, checkedURL: prepared.urlText)
         return (prepared, pipeline)
     }
 }
