@@ -22,6 +22,10 @@ final class RawClient: Sendable {
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
+        #if canImport(Darwin)
+            var isOn: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
