@@ -88,7 +88,8 @@ final class Arbiter: HTTPInterceptor {
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
-            let response = try await alternates.send(alternate, for: attempt, after: outcome, validators: others, next)
+            let response = try await alternates.send(
+                alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others, next)
             try await then(&retries.original, response)
         case .afterTask(_, let work, let onError):
             do {

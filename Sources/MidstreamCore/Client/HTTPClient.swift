@@ -108,7 +108,8 @@ public final class HTTPClient: Sendable {
         prepared.attempt = 1
         prepared.delivery = delivery
         prepared.call = Call(
-            client: self, isStreamed: delivery == .streamed, isAlternate: isAlternate, pipeline: pipeline, checkedURL: prepared.urlText)
+            client: self, isStreamed: delivery == .streamed, isAlternate: isAlternate, pipeline: pipeline,
+            checkedURL: prepared.urlText)
         return (prepared, pipeline)
     }
 }
