@@ -2,7 +2,9 @@ internal import Interception
 
 /// What belongs to one call and is shared by all its attempts.
 package final class Call: Sendable {
-    package let delivery: BodyDelivery
+    package let client: HTTPClient
+    /// Whether the call is made on behalf of another one that failed; then it may not ask for such a call itself.
+    package let isAlternate: Bool
     package let pipeline: Pipeline
     /// The URL that was resolved and checked when the call began.
     package let checkedURL: String
@@ -16,13 +18,14 @@ package final class Call: Sendable {
         weak var source: (any IncomingBody)?
     }
 
-    init(delivery: BodyDelivery, pipeline: Pipeline, checkedURL: String, clock: any Clock<Duration>, isTraced: Bool) {
-        self.delivery = delivery
+    init(client: HTTPClient, isStreamed: Bool, isAlternate: Bool, pipeline: Pipeline, checkedURL: String) {
+        self.client = client
+        self.isAlternate = isAlternate
         self.pipeline = pipeline
         self.checkedURL = checkedURL
-        recorder = isTraced ? TraceRecorder(pipeline: pipeline) : nil
-        stopwatch = Stopwatch(on: clock)
-        openBodies = delivery == .streamed ? Locked([]) : nil
+        recorder = client.configuration.recordsTrace ? TraceRecorder(pipeline: pipeline) : nil
+        stopwatch = Stopwatch(on: client.configuration.clock)
+        openBodies = isStreamed ? Locked([]) : nil
     }
 
     func opened(_ body: HTTPBody) {

@@ -11,6 +11,7 @@ public final class HTTPClient: Sendable {
     public let configuration: Configuration
     /// What puts the requests on the wire.
     public let transport: any HTTPTransport
+    private let arbiter: Arbiter
     private let assembled: Pipeline
     private let query: String?
 
@@ -30,17 +31,13 @@ public final class HTTPClient: Sendable {
         self.transport = transport
         let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
         query = items.isEmpty ? nil : items.joined(separator: "&")
-        assembled = Pipeline(client: interceptors(), builtIn: Self.builtIn(configuration), transport: transport)
+        arbiter = Arbiter(configuration)
+        assembled = Pipeline(
+            client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
     }
 
-    private static func builtIn(_ configuration: Configuration) -> [Pipeline.Element] {
-        [
-            Pipeline.Element(
-                interceptor: Arbiter(configuration), name: "Arbiter", place: .arbiter, scope: .builtIn),
-            Pipeline.Element(
-                interceptor: Redirects(policy: configuration.redirects), name: "Redirects", place: .redirects, scope: .builtIn),
-        ]
-    }
+    /// Where the client stands with its budget for retries; nil when it has none.
+    public var retryBudget: RetryBudget.State? { arbiter.ledger?.state }
 
     /// The order in which requests of this client pass; it prints itself by stage.
     public var pipeline: PipelineDescription { PipelineDescription(assembled) }
@@ -66,32 +63,58 @@ public final class HTTPClient: Sendable {
         try await run(request, delivery: .streamed)
     }
 
-    private func run(_ request: HTTPRequest, delivery: BodyDelivery) async throws -> HTTPResponse {
-        var request = request
+    /// Tells what sending a request would do, without sending anything.
+    ///
+    /// Interceptors are asked what they would do (``HTTPInterceptor/plan(_:)``), in the order in which they would run; one that
+    /// would talk to somebody says so instead.
+    ///
+    /// - Throws: What would keep the request from being sent, such as ``HTTPError/Code/invalidRequest``.
+    public func explain(_ request: HTTPRequest) async throws -> Explanation {
+        let (start, pipeline) = try prepared(request, delivery: .buffered(upTo: configuration.maximumBufferedBody))
+        return try await Explanation(of: start, given: request, in: pipeline, configuration)
+    }
+
+    /// Sends a request on behalf of a call that failed.
+    func sendAlternate(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), isAlternate: true)
+    }
+
+    private func run(
+        _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
+    ) async throws -> HTTPResponse {
+        let (request, pipeline) = try prepared(request, delivery: delivery, isAlternate: isAlternate)
+        let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
         do {
-            request.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
-            request.completeHeaders(defaults: configuration.headers)
+            return try await limit.run(error: { .deadlineExceeded($0) }) {
+                var response = try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+                // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
+                try await response.buffer(as: delivery)
+                if response.request.call !== request.call { response.request.call = request.call }
+                return response
+            }
+        } catch let error as HTTPError {
+            throw error.completed(request: request, trace: Trace(request.call))
+        }
+    }
+
+    /// The request with an absolute URL and with what the client adds, ready for the pipeline that it is to pass through.
+    private func prepared(
+        _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
+    ) throws -> (HTTPRequest, Pipeline) {
+        var prepared = request
+        do {
+            prepared.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
+            prepared.completeHeaders(defaults: configuration.headers)
         } catch let error as HTTPError {
             throw error.completed(request: request, trace: nil)
         }
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
-        let call = Call(
-            delivery: delivery, pipeline: pipeline, checkedURL: request.urlText, clock: configuration.clock,
-            isTraced: configuration.recordsTrace)
-        request.call = call
-        request.attempt = 1
-        let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
-        do {
-            return try await limit.run(error: { .deadlineExceeded($0) }) { [request] in
-                var response = try await pipeline.run(request, isTraced: call.recorder != nil)
-                // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
-                try await response.buffer(as: delivery)
-                if response.request.call !== call { response.request.call = call }
-                return response
-            }
-        } catch let error as HTTPError {
-            throw error.completed(request: request, trace: Trace(call))
-        }
+        prepared.attempt = 1
+        prepared.delivery = delivery
+        prepared.call = Call(
+            client: self, isStreamed: delivery == .streamed, isAlternate: isAlternate, pipeline: pipeline,
+            checkedURL: prepared.urlText)
+        return (prepared, pipeline)
     }
 }
 

@@ -70,6 +70,15 @@ public struct ChainedHTTPInterceptor: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         try await next.running(interceptors.map(\.generic), on: request)
     }
+
+    /// Plans one after the other.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        var notes: [String] = []
+        for interceptor in interceptors {
+            if let note = try await interceptor.plan(&request) { notes.append("\(interceptor.name): \(note)") }
+        }
+        return notes.isEmpty ? nil : notes.joined(separator: "; ")
+    }
 }
 
 extension RequestInterceptor {
@@ -117,4 +126,6 @@ struct StagedInterceptor: HTTPInterceptor {
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         try await base.intercept(request, next: next)
     }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? { try await base.plan(&request) }
 }

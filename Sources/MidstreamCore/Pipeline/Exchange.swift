@@ -35,7 +35,7 @@ struct Exchange: Sendable {
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.
-    private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
+    func checked(_ request: HTTPRequest) throws -> HTTPRequest {
         var request = request
         if let name = request.headers.refused.first {
             throw HTTPError(

@@ -16,11 +16,27 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// - Throws: What `next` throws, or an error of its own. It reaches the caller unchanged, unless an interceptor further out
     ///   handles it.
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
+
+    /// Says for ``HTTPClient/explain(_:)`` what ``intercept(_:next:)`` would do to a request on its way down, without doing
+    /// anything that others could notice: it talks to nobody and stores nothing.
+    ///
+    /// The refinements bring their own. An interceptor that implements ``intercept(_:next:)`` itself isn't run by an explanation
+    /// and is reported as unknown, unless it implements this too.
+    ///
+    /// - Parameter request: Changed as the request would be, as far as that can be told.
+    /// - Returns: What it would do beyond that, in a few words; nil when there is nothing to say.
+    /// - Throws: What would keep the request from being sent.
+    func plan(_ request: inout HTTPRequest) async throws -> String?
 }
 
 extension HTTPInterceptor {
     /// `.attempt`.
     public var stage: Stage { .attempt }
+
+    /// Says that nobody knows.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        "not run: it doesn't say what it would do"
+    }
 
     /// The name by which pipelines, explanations and traces call the interceptor: its type's.
     package var name: String { (self as? any NamedInterceptor)?.name ?? "\(type(of: self as Any))" }

@@ -54,4 +54,9 @@ extension LifecycleInterceptor {
             throw error
         }
     }
+    /// Changes the request as ``modifyRequest(_:)`` does; the other hooks have nothing to hear of.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        request = try await modifyRequest(request)
+        return nil
+    }
 }

@@ -36,31 +36,38 @@ package final class Pipeline: Sendable {
 
     package let elements: [Element]
     package let transportName: String
-    private let terminal: @Sendable (HTTPRequest) async throws -> HTTPResponse
+    /// The innermost part, for the checks that it makes.
+    let exchange: Exchange
     private let traced: ChainLinks<HTTPRequest, HTTPResponse>
     private let plain: ChainLinks<HTTPRequest, HTTPResponse>
 
-    init(_ elements: [Element], transportName: String, terminal: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+    private init(_ elements: [Element], transportName: String, exchange: Exchange) {
         self.elements = elements
         self.transportName = transportName
-        self.terminal = terminal
+        self.exchange = exchange
+        let terminal: @Sendable (HTTPRequest) async throws -> HTTPResponse = { try await exchange.send($0) }
         let interceptors: [any Interceptor<HTTPRequest, HTTPResponse>] = elements.map(\.interceptor.generic)
         plain = ChainLinks(interceptors, terminal: terminal)
         traced = ChainLinks(interceptors, observer: TraceObserver(), terminal: terminal)
     }
 
-    convenience init(client interceptors: [any HTTPInterceptor], builtIn: [Element], transport: any HTTPTransport) {
-        let exchange = Exchange(transport)
+    convenience init(
+        client interceptors: [any HTTPInterceptor], arbiter: Arbiter, redirects: Redirects, transport: any HTTPTransport
+    ) {
+        let builtIn = [
+            Element(interceptor: arbiter, name: arbiter.name, place: .arbiter, scope: .builtIn),
+            Element(interceptor: redirects, name: redirects.name, place: .redirects, scope: .builtIn),
+        ]
         self.init(
             Self.sorted(builtIn + Self.elements(interceptors, scope: .client)),
-            transportName: "\(type(of: transport))", terminal: { try await exchange.send($0) })
+            transportName: "\(type(of: transport))", exchange: Exchange(transport))
     }
 
     /// The pipeline with interceptors of one request added: in each stage outside the client's.
     func adding(request interceptors: [any HTTPInterceptor]) -> Pipeline {
         Pipeline(
             Self.sorted(Self.elements(interceptors, scope: .request) + elements), transportName: transportName,
-            terminal: terminal)
+            exchange: exchange)
     }
 
     func run(_ request: HTTPRequest, isTraced: Bool) async throws -> HTTPResponse {

@@ -20,6 +20,14 @@ extension RequestInterceptor {
     }
 }
 
+extension RequestInterceptor {
+    /// Changes the request as it would be changed.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        try await intercept(request: &request)
+        return nil
+    }
+}
+
 /// An interceptor that only looks at responses.
 public protocol ResponseInterceptor: HTTPInterceptor {
     /// Sees a response of any status, with the request that it answers, and may change it.
@@ -33,6 +41,9 @@ extension ResponseInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         try await intercepting(try await next(request))
     }
+
+    /// Says nothing, since there is no response.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { nil }
 
     /// The response as the interceptor leaves it; closed when it throws, as is one that it put in its place, since nobody else
     /// will see them.
@@ -55,5 +66,11 @@ extension RequestInterceptor where Self: ResponseInterceptor {
         var request = request
         try await intercept(request: &request)
         return try await intercepting(try await next(request))
+    }
+
+    /// Changes the request as it would be changed.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        try await intercept(request: &request)
+        return nil
     }
 }

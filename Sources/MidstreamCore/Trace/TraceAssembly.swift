@@ -34,43 +34,11 @@ struct TraceAssembly {
             startNanoseconds: pass.start - start,
             nanoseconds: pass.end == 0 ? nil : pass.end - pass.start,
             request: request.map { "\($0.method) \(URLText.redacted($0.urlText))" } ?? "",
-            requestChanges: request.flatMap { before in passedOn.map { changes(from: before, to: $0) } } ?? [],
-            responseChanges: received.flatMap { before in response.map { changes(from: before, to: $0) } } ?? [],
+            requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked) } } ?? [],
+            responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked) } } ?? [],
             notes: recording.notes.filter { $0.pass == index }.map(\.text),
             status: response?.status.code,
             failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],
             children: inner.map(span))
-    }
-
-    private func changes(from before: RequestSnapshot, to after: RequestSnapshot) -> [String] {
-        var changes: [String] = []
-        if before.method != after.method { changes.append("method: \(after.method)") }
-        if before.urlText != after.urlText { changes.append("url: \(URLText.redacted(after.urlText))") }
-        changes += self.changes(from: before.headers, to: after.headers)
-        if !before.hasSameBody(as: after) { changes.append("body replaced") }
-        return changes
-    }
-
-    private func changes(from before: ResponseSnapshot, to after: ResponseSnapshot) -> [String] {
-        var changes: [String] = []
-        if before.status != after.status { changes.append("status: \(after.status)") }
-        changes += self.changes(from: before.headers, to: after.headers)
-        if !before.hasSameBody(as: after) { changes.append("body replaced") }
-        return changes
-    }
-
-    private func changes(from before: HTTPHeaders, to after: HTTPHeaders) -> [String] {
-        if before.isIdentical(to: after) { return [] }
-        var changes: [String] = []
-        var seen: Set<HTTPHeaders.Name> = []
-        for (name, _) in after where seen.insert(name).inserted {
-            let values = after.values(name)
-            guard values != before.values(name) else { continue }
-            let isSecret = marked.contains(name) || after.isSensitive(name)
-            let shown = isSecret ? HTTPHeaders.withheld : values.map { after.shown($0, of: name) }.joined(separator: ", ")
-            changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
-        }
-        for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }
-        return changes
     }
 }

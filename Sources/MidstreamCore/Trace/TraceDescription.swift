@@ -29,7 +29,7 @@ extension Trace: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
             "\(milliseconds(span.startNanoseconds).padded(8)) \((span.nanoseconds.map(milliseconds) ?? "running").padded(8))"
         var line = indented("\(time)  \(span.name)", by: depth)
         if span.scope == .request { line += " (of the request)" }
-        if span.stage == nil || span.isShortCircuit || span.failure != nil { line += span.outcome }
+        if span.isOriginOfOutcome { line += span.outcome }
         lines.append(line)
         let details = span.requestChanges + span.notes.map { "· \($0)" } + span.responseChanges.map { "← \($0)" }
         for detail in details { lines.append(indented(String(repeating: " ", count: 21) + detail, by: depth)) }
@@ -46,9 +46,15 @@ extension Trace: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
 }
 
 extension Trace.Span {
+    /// Whether its outcome isn't just what came from further in, which a reader would not want to see again on each level.
+    fileprivate var isOriginOfOutcome: Bool {
+        guard let inner = children.last else { return true }
+        return failure != inner.failure || status != inner.status
+    }
+
     fileprivate var outcome: String {
         if let failure { return " ✗ \(failure)" }
-        return status.map { " → \(HTTPStatus($0))" } ?? ""
+        return status.map { " → \(HTTPStatus($0))" } ?? (nanoseconds == nil ? " still running" : "")
     }
 }
 

@@ -115,47 +115,6 @@ struct Versions<Snapshot> {
     }
 }
 
-struct RequestSnapshot {
-    let method: HTTPMethod
-    let urlText: String
-    let headers: HTTPHeaders
-    let attempt: Int
-    private let body: BodyIdentity
-
-    init(_ request: HTTPRequest) {
-        method = request.method
-        urlText = request.urlText
-        headers = request.headers
-        attempt = request.attempt
-        body = BodyIdentity(request.body)
-    }
-
-    func isOf(_ request: HTTPRequest) -> Bool {
-        headers.isIdentical(to: request.headers) && attempt == request.attempt && method == request.method
-            && urlText == request.urlText && body == BodyIdentity(request.body)
-    }
-
-    func hasSameBody(as other: RequestSnapshot) -> Bool { body == other.body }
-}
-
-struct ResponseSnapshot {
-    let status: HTTPStatus
-    let headers: HTTPHeaders
-    private let body: BodyIdentity
-
-    init(_ response: HTTPResponse) {
-        status = response.status
-        headers = response.headers
-        body = BodyIdentity(response.body)
-    }
-
-    func isOf(_ response: HTTPResponse) -> Bool {
-        status == response.status && headers.isIdentical(to: response.headers) && body == BodyIdentity(response.body)
-    }
-
-    func hasSameBody(as other: ResponseSnapshot) -> Bool { body == other.body }
-}
-
 /// Watches a pipeline for the recorder of the call that passes through it.
 struct TraceObserver: ChainObserver {
     func willRun(_ index: Int32, with request: HTTPRequest, within parent: Int32) -> Int32 {

@@ -202,9 +202,9 @@ struct TraceTests {
                   attempt 1
                  0 0  Retries
                                        · again, since the first try failed
-                 0 0  Redirects ✗ connection: refused
+                 0 0  Redirects
                     exchange
-                 0 0  AddsHeader ✗ connection: refused
+                 0 0  AddsHeader
                                          method: PUT
                                          url: https://h/x?api_key=‹withheld›
                                          + X-Added: shown

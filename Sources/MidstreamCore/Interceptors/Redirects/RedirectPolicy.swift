@@ -43,3 +43,14 @@ public struct RedirectPolicy: Sendable {
     /// Follows none: the redirect is the response.
     public static let refuse = RedirectPolicy(mode: .refuse, limit: 0, allowsDowngrade: false, keepsHeaders: false)
 }
+
+extension RedirectPolicy: CustomStringConvertible {
+    /// The policy in a few words.
+    public var description: String {
+        switch mode {
+        case .refuse: "follows no redirects"
+        case .custom: "asks a closure about redirects, up to \(limit)"
+        case .follow: "follows up to \(limit) redirects" + (keepsHeaders ? " with the original headers inside the origin" : "")
+        }
+    }
+}

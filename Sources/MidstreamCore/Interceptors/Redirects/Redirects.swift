@@ -32,6 +32,8 @@ struct Redirects: HTTPInterceptor {
             request = target
         }
     }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects ?? policy)" }
 }
 
 extension HTTPStatus {
@@ -86,6 +88,7 @@ extension HTTPRequest {
         request.call = other.call
         request.attempt = other.attempt
         request.attemptEnd = other.attemptEnd
+        request.delivery = other.delivery
         return request
     }
 }

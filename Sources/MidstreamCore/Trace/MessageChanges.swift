@@ -1,0 +1,75 @@
+/// What is kept of a request to tell later how it changed.
+struct RequestSnapshot: Sendable {
+    let method: HTTPMethod
+    let urlText: String
+    let headers: HTTPHeaders
+    let attempt: Int
+    private let body: BodyIdentity
+
+    init(_ request: HTTPRequest) {
+        method = request.method
+        urlText = request.urlText
+        headers = request.headers
+        attempt = request.attempt
+        body = BodyIdentity(request.body)
+    }
+
+    func isOf(_ request: HTTPRequest) -> Bool {
+        headers.isIdentical(to: request.headers) && attempt == request.attempt && method == request.method
+            && urlText == request.urlText && body == BodyIdentity(request.body)
+    }
+
+    /// What is different, with the values of headers withheld that are secret here or were marked so elsewhere in the call.
+    func changes(since before: RequestSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
+        var changes: [String] = []
+        if before.method != method { changes.append("method: \(method)") }
+        if before.urlText != urlText { changes.append("url: \(URLText.redacted(urlText))") }
+        changes += headers.changes(since: before.headers, secret: secret)
+        if before.body != body { changes.append("body replaced") }
+        return changes
+    }
+}
+
+/// What is kept of a response to tell later how it changed.
+struct ResponseSnapshot: Sendable {
+    let status: HTTPStatus
+    let headers: HTTPHeaders
+    private let body: BodyIdentity
+
+    init(_ response: HTTPResponse) {
+        status = response.status
+        headers = response.headers
+        body = BodyIdentity(response.body)
+    }
+
+    func isOf(_ response: HTTPResponse) -> Bool {
+        status == response.status && headers.isIdentical(to: response.headers) && body == BodyIdentity(response.body)
+    }
+
+    /// What is different; see ``RequestSnapshot/changes(since:secret:)``.
+    func changes(since before: ResponseSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
+        var changes: [String] = []
+        if before.status != status { changes.append("status: \(status)") }
+        changes += headers.changes(since: before.headers, secret: secret)
+        if before.body != body { changes.append("body replaced") }
+        return changes
+    }
+}
+
+extension HTTPHeaders {
+    /// The fields that were added (`+`), changed (`~`) and removed (`-`), secret values withheld.
+    func changes(since before: HTTPHeaders, secret: Set<Name>) -> [String] {
+        if isIdentical(to: before) { return [] }
+        var changes: [String] = []
+        var seen: Set<Name> = []
+        for (name, _) in self where seen.insert(name).inserted {
+            let values = values(name)
+            guard values != before.values(name) else { continue }
+            let isSecret = secret.contains(name) || isSensitive(name)
+            let shown = isSecret ? Self.withheld : values.map { self.shown($0, of: name) }.joined(separator: ", ")
+            changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
+        }
+        for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }
+        return changes
+    }
+}

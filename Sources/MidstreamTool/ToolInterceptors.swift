@@ -1,0 +1,75 @@
+import Foundation
+import Midstream
+
+/// Names the call, so that a server's log can be searched for it.
+struct RequestID: RequestInterceptor {
+    let stage = Stage.call
+
+    func intercept(request: inout HTTPRequest) async throws {
+        if !request.headers.contains("X-Request-ID") { request.headers["X-Request-ID"] = request.id.uuidString.lowercased() }
+    }
+}
+
+/// Says who asks.
+struct UserAgent: RequestInterceptor {
+    let stage = Stage.call
+
+    func intercept(request: inout HTTPRequest) async throws {
+        request.headers[.userAgent] = "midst/\(Arguments.versionNumber)"
+    }
+}
+
+/// Says what is wanted, unless the user has.
+struct AcceptAnything: RequestInterceptor {
+    func intercept(request: inout HTTPRequest) async throws {
+        if !request.headers.contains(.accept) { request.headers[.accept] = "*/*" }
+    }
+}
+
+/// Leaves the transport's measurements in the trace.
+struct WireTimes: HTTPInterceptor {
+    let stage = Stage.exchange
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let response = try await next(request)
+        if let metrics = response.metrics { request.note(Self.text(metrics, response.version), by: next) }
+        return response
+    }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? { "notes the connection's times" }
+
+    private static func text(_ metrics: TransportMetrics, _ version: HTTPVersion) -> String {
+        var parts = ["\(version)"]
+        if let tls = metrics.tlsVersion { parts.append(tls) }
+        if let address = metrics.remoteAddress { parts.append(metrics.remotePort.map { "\(address) port \($0)" } ?? address) }
+        if let isReused = metrics.isReusedConnection { parts.append(isReused ? "kept connection" : "new connection") }
+        let times: [(String, Duration?)] = [
+            ("lookup", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
+            ("first byte", metrics.firstByte), ("total", metrics.total),
+        ]
+        parts += times.compactMap { name, time in
+            time.map { "\(name) \($0.formatted(.units(allowed: [.milliseconds], fractionalPart: .show(length: 2))))" }
+        }
+        return parts.joined(separator: ", ")
+    }
+}
+
+/// Prints what goes on the wire and what comes back, secrets withheld.
+struct WireLog: HTTPInterceptor {
+    let stage = Stage.exchange
+    let isOn: Bool
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard isOn else { return try await next(request) }
+        Self.print(request.debugDescription, mark: ">")
+        let response = try await next(request)
+        Self.print(response.debugDescription, mark: "<")
+        return response
+    }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? { isOn ? "prints the exchange" : nil }
+
+    private static func print(_ text: String, mark: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { Terminal.printError("\(mark) \(line)") }
+    }
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+internal import MidstreamCore
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension HTTPError {
+    /// What the session's error means here. The error itself, which may hold the URL with its secrets, is kept behind.
+    init(_ error: any Error, for request: HTTPRequest, hasHead: Bool) {
+        guard let error = error as? URLError else {
+            self.init(
+                .connectionLost, "The request failed for a reason that URLSession doesn't tell.", request: request,
+                underlying: error, progress: hasHead ? .answered : .maybeProcessed)
+            return
+        }
+        let meaning = Meaning(error, hasHead: hasHead)
+        let reason = Self.reason(of: error)
+        self.init(
+            meaning.code, reason.map { "\(meaning.sentence) (\($0))" } ?? meaning.sentence, request: request, underlying: error,
+            progress: hasHead ? .answered : meaning.isBeforeSending ? .notSent : .maybeProcessed)
+    }
+
+    /// What libcurl says; it names hosts and reasons, never URLs. Apple's texts say no more than the codes.
+    private static func reason(of error: URLError) -> String? {
+        #if canImport(FoundationNetworking)
+            error.userInfo[NSLocalizedDescriptionKey] as? String
+        #else
+            nil
+        #endif
+    }
+
+    private struct Meaning {
+        let code: Code
+        let sentence: String
+        var isBeforeSending = false
+
+        init(_ error: URLError, hasHead: Bool) {
+            switch error.code {
+            case .cannotFindHost, .dnsLookupFailed:
+                (code, sentence, isBeforeSending) = (.nameResolution, "The host's name wasn't found.", true)
+            case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive:
+                (code, sentence, isBeforeSending) = (.connection, "No connection could be made.", true)
+            case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+                .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+                .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+                (code, sentence, isBeforeSending) = (.tls, "No secure connection could be made.", true)
+            case .badURL, .unsupportedURL:
+                (code, sentence) = Self.unsupported(error)
+                isBeforeSending = code == .invalidRequest
+            case .timedOut:
+                (code, sentence) = (.timeout, "The server took too long.")
+            case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory, .cannotOpenFile, .requestBodyStreamExhausted:
+                (code, sentence) = (.bodyUnreadable, "The request's body can't be read.")
+            case .cannotDecodeRawData, .cannotDecodeContentData, .cannotParseResponse:
+                (code, sentence) = (.protocolViolation, "The response isn't HTTP, or its body isn't encoded as it says.")
+            case .dataLengthExceedsMaximum:
+                (code, sentence) = (.protocolViolation, "A part of the response is longer than URLSession allows.")
+            case .unknown:
+                (code, sentence, isBeforeSending) = Self.unknown(error, hasHead: hasHead)
+            default:
+                // Lost, given up by the other side, an empty reply (which Linux calls a bad response), and what is new.
+                (code, sentence) = (.connectionLost, "The connection broke before the response was complete.")
+            }
+        }
+
+        /// On Linux an answer that isn't HTTP counts as an unsupported URL.
+        private static func unsupported(_ error: URLError) -> (Code, String) {
+            let text = HTTPError.reason(of: error) ?? ""
+            return text.contains("HTTP/0.9")
+                ? (.protocolViolation, "The response isn't HTTP.") : (.invalidRequest, "URLSession can't send to that URL.")
+        }
+
+        /// On Linux most of libcurl's errors have no code of their own, and only the text tells them apart.
+        private static func unknown(_ error: URLError, hasHead: Bool) -> (Code, String, Bool) {
+            let text = (HTTPError.reason(of: error) ?? "").lowercased()
+            func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
+            if !hasHead, says("ssl", "tls", "certificate") { return (.tls, "No secure connection could be made.", true) }
+            if says("proxy") { return (.proxy, "The proxy can't be used.", !hasHead) }
+            if says("header", "content encoding", "content unencoding", "chunk", "status line", "unsupported http", "http/2") {
+                return (.protocolViolation, "The server sent what isn't HTTP.", false)
+            }
+            return (.connectionLost, "The connection broke before the response was complete.", false)
+        }
+    }
+}

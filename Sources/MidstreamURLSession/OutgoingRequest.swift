@@ -1,0 +1,123 @@
+internal import Foundation
+internal import MidstreamCore
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// A request in URLSession's terms.
+struct OutgoingRequest: Sendable {
+    private var urlRequest: URLRequest
+    private var content: Content
+    /// Keeps the file that is sent.
+    private var spool: (any Sendable)?
+
+    private enum Content {
+        case none
+        case bytes([UInt8])
+        case file(URL)
+        case stream(HTTPBody)
+    }
+
+    /// - Throws: ``HTTPError/Code/invalidRequest`` and ``HTTPError/Code/unsupported`` for what can't be sent.
+    init(_ request: HTTPRequest) throws {
+        func refusal(_ code: HTTPError.Code, _ message: String) -> HTTPError {
+            HTTPError(code, message, request: request, progress: .notSent)
+        }
+        guard let url = Self.url(request.urlText) else {
+            throw refusal(.invalidRequest, "The URL isn't an absolute http or https URL.")
+        }
+        guard request.method.rawValue.isToken else { throw refusal(.invalidRequest, "The method isn't a token.") }
+        if let name = request.headers.refused.first {
+            throw refusal(.invalidRequest, "The header field \(name.rawValue.debugDescription) can't be sent.")
+        }
+        if request.body.isSpent { throw HTTPError.bodyNotReplayable() }
+        content = Self.content(of: request.body)
+        // URLSession refuses it too, but only once the task runs and with an error about the size.
+        if request.method == .get, case .none = content {
+        } else if request.method == .get {
+            throw refusal(.unsupported, "URLSession can't send a body with GET.")
+        }
+        var outgoing = URLRequest(url: url)
+        outgoing.httpMethod = request.method.rawValue
+        outgoing.timeoutInterval = Self.never
+        outgoing.httpShouldHandleCookies = false
+        outgoing.cachePolicy = .reloadIgnoringLocalCacheData
+        if let problem = Self.setFields(of: request, on: &outgoing) { throw refusal(.invalidRequest, problem) }
+        if case .bytes(let bytes) = content { outgoing.httpBody = Data(bytes) }
+        if case .stream(let body) = content, let length = body.length {
+            outgoing.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+        }
+        urlRequest = outgoing
+    }
+
+    #if canImport(FoundationNetworking)
+        /// The same without a stream (see ``SpooledBody``).
+        func spooled() async throws -> OutgoingRequest {
+            guard case .stream(let body) = content else { return self }
+            var spooled = self
+            spooled.urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
+            switch try await SpooledBody(reading: body) {
+            case .memory(let bytes):
+                spooled.content = .bytes(bytes)
+                spooled.urlRequest.httpBody = Data(bytes)
+            case .file(let file, let url):
+                spooled.content = .file(url)
+                spooled.spool = file
+            }
+            return spooled
+        }
+    #endif
+
+    /// A year: the client ends what takes too long. Infinity would trap where it is turned into milliseconds.
+    static let never: TimeInterval = 365 * 24 * 3600
+
+    /// The body, when it is handed to the session as a stream.
+    var streamedBody: HTTPBody? { if case .stream(let body) = content { body } else { nil } }
+
+    func makeTask(in session: URLSession) -> URLSessionTask {
+        switch content {
+        case .none, .bytes: session.dataTask(with: urlRequest)
+        case .file(let url): session.uploadTask(with: urlRequest, fromFile: url)
+        case .stream: session.uploadTask(withStreamedRequest: urlRequest)
+        }
+    }
+
+    private static func content(of body: HTTPBody) -> Content {
+        if let bytes = body.bytes { return bytes.isEmpty ? .none : .bytes(bytes) }
+        // What has no length is no regular file.
+        if let path = body.filePath, body.length != nil { return .file(URL(fileURLWithPath: path)) }
+        return .stream(body)
+    }
+
+    /// The URL without its user info, which libcurl would turn into credentials.
+    private static func url(_ text: String) -> URL? {
+        guard text.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else { return nil }
+        var parts = URLText(text)
+        guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https" else { return nil }
+        if parts.userInfo != nil { parts.authority = parts.hostAndPort }
+        guard let url = URL(string: parts.text), let host = url.host, !host.isEmpty else { return nil }
+        return url
+    }
+
+    /// Sets the fields but for those that say how long the body is, which the session writes; gives what is wrong with them.
+    private static func setFields(of request: HTTPRequest, on outgoing: inout URLRequest) -> String? {
+        let headers = request.headers
+        if let length = headers[.contentLength], let actual = request.body.length, length != "\(actual)" {
+            return "Content-Length isn't the length of the body."
+        }
+        if let coding = headers[.transferEncoding], !coding.equalsIgnoringASCIICase("chunked") {
+            return "Transfer-Encoding is the transport's to choose."
+        }
+        var seen: Set<HTTPHeaders.Name> = [.contentLength, .transferEncoding]
+        for (name, _) in headers where seen.insert(name).inserted {
+            let value = name == .cookie ? headers.values(name).joined(separator: "; ") : headers[name]
+            outgoing.setValue(value, forHTTPHeaderField: name.rawValue)
+        }
+        #if canImport(FoundationNetworking)
+            // A blank value removes the field; otherwise any POST would claim to be a form.
+            if !seen.contains(.contentType) { outgoing.setValue(" ", forHTTPHeaderField: "Content-Type") }
+        #endif
+        return nil
+    }
+}

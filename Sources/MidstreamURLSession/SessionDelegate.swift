@@ -1,0 +1,71 @@
+internal import Foundation
+internal import Interception
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// Hands what a session reports to the exchange that it is about.
+final class SessionDelegate: NSObject, URLSessionDataDelegate {
+    private let exchanges = Locked<[Int: Exchange]>([:])
+
+    func add(_ exchange: Exchange, as task: URLSessionTask) {
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    }
+
+    /// Those whose tasks haven't ended.
+    var current: [Exchange] { exchanges.withLock { Array($0.values) } }
+
+    private func exchange(of task: URLSessionTask) -> Exchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchange(of: dataTask)?.receive(head: response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        // Linux reports no head for a redirect that leads nowhere; the task has it.
+        exchange?.complete(error, head: task.response)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    #if canImport(FoundationNetworking)
+        /// On Linux a 401 that names a scheme ends here, after its body: without an answer the task would never complete, and
+        /// default handling is no answer. The only one that doesn't send the request again is to give the task up.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            exchange(of: task)?.completeBody()
+            // Giving up waits for the queue that this runs on.
+            DispatchQueue.global().async { completionHandler(.cancelAuthenticationChallenge, nil) }
+        }
+    #else
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(exchange(of: task)?.makeBodyStream())
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+            exchange(of: task)?.receive(metrics)
+        }
+    #endif
+}

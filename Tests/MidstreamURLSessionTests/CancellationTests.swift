@@ -1,0 +1,164 @@
+import Foundation
+import MidstreamCore
+import Testing
+
+@testable import MidstreamURLSession
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+    private let transport = URLSessionTransport()
+    private let endless = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nhello"
+
+    /// A server that sends the text and waits for the client to go.
+    private func server(sending text: String, _ asked: Event, _ gone: Event) throws -> RawServer {
+        try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write(text)
+            asked.happen()
+            connection.waitForClose()
+            gone.happen()
+        }
+    }
+
+    @Test(arguments: [true, false]) func cancellingBeforeTheHeadEndsBothSides(isBuffered: Bool) async throws {
+        let (asked, gone) = (Event(), Event())
+        let server = try server(sending: "", asked, gone)
+        let request = isBuffered ? HTTPRequest(server.url).buffered() : HTTPRequest(server.url)
+        let task = Task { try await transport.send(request) }
+        await asked.wait()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await gone.wait()
+    }
+
+    @Test func cancellingWhileReadingEndsBothSides() async throws {
+        let (asked, gone) = (Event(), Event())
+        let server = try server(sending: endless, asked, gone)
+        let task = Task { try await transport.send(HTTPRequest(server.url)).text() }
+        await asked.wait()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await gone.wait()
+    }
+
+    @Test func aCancelledTaskSendsNothing() async throws {
+        let server = try RawServer.echoing()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await transport.send(HTTPRequest(server.url))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func releasingAnUnreadBodyGivesTheTransferUp() async throws {
+        let (asked, gone) = (Event(), Event())
+        let server = try server(sending: endless, asked, gone)
+        var response: HTTPResponse? = try await transport.send(HTTPRequest(server.url))
+        #expect(response?.status == 200)
+        response = nil
+        await gone.wait()
+    }
+
+    @Test func closingABodyGivesTheTransferUp() async throws {
+        let (asked, gone) = (Event(), Event())
+        let server = try server(sending: endless, asked, gone)
+        let response = try await transport.send(HTTPRequest(server.url))
+        response.body.close()
+        response.body.close()
+        await gone.wait()
+        #expect(await failure { try await response.text() }?.code == .connectionLost)
+    }
+
+    @Test func closingAReadBodyIsHarmless() async throws {
+        let server = try RawServer.echoing()
+        let response = try await transport.send(HTTPRequest(server.url))
+        _ = try await response.text()
+        response.body.close()
+        #expect(try await response.body.collect() == [])
+    }
+
+    @Test func cancellingAnUploadThatWaitsEndsIt() async throws {
+        let server = try RawServer { $0.waitForClose() }
+        let (asked, never) = (Event(), Event())
+        let body = HTTPBody.stream {
+            AsyncStream<[UInt8]> {
+                asked.happen()
+                await never.wait()
+                return nil
+            }
+        }
+        let task = Task { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
+        await asked.wait()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func cancellingAnUploadThatIsNotReadEndsBothSides() async throws {
+        let (asked, goOn, gone) = (Event(), DispatchSemaphore(value: 0), Event())
+        let server = try RawServer { connection in
+            connection.receive()
+            asked.happen()
+            goOn.wait()
+            connection.waitForClose()
+            gone.happen()
+        }
+        let body = HTTPBody.bytes([UInt8](repeating: 1, count: 32 << 20))
+        let task = Task { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
+        await asked.wait()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        goOn.signal()
+        await gone.wait()
+    }
+
+    @Test func closingTheTransportEndsWhatIsUnderWay() async throws {
+        let (asked, gone) = (Event(), Event())
+        let server = try server(sending: endless, asked, gone)
+        let transport = URLSessionTransport()
+        let response = try await transport.send(HTTPRequest(server.url))
+        transport.close()
+        #expect(await failure { try await response.text() }?.code == .connectionLost)
+        await gone.wait()
+        for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
+            let error = await failure { try await transport.send(request) }
+            #expect(error?.code == .connection)
+            #expect(error?.progress == .notSent)
+        }
+        transport.close()
+    }
+
+    @Test func aBodyOutlivesItsTransport() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+            goOn.wait()
+            connection.write("hello")
+        }
+        var transport: URLSessionTransport? = URLSessionTransport()
+        let response = try #require(try await transport?.send(HTTPRequest(server.url)))
+        transport = nil
+        goOn.signal()
+        #expect(try await response.text() == "hellohello")
+    }
+
+    @Test func aRetiredSessionReleasesItsDelegate() async throws {
+        let delegate = try await delegateOfRetiredSession()
+        // The session lets go on a queue of its own; the time limit ends a wait that is in vain.
+        while delegate() != nil { await Task.yield() }
+    }
+
+    private func delegateOfRetiredSession() async throws -> () -> SessionDelegate? {
+        let server = try RawServer.echoing()
+        let session = Session(.ephemeral)
+        let request = HTTPRequest(server.url).buffered()
+        let exchange = Exchange(request, try OutgoingRequest(request), bufferLimit: 1)
+        _ = try await exchange.response { session.start($0) }
+        session.retire()
+        return { [weak delegate = session.delegate] in delegate }
+    }
+}

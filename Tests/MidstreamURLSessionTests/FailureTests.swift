@@ -1,0 +1,95 @@
+import Foundation
+import MidstreamCore
+import Testing
+
+@testable import MidstreamURLSession
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+    private let transport = URLSessionTransport()
+
+    @Test func aRefusedConnectionWasNotSent() async throws {
+        let error = await failure { try await transport.send(HTTPRequest("http://127.0.0.1:1/?token=secret")) }
+        #expect(error?.code == .connection)
+        #expect(error?.progress == .notSent)
+        #expect(error?.underlying is URLError)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func noAnswerMayHaveBeenProcessed() async throws {
+        let server = try RawServer.answeringOnce("")
+        for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
+            let error = await failure { try await transport.send(request) }
+            #expect(error?.code == .connectionLost)
+            #expect(error?.progress == .maybeProcessed)
+        }
+    }
+
+    @Test func whatIsNoHTTPIsAViolation() async throws {
+        let server = try RawServer.answeringOnce("garbage\r\n\r\n")
+        #expect(await failure { try await transport.send(HTTPRequest(server.url)) }?.code == .protocolViolation)
+    }
+
+    @Test(arguments: ["Content-Length: 20\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"])
+    func aBodyCutShortIsALostConnection(rest: String) async throws {
+        let server = try RawServer.answeringOnce("HTTP/1.1 200 OK\r\n\(rest)")
+        let response = try await transport.send(HTTPRequest(server.url))
+        let streamed = await failure { try await response.text() }
+        let buffered = await failure { try await transport.send(HTTPRequest(server.url).buffered()) }
+        for error in [streamed, buffered] {
+            #expect(error?.code == .connectionLost)
+            #expect(error?.progress == .answered)
+        }
+        #expect(await failure { try await response.text() }?.code == .connectionLost)
+    }
+
+    @Test func aBadChunkIsAFailure() async throws {
+        let server = try RawServer.answeringOnce("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n")
+        let error = await failure { try await transport.send(HTTPRequest(server.url).buffered()) }
+        #expect(error != nil)
+        #expect(error?.progress == .answered)
+    }
+
+    @Test(arguments: [
+        "", "/relative", "ftp://h/", "http://", "http:///x", "http://h/ x", "http://h/\r\nX: y", "http://h:port/", "mailto:a@b",
+    ])
+    func aURLThatCantBeRequestedIsInvalid(url: String) async {
+        let error = await failure { try await transport.send(HTTPRequest(url)) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.progress == .notSent)
+    }
+
+    @Test func badHeadersAndMethodsAreInvalid() async {
+        var request = HTTPRequest("http://127.0.0.1:1/")
+        request.headers.add("X-A", "a\r\nX-B: b")
+        #expect(await failure { try await transport.send(request) }?.code == .invalidRequest)
+        #expect(await failure { try await transport.send(HTTPRequest("G T", "http://127.0.0.1:1/")) }?.code == .invalidRequest)
+        let short = HTTPRequest(.post, "http://127.0.0.1:1/", headers: ["Content-Length": "1"], body: .text("hello"))
+        #expect(await failure { try await transport.send(short) }?.code == .invalidRequest)
+        let coded = HTTPRequest(.post, "http://127.0.0.1:1/", headers: ["Transfer-Encoding": "gzip"], body: .text("hello"))
+        #expect(await failure { try await transport.send(coded) }?.code == .invalidRequest)
+        let get = HTTPRequest(.get, "http://127.0.0.1:1/", body: .text("hello"))
+        #expect(await failure { try await transport.send(get) }?.code == .unsupported)
+    }
+
+    @Test(arguments: [
+        (URLError.Code.cannotFindHost, HTTPError.Code.nameResolution, HTTPError.Progress.notSent),
+        (.dnsLookupFailed, .nameResolution, .notSent), (.cannotConnectToHost, .connection, .notSent),
+        (.notConnectedToInternet, .connection, .notSent), (.secureConnectionFailed, .tls, .notSent),
+        (.serverCertificateUntrusted, .tls, .notSent), (.serverCertificateHasBadDate, .tls, .notSent),
+        (.timedOut, .timeout, .maybeProcessed), (.networkConnectionLost, .connectionLost, .maybeProcessed),
+        (.badServerResponse, .connectionLost, .maybeProcessed), (.cannotParseResponse, .protocolViolation, .maybeProcessed),
+        (.cannotDecodeContentData, .protocolViolation, .maybeProcessed), (.unknown, .connectionLost, .maybeProcessed),
+        (.unsupportedURL, .invalidRequest, .notSent), (.fileDoesNotExist, .bodyUnreadable, .maybeProcessed),
+    ])
+    func errorsAreTranslated(code: URLError.Code, expected: HTTPError.Code, progress: HTTPError.Progress) {
+        let request = HTTPRequest("http://h/")
+        let error = HTTPError(URLError(code), for: request, hasHead: false)
+        #expect(error.code == expected)
+        #expect(error.progress == progress)
+        #expect(HTTPError(URLError(code), for: request, hasHead: true).progress == .answered)
+    }
+}

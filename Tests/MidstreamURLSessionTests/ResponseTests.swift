@@ -1,0 +1,150 @@
+import Foundation
+import MidstreamCore
+import Testing
+
+@testable import MidstreamURLSession
+
+@Suite(.timeLimit(.minutes(1))) struct ResponseTests {
+    private let transport = URLSessionTransport()
+
+    @Test func bufferedAndStreamedBodiesAreTheSame() async throws {
+        let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: 1\r\nX-A: 2\r\n\r\nhello")
+        let request = HTTPRequest(server.url)
+        let streamed = try await transport.send(request)
+        #expect(streamed.body.length == 5)
+        #expect(try await streamed.text() == "hello")
+        #expect(streamed.metrics?.total != nil)
+        let buffered = try await transport.send(request.buffered())
+        #expect(buffered.body.bytes == Array("hello".utf8))
+        #expect(buffered.headers["X-A"] == "1, 2")
+        #expect(buffered.metrics?.firstByte != nil)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func redirectsAreResponses(status: Int) async throws {
+        let server = try RawServer.answering("HTTP/1.1 \(status) X\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nmoved")
+        let response = try await transport.send(HTTPRequest(server.url))
+        #expect(response.status.code == status)
+        #expect(response.headers[.location] == "/x")
+        #expect(try await response.text() == "moved")
+    }
+
+    @Test(arguments: ["", "Location: //[\r\n"]) func aRedirectToNowhereIsAResponse(field: String) async throws {
+        let server = try RawServer.answering("HTTP/1.1 302 Found\r\n\(field)Content-Length: 0\r\n\r\n")
+        for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
+            #expect(try await transport.send(request).status == 302)
+        }
+    }
+
+    @Test(arguments: ["Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"y\"", "Bearer", "Bearer error=\"x\"", "Nonsense realm=x"])
+    func unauthorizedIsAResponse(challenge: String) async throws {
+        let server = try RawServer.answering(
+            "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 2\r\n\r\nno")
+        for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
+            let response = try await transport.send(request)
+            #expect(response.status == 401)
+            #expect(response.headers[.wwwAuthenticate] == challenge)
+            #expect(try await response.text() == "no")
+        }
+    }
+
+    @Test func interimResponsesArePassedOver() async throws {
+        let server = try RawServer.answering(
+            "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let response = try await transport.send(HTTPRequest(server.url))
+        #expect(response.status == 200)
+        #expect(response.headers["Link"] == nil)
+        #expect(try await response.text() == "ok")
+    }
+
+    @Test(arguments: ["204 No Content", "304 Not Modified"]) func statusesWithoutBodyEnd(status: String) async throws {
+        let server = try RawServer.answering("HTTP/1.1 \(status)\r\nETag: \"x\"\r\n\r\n")
+        for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
+            let response = try await transport.send(request)
+            #expect(response.body.length == 0)
+            #expect(try await response.text() == "")
+        }
+    }
+
+    @Test func headHasNoBodyThoughALength() async throws {
+        let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        let response = try await transport.send(HTTPRequest(.head, server.url))
+        #expect(response.headers[.contentLength] == "1000")
+        #expect(response.body.length == 0)
+        #expect(try await response.text() == "")
+        #expect(try await transport.send(HTTPRequest(.head, server.url).buffered(upTo: 10)).body.bytes == [])
+    }
+
+    @Test func emptyBodyEnds() async throws {
+        let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        #expect(try await transport.send(HTTPRequest(server.url)).text() == "")
+    }
+
+    @Test func setCookiesAreKeptApart() async throws {
+        let server = try RawServer.answering(
+            "HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT\r\nSet-Cookie: c=d, e\r\nContent-Length: 0\r\n\r\n"
+        )
+        let response = try await transport.send(HTTPRequest(server.url))
+        #expect(response.headers.values(.setCookie) == ["a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "c=d, e"])
+        let next = try RawServer.echoing()
+        #expect(try await !transport.send(HTTPRequest(next.url)).text().lowercased().contains("cookie"))
+    }
+
+    @Test(arguments: [
+        ("a=b", ["a=b"]), ("a=b, c=d", ["a=b", "c=d"]), ("", [""]), ("a=b,c=d", ["a=b", "c=d"]),
+        ("a=1, 2, b=3", ["a=1, 2", "b=3"]),
+        ("a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/, c=", ["a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/", "c="]),
+    ]) func cookieListsAreCut(joined: String, cookies: [String]) {
+        #expect(SetCookieList.split(joined) == cookies)
+    }
+
+    @Test func gzipIsDecodedAndTheHeadSaysSo() async throws {
+        let packed: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 64, 144, 0, 128, 136, 249, 229, 17, 0, 0, 0,
+        ]
+        let server = try RawServer { connection in
+            while let request = connection.readRequest() {
+                #expect(request.lowercased().contains("gzip"))
+                connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n")
+                connection.write(packed)
+            }
+        }
+        let response = try await transport.send(HTTPRequest(server.url))
+        #expect(try await response.text() == "hello hello hello")
+        #expect(response.headers[.contentEncoding] == nil)
+        #expect(response.headers[.contentLength] == nil)
+        #expect(response.body.length == nil)
+    }
+
+    @Test func aBodyPastTheLimitIsRefused() async throws {
+        let announced = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+        let error = await failure { try await transport.send(HTTPRequest(announced.url).buffered(upTo: 99)) }
+        #expect(error?.code == .bodyTooLarge)
+        let chunked = try RawServer.answering(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nhello\r\n0\r\n\r\n")
+        #expect(await failure { try await transport.send(HTTPRequest(chunked.url).buffered(upTo: 9)) }?.code == .bodyTooLarge)
+        #expect(try await transport.send(HTTPRequest(chunked.url).buffered(upTo: 10)).data.count == 10)
+    }
+
+    @Test func aReaderThatIsBehindMissesNothing() async throws {
+        let content = (0..<(2 << 20)).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        let sent = Event()
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n")
+            connection.write(Array(content[..<4096]))
+            sent.happen()
+            connection.write(Array(content[4096...]))
+        }
+        let response = try await URLSessionTransport(bufferLimit: 1).send(HTTPRequest(server.url))
+        await sent.wait()
+        #expect(try await response.body.collect() == content)
+    }
+
+    @Test func aConnectionServesTheNextRequest() async throws {
+        let server = try RawServer.echoing()
+        for _ in 1...5 { _ = try await transport.send(HTTPRequest(server.url)).text() }
+        #expect(server.connectionCount == 1)
+        for _ in 1...5 { _ = try await transport.send(HTTPRequest(server.url).buffered()) }
+        #expect(server.connectionCount <= 2)
+    }
+}
