@@ -86,7 +86,11 @@ public final class HTTPClient: Sendable {
         let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
         do {
             return try await limit.run(error: { .deadlineExceeded($0) }) {
-                try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+                var response = try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+                // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
+                try await response.buffer(as: delivery)
+                if response.request.call !== request.call { response.request.call = request.call }
+                return response
             }
         } catch let error as HTTPError {
             throw error.completed(request: request, trace: Trace(request.call))
