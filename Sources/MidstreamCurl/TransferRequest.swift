@@ -28,7 +28,8 @@
                 throw invalid("The method can't be sent.")
             }
             if let name = request.headers.refused.first {
-                throw invalid("The header \(name.rawValue.isToken ? name.rawValue : "with a name that is no token") can't be sent.")
+                throw invalid(
+                    "The header \(name.rawValue.isToken ? name.rawValue : "with a name that is no token") can't be sent.")
             }
             let framing = try Framing(request)
             decodes = loop.options.decodes && !framing.hasAcceptEncoding

@@ -53,7 +53,8 @@
         @Test func `HTTP/1.1 can be had over TLS, and HTTP/2 without`() async throws {
             var configuration = transport.configuration
             configuration.httpVersions = .http1Only
-            let response = try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+            let response = try await CurlTransport(configuration: configuration).send(
+                HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
             #expect(response.version == .http1_1)
         }
 
@@ -72,7 +73,8 @@
                 #expect(error.code == .tls && error.progress == .notSent)
             }
             other.tls.verifiesCertificates = false
-            #expect(try await CurlTransport(configuration: other).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")).status == 200)
+            #expect(
+                try await CurlTransport(configuration: other).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")).status == 200)
         }
 
         @Test func `Authorities in memory, pins and client certificates are used`() async throws {
@@ -82,7 +84,8 @@
             configuration.tls.pinnedPublicKeys = [Servers["SERVER_PIN"]]
             configuration.tls.clientCertificate = .init(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"])
             configuration.tls.minimumVersion = .tls1_3
-            let response = try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
+            let response = try await CurlTransport(configuration: configuration).send(
+                HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
             #expect(response.status == 200)
         }
 
@@ -121,7 +124,9 @@
             }
         }
 
-        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A gibibyte passes through little memory`(_ name: String) async throws {
+        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A gibibyte passes through little memory`(_ name: String)
+            async throws
+        {
             let response = try await transport.send(HTTPRequest(Servers[name] + "/large"))
             #expect(response.body.length == 1 << 30)
             let before = try residentMemory()
@@ -150,7 +155,9 @@
             #expect(try await response.body.collect() == Array("\(100 << 20)\n".utf8))
         }
 
-        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A stopped response doesn't hold up others`(_ name: String) async throws {
+        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A stopped response doesn't hold up others`(_ name: String)
+            async throws
+        {
             let stopped = try await transport.send(HTTPRequest(Servers[name] + "/large"))
             for _ in 0..<20 {
                 let response = try await transport.send(request(Servers[name] + "/10m", .buffered(upTo: 20 << 20)))
