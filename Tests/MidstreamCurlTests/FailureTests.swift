@@ -6,7 +6,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite struct FailureTests {
+    @Suite(.timeLimit(.minutes(1))) struct FailureTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let answer: String
             let code: HTTPError.Code

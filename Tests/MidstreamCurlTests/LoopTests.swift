@@ -7,7 +7,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite struct LoopTests {
+    @Suite(.timeLimit(.minutes(1))) struct LoopTests {
         let transport = CurlTransport()
 
         @Test func `Connections are kept, and stay registered while they are`() async throws {

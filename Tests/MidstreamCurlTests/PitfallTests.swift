@@ -7,7 +7,7 @@
     @testable import MidstreamCurl
 
     /// What libcurl does by default, or does wrong, and the transport doesn't.
-    @Suite struct PitfallTests {
+    @Suite(.timeLimit(.minutes(1))) struct PitfallTests {
         let transport = CurlTransport()
 
         @Test func `Plain HTTP requests don't wait for each other`() async throws {
