@@ -6,7 +6,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite struct StreamingTests {
+    @Suite(.timeLimit(.minutes(1))) struct StreamingTests {
         let transport = CurlTransport()
 
         @Test func `A reader that is behind stops the server`() async throws {
