@@ -93,6 +93,29 @@ struct SecrecyTests {
         expectNoSecret(try await client.send(request).request, "the request on the wire")
     }
 
+    @Test("explanations and curl commands")
+    func explanations() async throws {
+        let explanation = try await client.explain(request("works"))
+        expectNoSecret(explanation, "the explanation")
+        expectNoSecret(explanation.steps, "its steps")
+        #expect(explanation.description.contains("‹withheld›"))
+        var request = explanation.request
+        request.headers[.referer] = "https://u:\(Self.secret)@h/?code=\(Self.secret)"
+        #expect(!request.curlCommand().contains(Self.secret))
+        #expect(request.curlCommand(includingSecrets: true).components(separatedBy: Self.secret).count > 5)
+    }
+
+    @Test("an explanation withholds a header that is marked after it was set")
+    func markedLaterInExplanation() async throws {
+        let client = HTTPClient(transport: StubTransport.ok) {
+            ClosureRequestInterceptor { $0.headers["X-Mine"] = Self.secret }
+            ClosureRequestInterceptor { $0.headers.markSensitive("X-Mine") }
+        }
+        let explanation = try await client.explain(HTTPRequest("https://h"))
+        expectNoSecret(explanation, "the explanation")
+        #expect(explanation.description.contains("+ X-Mine: ‹withheld›"))
+    }
+
     @Test("responses and traces")
     func responses() async throws {
         let response = try await client.send(request("works"))
