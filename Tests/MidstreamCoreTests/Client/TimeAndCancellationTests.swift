@@ -151,11 +151,20 @@ struct TimeAndCancellationTests {
 
     @Test("an interceptor that doesn't notice a cancellation is stopped before the wire")
     func cancelledOnTheWay() async {
-        let stub = StubTransport.ok
-        let client = client(transport: stub) { ClosureRequestInterceptor { _ in withUnsafeCurrentTask { $0?.cancel() } } }
+        struct Careless: HTTPTransport {
+            let steps = Steps()
+            func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+                steps.note("sent")
+                return HTTPResponse(status: .ok, request: request)
+            }
+        }
+        let transport = Careless()
+        let client = HTTPClient(transport: transport) {
+            ClosureRequestInterceptor { _ in withUnsafeCurrentTask { $0?.cancel() } }
+        }
         let task = Task { try await client.send(request) }
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(stub.requests.isEmpty)
+        #expect(transport.steps.all.isEmpty)
     }
 }
 
