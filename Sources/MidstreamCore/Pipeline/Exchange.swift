@@ -59,6 +59,7 @@ struct Exchange: Sendable {
         }
         if request.urlText != request.call?.checkedURL {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
+            request.moveCredentialsToHeader()
         }
         if request.body.isSpent {
             throw HTTPError(
