@@ -18,10 +18,7 @@ let package = Package(
         .target(name: "MallocCount"),
         .executableTarget(
             name: "MidstreamBench",
-            dependencies: [
-                .product(name: "Midstream", package: "Midstream"),
-                .product(name: "MidstreamTesting", package: "Midstream"),
-            ],
+            dependencies: [.product(name: "Midstream", package: "Midstream")],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
