@@ -185,7 +185,7 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
 }
 
 /// Tells bodies apart without holding on to them or looking inside.
-struct BodyIdentity: Equatable {
+struct BodyIdentity: Hashable {
     private let kind: UInt8
     private let mark: Int
     private let length: Int

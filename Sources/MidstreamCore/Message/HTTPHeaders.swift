@@ -118,15 +118,15 @@ public struct HTTPHeaders: Sendable {
     /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
     package mutating func merge(defaults: HTTPHeaders) {
         guard !defaults.isEmpty || defaults.marks != nil else { return }
+        let own = self
         if bytes.isEmpty {
             bytes = defaults.bytes
         } else {
-            let own = self
             for (name, value) in defaults where !own.contains(name) { append(name, value) }
         }
         guard defaults.marks != nil else { return }
         for name in defaults.sensitiveNames { markSensitive(name) }
-        refused += defaults.refused
+        refused += defaults.refused.filter { !own.contains($0) }
     }
 
     /// Whether both are unchanged copies of the same fields; costs no comparison of their contents.
