@@ -6,7 +6,7 @@ internal import Interception
 /// Copying one costs a few reference counts; an interceptor changes its copy and passes that on.
 public struct HTTPRequest: Identifiable, Sendable {
     /// Identifies the call. Given when the request is made, kept by copies, the same on every attempt and redirect.
-    public let id: UUID
+    public private(set) var id: UUID
     /// The method.
     public var method: HTTPMethod
     /// The URL as text: as it was given, relative to the client's base URL or absolute. Inside the pipeline it is absolute.
@@ -37,6 +37,13 @@ public struct HTTPRequest: Identifiable, Sendable {
         urlText = url
         self.headers = headers
         self.body = body
+    }
+
+    /// The same request as another call, with an identity of its own.
+    package func asNewCall() -> HTTPRequest {
+        var request = self
+        request.id = .unique()
+        return request
     }
 
     /// Makes a `GET` request; see ``init(_:_:headers:body:)``.
@@ -73,6 +80,7 @@ extension HTTPRequest {
         var validators: [any HTTPValidator]?
         var allowsUnsafeRetry = false
         var context = RequestContext()
+        var transferObserver: TransferObserver?
     }
 
     private final class Rare: Sendable {
@@ -140,14 +148,24 @@ extension HTTPRequest {
         set { self[\.context] = newValue }
     }
 
+    /// Who hears how many bytes have gone over the wire; nobody by default.
+    package var transferObserver: TransferObserver? {
+        get { rare?.settings.transferObserver }
+        set { self[\.transferObserver] = newValue }
+    }
+
     /// How much time the present attempt has left, zero or less when it is over; nil: no limit.
     package var timeLeft: Duration? {
         guard let attemptEnd, let call else { return nil }
         return attemptEnd - call.stopwatch.elapsed
     }
 
-    /// How the response's body is to be delivered; set by the client for its transport.
-    public var delivery: BodyDelivery { call?.delivery ?? .streamed }
+    /// How the response's body is to be delivered; set by the client for its transport. Streamed where its arrival is observed, also
+    /// when the client then collects it.
+    public var delivery: BodyDelivery {
+        guard let call, transferObserver?.watchesDownload != true else { return .streamed }
+        return call.delivery
+    }
 }
 
 /// How a transport is to deliver the body of a response.

@@ -28,8 +28,8 @@ struct Exchange: Sendable {
     }
 
     private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var response = try await transport.send(request)
-        switch request.delivery {
+        var response = try await received(request)
+        switch request.call?.delivery ?? .streamed {
         case .buffered(let limit):
             if response.body.bytes == nil {
                 let body = response.body
@@ -40,6 +40,16 @@ struct Exchange: Sendable {
         case .streamed:
             request.call?.opened(response.body)
         }
+        return response
+    }
+
+    private func received(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let observer = request.transferObserver else { return try await transport.send(request) }
+        var counted = request
+        counted.body = observer.observing(sent: request.body)
+        var response = try await transport.send(counted)
+        response.request.body = request.body
+        response.body = observer.observing(received: response.body)
         return response
     }
 
