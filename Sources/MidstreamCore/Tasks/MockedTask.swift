@@ -3,8 +3,8 @@ public import Foundation
 /// A task that answers without a network, for tests and previews.
 ///
 /// ```swift
-/// let news: any RequestTask<News> = MockedTask(News(title: "Rain"))
-/// let failing = MockedTask<News>(throwing: HTTPError(.timeout))
+/// let news: any RequestTask<News> = MockedTask { News(title: "Rain") }
+/// let failing = MockedTask<News> { throw HTTPError(.timeout) }
 /// let refused = MockedTask(status: .unauthorized, body: #"{"error": "expired"}"#)
 /// ```
 public struct MockedTask<Element: Sendable>: RequestTask {
@@ -13,15 +13,9 @@ public struct MockedTask<Element: Sendable>: RequestTask {
     /// Answers with what the closure returns or throws; it is called for each result.
     public init(_ answer: @escaping @Sendable () async throws -> Element) { self.answer = answer }
 
-    /// Answers with a value.
-    public init(_ element: Element) { answer = { element } }
-
-    /// Throws an error.
-    public init(throwing error: any Error) { answer = { throw error } }
-
     /// Answers.
     ///
-    /// - Throws: The error; `CancellationError` when the caller's task is cancelled.
+    /// - Throws: What the closure throws; `CancellationError` when the caller's task is cancelled.
     public func result() async throws -> Element {
         try Task.checkCancellation()
         return try await answer()
