@@ -159,8 +159,12 @@
             if let failure { return .failure(failure) }
             guard code == CURLE_OK else { return .failure(HTTPError(code, of: self, handle, progress: progress(handle))) }
             guard head.isComplete else {
+                // Curl takes a connection that is closed within a head for the end of a response without a body.
+                let isSwitch = head.status == 101
                 let error = HTTPError(
-                    .protocolViolation, "The server sent no final response.", request: request, progress: .maybeProcessed)
+                    isSwitch ? .protocolViolation : .connectionLost,
+                    isSwitch ? "The server switched protocols unasked." : "The connection was closed within the head.",
+                    request: request, progress: .maybeProcessed)
                 return .failure(error)
             }
             return .success(TransportMetrics(handle, tlsVersion: tlsVersion))

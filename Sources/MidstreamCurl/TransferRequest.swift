@@ -29,7 +29,8 @@
                 throw invalid("The method can't be sent.")
             }
             if let name = request.headers.refused.first {
-                throw invalid("The header \(name.rawValue.isToken ? name.rawValue : "with a name that is no token") can't be sent.")
+                throw invalid(
+                    "The header \(name.rawValue.isToken ? name.rawValue : "with a name that is no token") can't be sent.")
             }
             options.apply(to: handle, loop: context)
             options.apply(to: handle, isSecure: isSecure)

@@ -74,7 +74,7 @@
 
     func request(_ url: String, _ delivery: BodyDelivery) -> HTTPRequest {
         var request = HTTPRequest(url)
-        request.call = Call(delivery: delivery)
+        request.delivery = delivery
         return request
     }
 

@@ -83,11 +83,13 @@ final class Arbiter: HTTPInterceptor {
         // What is given up must not hold its connection.
         outcome.response?.body.close()
         retries.count(strategy, delay: delay)
-        retries.original.note("attempt \(attempt.attempt): \(outcome.summary); again in \(delay)", by: next)
+        retries.original.note(
+            "attempt \(attempt.attempt): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")", by: next)
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
-            let response = try await alternates.send(alternate, for: attempt, after: outcome, validators: others, next)
+            let response = try await alternates.send(
+                alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others, next)
             try await then(&retries.original, response)
         case .afterTask(_, let work, let onError):
             do {

@@ -4,6 +4,8 @@ struct Retries {
     var original: HTTPRequest
     /// How many retries are allowed.
     let maximum: Int
+    /// When the present attempt began, in nanoseconds of the monotonic clock.
+    private(set) var attemptStart: UInt64 = 0
     private let timeout: Duration
     private let deadline: Duration?
     private var made = 0
@@ -18,7 +20,8 @@ struct Retries {
     }
 
     /// The request of the next attempt.
-    func attempt() -> HTTPRequest {
+    mutating func attempt() -> HTTPRequest {
+        attemptStart = monotonicNanoseconds()
         var attempt = original
         attempt.attempt = made + 1
         attempt.attemptEnd = timeout > .zero ? original.call.map { $0.stopwatch.elapsed + timeout } : nil

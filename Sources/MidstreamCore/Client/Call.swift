@@ -3,7 +3,6 @@ internal import Interception
 /// What belongs to one call and is shared by all its attempts.
 package final class Call: Sendable {
     package let client: HTTPClient
-    package let delivery: BodyDelivery
     /// Whether the call is made on behalf of another one that failed; then it may not ask for such a call itself.
     package let isAlternate: Bool
     package let pipeline: Pipeline
@@ -14,15 +13,14 @@ package final class Call: Sendable {
     /// Responses of this call whose bodies may still be arriving. One that a second exchange takes the place of is closed.
     private let openBodies: Locked<[HTTPBody]>?
 
-    init(client: HTTPClient, delivery: BodyDelivery, isAlternate: Bool, pipeline: Pipeline, checkedURL: String) {
+    init(client: HTTPClient, isStreamed: Bool, isAlternate: Bool, pipeline: Pipeline, checkedURL: String) {
         self.client = client
         self.isAlternate = isAlternate
-        self.delivery = delivery
         self.pipeline = pipeline
         self.checkedURL = checkedURL
         recorder = client.configuration.recordsTrace ? TraceRecorder(pipeline: pipeline) : nil
         stopwatch = Stopwatch(on: client.configuration.clock)
-        openBodies = delivery == .streamed ? Locked([]) : nil
+        openBodies = isStreamed ? Locked([]) : nil
     }
 
     func opened(_ body: HTTPBody) {

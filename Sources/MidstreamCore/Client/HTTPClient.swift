@@ -106,8 +106,10 @@ public final class HTTPClient: Sendable {
         }
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
+        prepared.delivery = delivery
         prepared.call = Call(
-            client: self, delivery: delivery, isAlternate: isAlternate, pipeline: pipeline, checkedURL: prepared.urlText)
+            client: self, isStreamed: delivery == .streamed, isAlternate: isAlternate, pipeline: pipeline,
+            checkedURL: prepared.urlText)
         return (prepared, pipeline)
     }
 }
@@ -118,16 +120,7 @@ extension HTTPRequest {
     fileprivate mutating func completeHeaders(defaults: HTTPHeaders) {
         headers.merge(defaults: defaults)
         if let type = body.contentType, !headers.contains(.contentType) { headers[.contentType] = type }
-        if urlText.utf8.contains(UInt8(ascii: "@")) { moveCredentialsToHeader() }
-    }
-
-    private mutating func moveCredentialsToHeader() {
-        var parts = URLText(urlText)
-        guard let userInfo = parts.userInfo else { return }
-        parts.authority = parts.hostAndPort
-        urlText = parts.text
-        guard !headers.contains(.authorization) else { return }
-        headers[.authorization] = .basic(userInfo: String(userInfo))
+        moveCredentialsToHeader()
     }
 }
 

@@ -176,8 +176,16 @@ extension HTTPHeaders: Hashable {
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A line for each field, secret values withheld.
     public var description: String {
-        map { "\($0.name): \(isSensitive($0.name) ? Self.withheld : $0.value)" }.joined(separator: "\n")
+        map { "\($0.name): \(shown($0.value, of: $0.name))" }.joined(separator: "\n")
     }
+
+    /// A value as it may be shown: withheld when it is secret, and a URL without the secrets in it.
+    func shown(_ value: String, of name: Name) -> String {
+        if isSensitive(name) { return Self.withheld }
+        return Self.namesOfURLs.contains(name) ? URLText.redacted(value) : value
+    }
+
+    private static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]
 
     /// The same as ``description``.
     public var debugDescription: String { description }

@@ -25,11 +25,12 @@ struct Exchange: Sendable {
     /// Whether the transport itself ends the exchange in time, which saves a task for each.
     private func keepsTime(of request: HTTPRequest, _ stopwatch: Stopwatch) -> Bool {
         isTimekeeping && stopwatch.isOnSystemClock && request.delivery != .streamed
+            && request.transferObserver?.watchesDownload != true
     }
 
     private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
         var response = try await received(request)
-        switch request.call?.delivery ?? .streamed {
+        switch request.delivery {
         case .buffered(let limit):
             if response.body.bytes == nil {
                 let body = response.body
@@ -47,8 +48,11 @@ struct Exchange: Sendable {
         guard let observer = request.transferObserver else { return try await transport.send(request) }
         var counted = request
         counted.body = observer.observing(sent: request.body)
+        // Its arrival can be watched only while it arrives; the client then collects it.
+        if observer.watchesDownload { counted.delivery = .streamed }
         var response = try await transport.send(counted)
         response.request.body = request.body
+        response.request.delivery = request.delivery
         response.body = observer.observing(received: response.body)
         return response
     }
@@ -69,6 +73,7 @@ struct Exchange: Sendable {
         }
         if request.urlText != request.call?.checkedURL {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
+            request.moveCredentialsToHeader()
         }
         if request.body.isSpent {
             throw HTTPError(
