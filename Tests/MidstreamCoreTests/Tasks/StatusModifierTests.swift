@@ -83,6 +83,14 @@ import Testing
 @Suite("D4 A result is of any status, and a rejected one throws when the payload is taken out") struct RejectionTests {
     private let client = HTTPClient.stubbed(.json(#"{"a": 1}"#, status: 401))
 
+    /// A client of which nothing but the waits before retries sleeps on the clock.
+    private func client(_ stub: StubTransport, on clock: TestClock) -> HTTPClient {
+        .stubbed(stub) {
+            $0.clock = clock
+            $0.timeout = .zero
+        }
+    }
+
     @Test func theResultOfARejectedStatusIsThere() async throws {
         let result = try await client.get("a").result()
         #expect(result.head.status == .unauthorized)
@@ -115,7 +123,7 @@ import Testing
     @Test func exhaustedRetriesOfAStatusAreARejectionToo() async throws {
         let stub = StubTransport.statuses(503, 503)
         let clock = TestClock()
-        let task = HTTPClient.stubbed(stub) { $0.clock = clock }.get("a").retries(1)
+        let task = client(stub, on: clock).get("a").retries(1)
         let running = Task { try await task.result() }
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(60))
@@ -128,7 +136,7 @@ import Testing
     @Test func exhaustedRetriesOfABrokenConnectionAreThrownAtOnce() async throws {
         let stub = StubTransport(sequence: [.respond(503), .fail(HTTPError(.connectionLost))])
         let clock = TestClock()
-        let running = Task { try await HTTPClient.stubbed(stub) { $0.clock = clock }.get("a").retries(1).result() }
+        let running = Task { try await client(stub, on: clock).get("a").retries(1).result() }
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(60))
         #expect((await failure { try await running.value } as? HTTPError)?.code == .retriesExhausted)
