@@ -50,10 +50,12 @@ import Testing
 
     @Test func noJSONAtAll() async throws {
         let text = "<html> <h1>Bad   gateway</h1>"
-        let error = try #require(await failure { try await HTTPClient.stubbed(.json(text)).get("a").value(Order.self) } as? HTTPError)
+        let error = try #require(
+            await failure { try await HTTPClient.stubbed(.json(text)).get("a").value(Order.self) } as? HTTPError)
         #expect(error.message.hasPrefix("The body is no Order: the root: isn't valid JSON"))
         #expect(error.message.hasSuffix("the body there: <html> <h1>Bad gateway</h1>"))
-        let empty = try #require(await failure { try await HTTPClient.stubbed(.json("")).get("a").value(Order.self) } as? HTTPError)
+        let empty = try #require(
+            await failure { try await HTTPClient.stubbed(.json("")).get("a").value(Order.self) } as? HTTPError)
         #expect(empty.message.hasSuffix("the body is empty"))
     }
 
@@ -65,12 +67,15 @@ import Testing
 
     @Test(arguments: [
         #"{"items": {"access_token": "s3cret"}}"#, #"{"items": {"a": {"clientSecret": ["s3cret", {"b": "s3cret"}]}}}"#,
-        #"{"items": {"password" : "a\"s3cret"}}"#, #"{"items": {"API-Key": 1}, "token": "s3cret"}"#, #"{"token": "s3cret", "items": 1"#,
-        #"{"token": "s3cret"#, "token=s3cret&a=b", "Authorization: Bearer s3cret", #"{"items": "{\"token\":\"s3cret\"}"}"#, #""s3cret""#,
+        #"{"items": {"password" : "a\"s3cret"}}"#, #"{"items": {"API-Key": 1}, "token": "s3cret"}"#,
+        #"{"token": "s3cret", "items": 1"#,
+        #"{"token": "s3cret"#, "token=s3cret&a=b", "Authorization: Bearer s3cret", #"{"items": "{\"token\":\"s3cret\"}"}"#,
+        #""s3cret""#,
         #"{"items": [{"name": "x", "price": {"session_id": s3cret}}]}"#, "{'pwd': 's3cret'}",
     ])
     func secretsAreWithheld(json: String) async throws {
-        let error = try #require(await failure { try await HTTPClient.stubbed(.json(json)).get("a").value(Order.self) } as? HTTPError)
+        let error = try #require(
+            await failure { try await HTTPClient.stubbed(.json(json)).get("a").value(Order.self) } as? HTTPError)
         var text = error.message + "\(error)" + error.localizedDescription
         dump(error, to: &text)
         #expect(!text.contains("s3cret"))

@@ -8,23 +8,21 @@ import Testing
 private actor Session {
     private(set) var token = "old"
     private(set) var refreshes = 0
-    private var refreshing: Task<String, any Error>?
+    private let refreshing = SingleFlight<Never, Void>()
     private let fetch: @Sendable () async throws -> String
 
     init(fetch: @escaping @Sendable () async throws -> String) { self.fetch = fetch }
 
     /// Refreshes the token, once for all who ask while it happens.
     func refresh(_ rejected: String) async throws {
+        try await refreshing.run { try await self.replace(rejected) }
+    }
+
+    private func replace(_ rejected: String) async throws {
+        // Who comes late, with a token that has been replaced in the meantime, only has to try again.
         guard rejected == token else { return }
-        let task =
-            refreshing
-            ?? Task {
-                refreshes += 1
-                return try await fetch()
-            }
-        refreshing = task
-        defer { refreshing = nil }
-        token = try await task.value
+        refreshes += 1
+        token = try await fetch()
     }
 }
 

@@ -52,15 +52,20 @@ import Testing
         let json = #"{"data": {"items": [1, 2], "name": "x"}}"#
         #expect(await message(json, \.result).hasPrefix("result isn't in the body: the root is an object without result; "))
         #expect(await message(json, \.data.user.id).hasPrefix("data.user.id isn't in the body: data is an object without user; "))
-        #expect(await message(json, \.data.items[5]).hasPrefix("data.items[5] isn't in the body: data.items is an array without [5]; "))
-        #expect(await message(json, \.data.name.first).hasPrefix("data.name.first isn't in the body: data.name is a string without first; "))
+        #expect(
+            await message(json, \.data.items[5]).hasPrefix(
+                "data.items[5] isn't in the body: data.items is an array without [5]; "))
+        #expect(
+            await message(json, \.data.name.first).hasPrefix(
+                "data.name.first isn't in the body: data.name is a string without first; "))
         #expect(await message(json, \.data.items.first).hasPrefix("data.items.first isn't in the body: data.items is an array "))
         #expect(await message("null", \.a).hasPrefix("a isn't in the body: the root is null without a; "))
         #expect(await message("{}", \.["odd-key"].b).contains("without odd-key"))
     }
 
     @Test(arguments: [
-        "", "{", "{\"a\": 1", "{\"a\": 1}}", "{\"a\": [1, 2}}", "{\"a\"}", "{\"a\": \"1}", "<html></html>x", "]", "{\"a\": 1} x", "\u{FEFF}",
+        "", "{", "{\"a\": 1", "{\"a\": 1}}", "{\"a\": [1, 2}}", "{\"a\"}", "{\"a\": \"1}", "<html></html>x", "]", "{\"a\": 1} x",
+        "\u{FEFF}",
         ",", "{\"a\":}", "{\"a\": 1,}", "[1",
     ])
     func aBodyThatIsNoJSONIsAnError(json: String) async {

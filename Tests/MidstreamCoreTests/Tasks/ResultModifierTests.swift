@@ -11,14 +11,18 @@ import Testing
 
     @Test func mapMakesSomethingElse() async throws {
         #expect(try await seven.map { "\($0)" }.result() == "7")
-        #expect(await failure { try await seven.map { _ -> Int in throw TestFailure("b") }.result() } as? TestFailure == TestFailure("b"))
+        #expect(
+            await failure { try await seven.map { _ -> Int in throw TestFailure("b") }.result() } as? TestFailure
+                == TestFailure("b"))
         #expect(await failure { try await failing.map { $0 + 1 }.result() } as? TestFailure == TestFailure("a"))
     }
 
     @Test func mapErrorRecoversOrThrowsAnotherError() async throws {
         #expect(try await failing.mapError { _ in 8 }.result() == 8)
         #expect(try await seven.mapError { _ in 8 }.result() == 7)
-        let error = await failure { try await failing.mapError { throw TestFailure("not \(($0 as? TestFailure)?.text ?? "")") }.result() }
+        let error = await failure {
+            try await failing.mapError { throw TestFailure("not \(($0 as? TestFailure)?.text ?? "")") }.result()
+        }
         #expect(error as? TestFailure == TestFailure("not a"))
     }
 
@@ -49,7 +53,14 @@ import Testing
         let errors = [
             await failure { try await cancelled.mapError { _ in 1 }.result() },
             await failure { try await cancelled.flatMapError { _ in throw TestFailure() }.result() },
-            await failure { try await cancelled.retry(3, when: { _ in log.add("asked"); return true }).result() },
+            await failure {
+                try await cancelled.retry(
+                    3,
+                    when: { _ in
+                        log.add("asked"); return true
+                    }
+                ).result()
+            },
         ]
         #expect(errors.allSatisfy { $0 is CancellationError })
         #expect(log.entries.isEmpty)

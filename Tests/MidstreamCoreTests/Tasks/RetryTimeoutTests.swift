@@ -75,7 +75,9 @@ import Testing
     @Test func timeoutLeavesInTimeResultsAndErrorsAlone() async throws {
         let clock = TestClock()
         #expect(try await MockedTask { 1 }.timeout(.seconds(5), clock: clock).result() == 1)
-        #expect(await failure { try await MockedTask<Int> { throw TestFailure() }.timeout(.seconds(5), clock: clock).result() } is TestFailure)
+        #expect(
+            await failure { try await MockedTask<Int> { throw TestFailure() }.timeout(.seconds(5), clock: clock).result() }
+                is TestFailure)
         #expect(try await MockedTask { 1 }.timeout(.zero, clock: clock).result() == 1)
         #expect(clock.sleepers == 0)
     }

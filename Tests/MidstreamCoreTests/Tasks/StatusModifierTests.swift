@@ -69,7 +69,9 @@ import Testing
     @Test func onStatusCodeGivesTheResultToTheClosureAndOn() async throws {
         let log = Log<String>()
         let result = try await task(404)
-            .onStatusCode(404) { result in log.add("\(result.head.status.code) \(String(decoding: result.payload, as: UTF8.self))") }
+            .onStatusCode(404) { result in
+                log.add("\(result.head.status.code) \(String(decoding: result.payload, as: UTF8.self))")
+            }
             .onStatusCode(400...404) { result in log.add("\(result.head.status.code)") }
             .onStatusCode(400..<500) { result in log.add("\(result.head.status.code)") }
             .onStatusCode([404]) { result in log.add("\(result.head.status.code)") }
@@ -147,7 +149,9 @@ import Testing
         #expect((await failure { try await transportFailure.get("a").result() } as? HTTPError)?.code == .connection)
 
         struct Own: HTTPValidator {
-            func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict { .fail(TestFailure("own")) }
+            func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict {
+                .fail(TestFailure("own"))
+            }
         }
         let error = await failure { try await client.get("a").validators([Own()]).result() }
         #expect(error as? TestFailure == TestFailure("own"))

@@ -27,6 +27,8 @@ extension DataTask {
         let response = try await stream()
         do {
             for try await chunk in response.body { try target.write(chunk) }
+            // A sequence may end early, instead of throwing, when its reader is cancelled.
+            try Task.checkCancellation()
             try target.complete()
         } catch {
             response.body.close()
