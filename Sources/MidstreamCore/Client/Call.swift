@@ -6,12 +6,18 @@ package final class Call: Sendable {
     package let pipeline: Pipeline
     /// The URL that was resolved and checked when the call began.
     package let checkedURL: String
+    /// The origin of the client's base URL, which credentials are meant for unless they say otherwise.
+    let baseOrigin: OriginMatch?
     package let recorder: TraceRecorder?
     package let stopwatch: Stopwatch
     /// Responses of this call whose bodies may still be arriving. One that a second exchange takes the place of is closed.
     private let openBodies: Locked<[HTTPBody]>?
 
-    init(delivery: BodyDelivery, pipeline: Pipeline, checkedURL: String, clock: any Clock<Duration>, isTraced: Bool) {
+    init(
+        delivery: BodyDelivery, pipeline: Pipeline, checkedURL: String, baseOrigin: OriginMatch? = nil,
+        clock: any Clock<Duration>, isTraced: Bool
+    ) {
+        self.baseOrigin = baseOrigin
         self.delivery = delivery
         self.pipeline = pipeline
         self.checkedURL = checkedURL

@@ -13,6 +13,7 @@ public final class HTTPClient: Sendable {
     public let transport: any HTTPTransport
     private let assembled: Pipeline
     private let query: String?
+    private let baseOrigin: OriginMatch?
 
     /// Makes a client.
     ///
@@ -26,6 +27,7 @@ public final class HTTPClient: Sendable {
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) {
         self.baseURL = baseURL
+        baseOrigin = baseURL.flatMap { OriginMatch($0) }
         self.configuration = configuration
         self.transport = transport
         let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
@@ -101,8 +103,8 @@ public final class HTTPClient: Sendable {
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
         prepared.call = Call(
-            delivery: delivery, pipeline: pipeline, checkedURL: prepared.urlText, clock: configuration.clock,
-            isTraced: configuration.recordsTrace)
+            delivery: delivery, pipeline: pipeline, checkedURL: prepared.urlText, baseOrigin: baseOrigin,
+            clock: configuration.clock, isTraced: configuration.recordsTrace)
         return (prepared, pipeline)
     }
 }
