@@ -1,3 +1,5 @@
+internal import Interception
+
 extension URLText {
     /// The URL as it may be shown: without user and password, and without the values of query items that are known to be secret.
     package static func redacted(_ text: String) -> String {
@@ -14,8 +16,19 @@ extension URLText {
     private static func redacted(item: Substring) -> Substring {
         guard let mark = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return item }
         let name = item[..<mark]
-        return secretItems.contains(name.lowercased()) ? "\(name)=\(HTTPHeaders.withheld)" : item
+        let spelled = name.lowercased()
+        let isSecret = secretItems.contains(spelled) || addedSecretItems.withLock { $0.contains(spelled) }
+        return isSecret ? "\(name)=\(HTTPHeaders.withheld)" : item
     }
+
+    /// Withholds the values of another query item from now on, in all URLs that are shown.
+    ///
+    /// For the process and for good, since a URL is shown in many places that know nothing of the client which it belongs to.
+    package static func treatAsSecret(item name: String) {
+        addedSecretItems.withLock { _ = $0.insert(name.percentEncoded.lowercased()) }
+    }
+
+    private static let addedSecretItems = Locked(Set<String>())
 
     /// Names of query items whose values give access to something, in small letters.
     private static let secretItems: Set<String> = [
