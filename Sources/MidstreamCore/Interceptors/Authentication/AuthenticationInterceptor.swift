@@ -193,3 +193,8 @@ extension HTTPRequest {
         return items(authenticated.urlText).allSatisfy { before.contains($0) || after.contains($0) }
     }
 }
+
+extension AuthenticationInterceptor: CustomReflectable {
+    /// Shows the kind of authenticator and no credential.
+    public var customMirror: Mirror { Mirror(self, children: ["authenticator": "\(A.self)"]) }
+}

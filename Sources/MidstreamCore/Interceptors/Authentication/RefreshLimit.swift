@@ -24,7 +24,7 @@ public struct ExcessiveRefreshError: Error, Sendable, Hashable, CustomStringConv
 
     /// Says how many refreshes in what time were too many.
     public var description: String {
-        "The credential has been refreshed \(limit.count) times within \(limit.window) and is rejected still."
+        "The credential has been refreshed \(limit.count) times within \(limit.window), which didn't help; it isn't refreshed again yet."
     }
 }
 
