@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
+        .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
@@ -41,14 +42,26 @@ let package = Package(
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "MidstreamSigning",
+            dependencies: [
+                "MidstreamCore", "Interception", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
         .target(
             name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamCoreTests", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"],
+            name: "MidstreamCoreTests",
+            dependencies: ["MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception"],
             swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamSigningTests",
+            dependencies: ["MidstreamSigning", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession"],
+            exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
             swiftSettings: settings),
