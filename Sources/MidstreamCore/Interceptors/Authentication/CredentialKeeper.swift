@@ -148,6 +148,9 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
 
 /// The credential was taken away while a call was waiting for a new one; the error behind ``HTTPError/Code/authentication``.
 public struct CredentialRemovedError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Makes the error, as tests do.
+    public init() {}
+
     /// Says what happened.
     public var description: String { "The credential was removed while the call was waiting for a new one." }
 }

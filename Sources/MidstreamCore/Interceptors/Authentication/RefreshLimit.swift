@@ -22,6 +22,9 @@ public struct ExcessiveRefreshError: Error, Sendable, Hashable, CustomStringConv
     /// The limit that was reached.
     public let limit: RefreshLimit
 
+    /// Makes the error, as tests do.
+    public init(limit: RefreshLimit) { self.limit = limit }
+
     /// Says how many refreshes in what time were too many.
     public var description: String {
         "The credential has been refreshed \(limit.count) times within \(limit.window), which didn't help; it isn't refreshed again yet."
