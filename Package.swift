@@ -53,6 +53,8 @@ let package = Package(
             name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
+        .executableTarget(
+            name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
@@ -67,6 +69,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCurlTests",
+            dependencies: [
+                "MidstreamCore", "Interception",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",

@@ -10,51 +10,36 @@ internal import MidstreamCore
 ///
 /// All members may be called from any thread.
 final class Exchange: Sendable {
-    /// Whether a delegate call waits when the reader is behind, because the session's task can't be suspended.
-    #if canImport(FoundationNetworking)
-        static let waitsInDelegate = true
-    #else
-        static let waitsInDelegate = false
-    #endif
-
+    /// Who waits is only woken, and takes what there is from here.
     private struct State {
-        var waiter: CheckedContinuation<HTTPResponse, any Error>?
+        var waiter: CheckedContinuation<Void, Never>?
         var head: HTTPURLResponse?
-        var headTime: ContinuousClock.Instant?
-        var buffer = ChunkBuffer()
-        var reader: CheckedContinuation<[UInt8]?, any Error>?
+        var buffer = ResponseBuffer()
+        var reader: CheckedContinuation<Void, any Error>?
         /// Set once nothing more will come, by the session or by giving up; the first one stands.
         var end: Result<Void, any Error>?
         var isSpent = false
-        /// Whether the session is held up: its task suspended, or its delegate call waiting.
-        var isHeldUp = false
+        /// Whether the task is suspended because the reader is behind.
+        var isSuspended = false
         var metrics = TransportMetrics()
         var version = HTTPVersion.http1_1
         var task: URLSessionTask?
-        var upload: Upload?
-        var atEnd: (@Sendable () -> Void)?
+        var stopUpload: (@Sendable () -> Void)?
     }
+
+    private struct Known { let chunk: [UInt8]? }
 
     let request: HTTPRequest
-    private let outgoing: OutgoingRequest
-    private let limit: Int
+    let outgoing: OutgoingRequest
+    private let bufferLimit: Int
     private let start = ContinuousClock.now
     private let state = Locked(State())
-    private let room = DispatchSemaphore(value: 0)
 
-    init(_ request: HTTPRequest, _ outgoing: OutgoingRequest, responseBuffer: Int) {
+    init(_ request: HTTPRequest, _ outgoing: OutgoingRequest, bufferLimit: Int) {
         self.request = request
         self.outgoing = outgoing
-        limit = max(1, responseBuffer)
+        self.bufferLimit = max(1, bufferLimit)
     }
-
-    /// Whether a delegate call of its session may have to wait, for the reader or for the request's body.
-    var mayWait: Bool { request.delivery == .streamed || outgoing.isStreamed }
-
-    /// Called once the session is done with the exchange, also when that was given up before.
-    func onEnd(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.atEnd = action } }
-
-    func makeTask(in session: URLSession) -> URLSessionTask { outgoing.makeTask(in: session) }
 
     func run(_ task: URLSessionTask) {
         let isGivenUp = state.withLock { state in
@@ -66,132 +51,141 @@ final class Exchange: Sendable {
         if isGivenUp { Self.cancel(task) }
     }
 
-    // MARK: - The caller's side
-
-    /// Waits for the head, or for the whole when that was asked for.
-    func response(startingWith begin: (Exchange) -> Void) async throws -> HTTPResponse {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let failure: (any Error)? = state.withLock { state in
-                    if case .failure(let error) = state.end { return error }
-                    state.waiter = continuation
-                    return nil
-                }
-                if let failure { continuation.resume(throwing: failure) } else { begin(self) }
-            }
-        } onCancel: {
-            giveUp(CancellationError())
-        }
-    }
-
-    /// The next piece of the body, or nil at its end.
-    func nextChunk() async throws -> [UInt8]? {
-        if Task.isCancelled { giveUp(CancellationError()) }
-        if let known = try knownChunk() { return known.chunk }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result = Result { try knownChunk(orWaitWith: continuation) }
-                switch result {
-                case .success(nil): break
-                case .success(let known?): continuation.resume(returning: known.chunk)
-                case .failure(let error): continuation.resume(throwing: error)
-                }
-            }
-        } onCancel: {
-            giveUp(CancellationError())
-        }
-    }
-
-    private struct Known { let chunk: [UInt8]? }
-
-    private func knownChunk(orWaitWith reader: CheckedContinuation<[UInt8]?, any Error>? = nil) throws -> Known? {
-        try state.withLock { state in
-            state.isSpent = true
-            if let chunk = state.buffer.popFirst() {
-                if state.isHeldUp, state.buffer.byteCount <= limit / 2 { goOn(&state) }
-                return Known(chunk: chunk)
-            }
-            if let end = state.end {
-                try end.get()
-                return Known(chunk: nil)
-            }
-            guard let reader else { return nil }
-            guard state.reader == nil else {
-                throw HTTPError(.bodyNotReplayable, "The body is being read by another task.", progress: .answered)
-            }
-            state.reader = reader
-            return nil
-        }
-    }
-
-    var isSpent: Bool { state.withLock { $0.isSpent } }
-
-    /// The measurements, once the end has been read.
-    var metrics: TransportMetrics? {
-        state.withLock { state in state.end != nil && state.buffer.byteCount == 0 ? state.metrics : nil }
-    }
-
     /// Ends the exchange with an error, unless it has ended; whoever waits gets the error now, not when the session has obeyed.
     func giveUp(_ error: any Error) {
-        let (task, upload) = end(with: .failure(error))
-        if let task { Self.cancel(task) }
-        upload?.abort()
+        if let task = end(with: .failure(error)) { Self.cancel(task) }
     }
 
     private static func cancel(_ task: URLSessionTask) {
         #if canImport(FoundationNetworking)
-            // It waits for the session's queue, and that may be busy with a name lookup.
+            // It waits for the session's queue, and that may be busy with a name lookup, or be the one that this runs on.
             DispatchQueue.global().async { task.cancel() }
         #else
             task.cancel()
         #endif
     }
 
-    /// Settles the outcome and resumes whoever waits. Gives what has to be stopped, if this call was the one that ended it.
-    private func end(with outcome: Result<Void, any Error>) -> (URLSessionTask?, Upload?) {
-        let (waiter, reader, task, upload, response) = state.withLock { state in
-            guard state.end == nil else {
-                return (nil, nil, nil, nil, nil)
-                    as (
-                        CheckedContinuation<HTTPResponse, any Error>?, CheckedContinuation<[UInt8]?, any Error>?, URLSessionTask?,
-                        Upload?, HTTPResponse?
-                    )
-            }
+    /// Settles the outcome and resumes whoever waits. Gives the task, if this call was the one that ended the exchange.
+    @discardableResult
+    private func end(with outcome: Result<Void, any Error>) -> URLSessionTask? {
+        var (waiter, reader, task, stopUpload) = (State().waiter, State().reader, State().task, State().stopUpload)
+        state.withLock { state in
+            guard state.end == nil else { return }
             state.end = outcome
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
-            if case .failure = outcome { state.buffer = ChunkBuffer() }
-            defer {
-                state.waiter = nil
-                state.reader = nil
-                state.upload = nil
-                state.task = nil
-            }
-            let response = state.waiter == nil ? nil : state.head.map { bufferedResponse($0, &state) }
-            if state.isHeldUp { goOn(&state) }
-            return (state.waiter, state.reader, state.task, state.upload, response)
+            if case .failure = outcome { state.buffer = ResponseBuffer() }
+            swap(&waiter, &state.waiter)
+            swap(&reader, &state.reader)
+            swap(&task, &state.task)
+            swap(&stopUpload, &state.stopUpload)
         }
-        switch outcome {
-        case .failure(let error):
-            waiter?.resume(throwing: error)
-            reader?.resume(throwing: error)
-        case .success:
-            if let response {
-                waiter?.resume(returning: response)
-            } else {
-                waiter?.resume(throwing: HTTPError(.protocolViolation, "The server sent no HTTP response.", request: request))
+        waiter?.resume()
+        reader?.resume()
+        stopUpload?()
+        return task
+    }
+}
+
+// MARK: - The caller's side
+
+extension Exchange {
+    /// Waits for the head, or for the whole when that was asked for.
+    func response(startingWith begin: (Exchange) -> Void) async throws -> HTTPResponse {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasEnded = state.withLock { state in
+                    if state.end == nil { state.waiter = continuation }
+                    return state.end != nil
+                }
+                if hasEnded { continuation.resume() } else { begin(self) }
             }
-            reader?.resume(returning: nil)
+        } onCancel: {
+            giveUp(CancellationError())
         }
-        return (task, upload)
+        return try request.delivery == .streamed ? streamedResponse() : bufferedResponse()
     }
 
-    // MARK: - The session's side
+    private func streamedResponse() throws -> HTTPResponse {
+        let (head, end) = state.withLock { ($0.head, $0.end) }
+        // A failure that comes after the head is the body's to report; but who has cancelled wants no response.
+        if case .failure(let error) = end, head == nil || error is CancellationError { throw error }
+        guard let head else { throw noResponse() }
+        let parts = ResponseHead(head, for: request)
+        let body = HTTPBody.incoming(ReceivedBody(self), length: parts.bodyLength)
+        return HTTPResponse(status: HTTPStatus(head.statusCode), headers: parts.headers, body: body, request: request)
+    }
 
+    private func bufferedResponse() throws -> HTTPResponse {
+        try state.withLock { state in
+            try state.end?.get()
+            guard let head = state.head else { throw noResponse() }
+            return HTTPResponse(
+                status: HTTPStatus(head.statusCode), headers: ResponseHead(head, for: request).headers,
+                body: .bytes(state.buffer.popAll()), request: request, version: state.version, metrics: state.metrics)
+        }
+    }
+
+    private func noResponse() -> HTTPError {
+        HTTPError(.protocolViolation, "The server sent no HTTP response.", request: request)
+    }
+
+    /// The next piece of the body, or nil at its end.
+    func nextChunk() async throws -> [UInt8]? {
+        if Task.isCancelled { giveUp(CancellationError()) }
+        while true {
+            if let known = try knownChunk() { return known.chunk }
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { wait(with: $0) }
+            } onCancel: {
+                giveUp(CancellationError())
+            }
+        }
+    }
+
+    private func knownChunk() throws -> Known? {
+        try state.withLock { state in
+            state.isSpent = true
+            if let chunk = try state.buffer.popFirst() {
+                if state.isSuspended, state.buffer.byteCount <= bufferLimit / 2 {
+                    state.isSuspended = false
+                    state.task?.resume()
+                }
+                return Known(chunk: chunk)
+            }
+            guard let end = state.end else { return nil }
+            try end.get()
+            return Known(chunk: nil)
+        }
+    }
+
+    private func wait(with reader: CheckedContinuation<Void, any Error>) {
+        let answer: Result<Void, any Error>? = state.withLock { state in
+            guard state.buffer.isEmpty, state.end == nil else { return .success(()) }
+            guard state.reader == nil else {
+                return .failure(HTTPError(.bodyNotReplayable, "The body is being read by another task.", progress: .answered))
+            }
+            state.reader = reader
+            return nil
+        }
+        if let answer { reader.resume(with: answer) }
+    }
+
+    var isSpent: Bool { state.withLock { $0.isSpent } }
+
+    /// The measurements, once the end has been read.
+    var metrics: TransportMetrics? {
+        state.withLock { state in state.end != nil && state.buffer.isEmpty ? state.metrics : nil }
+    }
+}
+
+// MARK: - The session's side
+
+extension Exchange {
     /// The head, or an interim one, which is passed over.
     func receive(head: URLResponse) {
         guard let head = head as? HTTPURLResponse, head.statusCode >= 200 else { return }
         let now = ContinuousClock.now
-        let waiter: CheckedContinuation<HTTPResponse, any Error>? = state.withLock { state in
+        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             guard state.end == nil, state.head == nil else { return nil }
             state.head = head
             if state.metrics.firstByte == nil { state.metrics.firstByte = start.duration(to: now) }
@@ -199,86 +193,73 @@ final class Exchange: Sendable {
             defer { state.waiter = nil }
             return state.waiter
         }
-        if let waiter {
-            waiter.resume(returning: streamedResponse(head))
-        } else if case .buffered(let limit) = request.delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
+        waiter?.resume()
+        if case .buffered(let limit) = request.delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
             giveUp(HTTPError.bodyTooLarge(limit: limit))
         }
     }
 
-    /// A piece of the body. Holds the session up when enough of it is waiting to be read.
+    /// A piece of the body.
     func receive(_ data: Data) {
         guard !data.isEmpty else { return }
         let chunk = [UInt8](data)
-        var waits = false
-        var isTooLarge: Int?
-        let reader: CheckedContinuation<[UInt8]?, any Error>? = state.withLock { state in
+        var failure: HTTPError?
+        let reader: CheckedContinuation<Void, any Error>? = state.withLock { state in
             guard state.end == nil else { return nil }
-            if let reader = state.reader {
-                state.reader = nil
-                return reader
-            }
+            defer { state.reader = nil }
             if case .buffered(let limit) = request.delivery {
-                guard state.buffer.byteCount + chunk.count <= limit else {
-                    isTooLarge = limit
-                    return nil
+                if state.buffer.byteCount + chunk.count <= limit {
+                    state.buffer.gather(chunk)
+                } else {
+                    failure = HTTPError.bodyTooLarge(limit: limit)
                 }
-                state.buffer.gather(chunk)
-                return nil
+            } else {
+                failure = keep(chunk, &state)
             }
+            return state.reader
+        }
+        reader?.resume()
+        if let failure { giveUp(failure) }
+    }
+
+    #if canImport(FoundationNetworking)
+        private func keep(_ chunk: [UInt8], _ state: inout State) -> HTTPError? {
+            do {
+                try state.buffer.append(chunk, memoryLimit: bufferLimit)
+                return nil
+            } catch {
+                return HTTPError(
+                    .bodyTooLarge, "What hasn't been read of the body doesn't fit into the temporary folder.", request: request,
+                    underlying: error, progress: .answered)
+            }
+        }
+    #else
+        /// Suspends the task when enough is waiting. With the lock held, so that a suspension and its end can't overtake each
+        /// other; neither waits for anything.
+        private func keep(_ chunk: [UInt8], _ state: inout State) -> HTTPError? {
             state.buffer.append(chunk)
-            if state.buffer.byteCount > limit, !state.isHeldUp {
-                state.isHeldUp = true
-                if Self.waitsInDelegate { waits = true } else { state.task?.suspend() }
+            if state.buffer.byteCount > bufferLimit, !state.isSuspended {
+                state.isSuspended = true
+                state.task?.suspend()
             }
             return nil
         }
-        reader?.resume(returning: chunk)
-        if let isTooLarge { giveUp(HTTPError.bodyTooLarge(limit: isTooLarge)) }
-        if waits { room.wait() }
-    }
 
-    /// Lets the session go on. Called with the lock held, so that a suspension and its end can't overtake each other.
-    private func goOn(_ state: inout State) {
-        state.isHeldUp = false
-        if Self.waitsInDelegate { room.signal() } else { state.task?.resume() }
-    }
-
-    /// The body is complete, though the session isn't done with its task.
-    func completeBody() { _ = end(with: .success(())) }
-
-    /// The session is done with the task.
-    func complete(_ error: (any Error)?, head: URLResponse?) {
-        let (hasHead, upload, atEnd) = state.withLock { state in
-            defer { state.atEnd = nil }
-            return (state.head != nil, state.upload, state.atEnd)
+        /// A stream of the request's body, read from its beginning.
+        func makeBodyStream() -> InputStream? {
+            guard let body = outgoing.streamedBody else { return nil }
+            let upload = Upload(body) { [weak self] error in self?.giveUp(error) }
+            var stop: (@Sendable () -> Void)? = { upload.abort() }
+            let isOver = state.withLock { state in
+                if state.end == nil { swap(&stop, &state.stopUpload) }
+                return state.end != nil
+            }
+            // The previous one, or this one when the exchange has ended.
+            stop?()
+            if !isOver { upload.start() }
+            return upload.stream
         }
-        // Before the caller hears of it, so that the next request finds the session and its connection free.
-        atEnd?()
-        if let error {
-            _ = end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)))
-        } else {
-            if !hasHead, let head { receive(head: head) }
-            _ = end(with: .success(()))
-        }
-        upload?.abort()
-    }
 
-    /// A stream of the request's body, read from its beginning.
-    func makeBodyStream() -> InputStream? {
-        guard let body = outgoing.streamedBody else { return nil }
-        let upload = Upload(body) { [weak self] error in self?.giveUp(error) }
-        let (previous, isOver) = state.withLock { state in
-            let previous = state.upload
-            state.upload = upload
-            return (previous, state.end != nil)
-        }
-        previous?.abort()
-        if isOver { upload.abort() } else { upload.start() }
-        return upload.stream
-    }
-
-    #if !canImport(FoundationNetworking)
         func receive(_ metrics: URLSessionTaskMetrics) {
             guard let transaction = metrics.transactionMetrics.last else { return }
             let measured = TransportMetrics(transaction, taskInterval: metrics.taskInterval)
@@ -289,17 +270,17 @@ final class Exchange: Sendable {
         }
     #endif
 
-    // MARK: - Responses
+    /// The body is complete, though the session isn't done with its task.
+    func completeBody() { end(with: .success(())) }
 
-    private func streamedResponse(_ head: HTTPURLResponse) -> HTTPResponse {
-        let parts = ResponseHead(head, for: request)
-        let body = HTTPBody.incoming(ReceivedBody(self), length: parts.bodyLength)
-        return HTTPResponse(status: HTTPStatus(head.statusCode), headers: parts.headers, body: body, request: request)
-    }
-
-    private func bufferedResponse(_ head: HTTPURLResponse, _ state: inout State) -> HTTPResponse {
-        HTTPResponse(
-            status: HTTPStatus(head.statusCode), headers: ResponseHead(head, for: request).headers,
-            body: .bytes(state.buffer.popAll()), request: request, version: state.version, metrics: state.metrics)
+    /// The session is done with the task.
+    func complete(_ error: (any Error)?, head: URLResponse?) {
+        let hasHead = state.withLock { $0.head != nil }
+        if let error {
+            end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)))
+        } else {
+            if !hasHead, let head { receive(head: head) }
+            end(with: .success(()))
+        }
     }
 }

@@ -27,7 +27,7 @@ package struct CredentialScope: Sendable {
     /// - Throws: ``HTTPError/Code/invalidRequest`` when the scope was given a text that is no http or https URL.
     package func contains(_ url: String, of request: HTTPRequest) throws -> Bool {
         if let given { return try given.get().contains { $0.matches(url) } }
-        if let base = request.call?.baseOrigin { return base.matches(url) }
+        if let base = request.call?.client.baseOrigin { return base.matches(url) }
         let origin = first.withLock { first in
             first = first ?? OriginMatch(url)
             return first
