@@ -58,11 +58,11 @@ let package = Package(
         .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
-            dependencies: ["MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception"],
+            dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamSigningTests",
-            dependencies: ["MidstreamSigning", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession"],
+            dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception"],
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],

@@ -1,8 +1,8 @@
 import Foundation
 import Interception
+import Midstream
 import MidstreamCore
 import MidstreamTesting
-import MidstreamURLSession
 import Testing
 
 /// The same over real sockets.
@@ -22,7 +22,7 @@ import Testing
         let server = try self.server(accepting: "token 1")
         defer { server.shutdown() }
         let authenticator = TestAuthenticator()
-        let client = HTTPClient(baseURL: server.url(), transport: URLSessionTransport()) {
+        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
             AuthenticationInterceptor(authenticator, credential: "old")
         }
         try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
@@ -38,7 +38,7 @@ import Testing
         defer { server.shutdown() }
         let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())
-        let client = HTTPClient(baseURL: server.url(), transport: URLSessionTransport()) {
+        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
             AuthenticationInterceptor(authenticator, credential: "old")
         }
         let calls = (0..<20).map { _ in Task { try await client.send(HTTPRequest(.post, "/", body: .text("x"))) } }
@@ -55,7 +55,7 @@ import Testing
             let client = try #require(box.withLock { $0 })
             #expect(try await client.send(HTTPRequest(.post, "/login")).data == "welcome".data(using: .utf8))
         }
-        let client = HTTPClient(baseURL: server.url(), transport: URLSessionTransport()) {
+        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
             AuthenticationInterceptor(authenticator, credential: "old")
         }
         box.withLock { $0 = client }
@@ -71,7 +71,7 @@ import Testing
             if request.headers[.authorization] == "token 1" { return .init(body: "in") }
             return .init(status: .unauthorized, body: .stream(length: nil))
         }
-        let client = HTTPClient(baseURL: server.url(), transport: URLSessionTransport()) {
+        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
             AuthenticationInterceptor(TestAuthenticator(), credential: "old")
         }
         let response = try await client.stream(HTTPRequest("/"))
@@ -85,7 +85,7 @@ import Testing
         defer { other.shutdown() }
         server.enqueue(.init(status: .temporaryRedirect, headers: [.location: other.url("/x")]))
         let authenticator = TestAuthenticator()
-        let client = HTTPClient(baseURL: server.url(), transport: URLSessionTransport()) {
+        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
             AuthenticationInterceptor(authenticator)
         }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }

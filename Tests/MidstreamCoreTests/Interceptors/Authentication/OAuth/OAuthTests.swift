@@ -1,8 +1,8 @@
 import Foundation
 import Interception
+import Midstream
 import MidstreamCore
 import MidstreamTesting
-import MidstreamURLSession
 import Testing
 
 /// The flows of RFC 6749, with a server on a socket.
@@ -41,11 +41,14 @@ import Testing
         now: @escaping @Sendable () -> Date = { Date() }
     ) -> OAuthTokenEndpoint {
         OAuthTokenEndpoint(
-            url: service.server.url("/token"), client: client, using: HTTPClient(transport: URLSessionTransport()), now: now)
+            url: service.server.url("/token"), client: client, using: HTTPClient(transport: HTTPClient.defaultTransport), now: now
+        )
     }
 
     private func client(_ service: Service, _ authenticator: OAuthAuthenticator) -> HTTPClient {
-        HTTPClient(baseURL: service.server.url(), transport: URLSessionTransport()) { AuthenticationInterceptor(authenticator) }
+        HTTPClient(baseURL: service.server.url(), transport: HTTPClient.defaultTransport) {
+            AuthenticationInterceptor(authenticator)
+        }
     }
 
     @Test func clientCredentialsInABasicHeader() async throws {
