@@ -6,19 +6,22 @@ import Testing
 struct PagesTests {
     @Test("shows only code that is compiled and run here", arguments: MarkdownPage.all)
     func codeIsRun(page: MarkdownPage) throws {
-        let tests = try Repository.files(below: "Tests/DocumentationTests", withExtension: "swift").map(Repository.lines)
         for block in try page.blocks() where block.language == "swift" {
             let code = dedented(block.lines)
-            #expect(tests.contains { Self.stands(code, in: $0) }, "\(page.path):\(block.number) isn't compiled by any test")
+            #expect(
+                try Self.tests.get().contains { Self.stands(code, in: $0) },
+                "\(page.path):\(block.number) isn't compiled by any test")
         }
     }
 
     @Test("shows declarations as they stand in the sources", arguments: MarkdownPage.all)
     func declarationsExist(page: MarkdownPage) throws {
+        let blocks = try page.blocks().filter { $0.language == "swift-declaration" }
+        if blocks.isEmpty { return }
         let sources = try Repository.files(below: "Sources", withExtension: "swift").map { path in
             try Repository.lines(of: path).map(Self.declaration)
         }
-        for block in try page.blocks() where block.language == "swift-declaration" {
+        for block in blocks {
             let wanted = block.lines.map(Self.declaration).filter { !$0.isEmpty }
             #expect(
                 sources.contains { lines in
@@ -45,12 +48,27 @@ struct PagesTests {
         }
     }
 
+    private struct SourceFile: Sendable {
+        let lines: [String]
+        let trimmed: [String]
+
+        init(_ path: String) throws {
+            lines = try Repository.lines(of: path)
+            trimmed = lines.map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
+    private static let tests = Result {
+        try Repository.files(below: "Tests/DocumentationTests", withExtension: "swift").map(SourceFile.init)
+    }
+
     /// Whether the code stands in a file, line for line, at any indentation.
-    private static func stands(_ code: [String], in lines: [String]) -> Bool {
-        guard let first = code.first, lines.count >= code.count else { return code.isEmpty }
-        return (0...(lines.count - code.count)).contains { start in
-            lines[start].trimmingCharacters(in: .whitespaces) == first.trimmingCharacters(in: .whitespaces)
-                && dedented(lines[start..<(start + code.count)]) == code
+    private static func stands(_ code: [String], in file: SourceFile) -> Bool {
+        guard let first = code.first?.trimmingCharacters(in: .whitespaces), file.lines.count >= code.count else {
+            return code.isEmpty
+        }
+        return (0...(file.lines.count - code.count)).contains { start in
+            file.trimmed[start] == first && dedented(file.lines[start..<(start + code.count)]) == code
         }
     }
 

@@ -98,12 +98,12 @@ struct TestingExamples {
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = 1
         configuration.clock = clock
+        configuration.timeout = .zero  // it would sleep on the clock, too
         let client = HTTPClient(
             baseURL: "https://api.example.com", configuration: configuration, transport: stub)
 
         async let response = client.send(HTTPRequest("users"))
-        // While an attempt runs, its timeout sleeps; then the wait before the retry does.
-        while clock.nextDeadline?.offset != .milliseconds(500) { await Task.yield() }
+        await clock.waitForSleepers()  // the wait before the retry
         #expect(stub.requests.count == 1)
         clock.advance(by: .milliseconds(500))
         #expect(try await response.status == .ok)
