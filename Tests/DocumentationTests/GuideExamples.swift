@@ -51,7 +51,7 @@ struct GuideExamples {
             ) async throws -> HTTPResponse {
                 guard request.method == .get else { return try await next(request) }
                 let response = try await next(request)
-                if response.status.isSuccess, let bytes = response.body.bytes {
+                if response.status == .ok, let bytes = response.body.bytes {
                     let answer = AnswerMemory.Answer(
                         status: response.status, headers: response.headers, bytes: bytes)
                     await memory.keep(answer, for: request.urlText)
@@ -91,7 +91,7 @@ struct GuideExamples {
         }
 
         private func keep(_ response: HTTPResponse, for request: HTTPRequest) async {
-            guard response.status.isSuccess, let bytes = response.body.bytes else { return }
+            guard response.status == .ok, let bytes = response.body.bytes else { return }
             let answer = AnswerMemory.Answer(
                 status: response.status, headers: response.headers, bytes: bytes)
             await memory.keep(answer, for: request.urlText)

@@ -265,9 +265,7 @@ struct RetryExamples {
         let silentLogin = AlternateRequestValidator(statuses: [.unauthorized]) { failed, response in
             HTTPRequest(.post, "login", body: .form([("user", "ann")]))
         } then: { original, response in
-            let token = String(decoding: response.data, as: UTF8.self)
-            await tokens.keep(token)
-            original.headers[.authorization] = "Bearer \(token)"
+            await tokens.keep(String(decoding: response.data, as: UTF8.self))
         }
 
         var configuration = HTTPClient.Configuration()
@@ -275,8 +273,8 @@ struct RetryExamples {
         let client = HTTPClient(
             baseURL: "https://api.example.com", configuration: configuration, transport: transport
         ) {
-            ClosureRequestInterceptor("Token", stage: .call) { request in
-                guard !request.headers.contains(.authorization) else { return }
+            // Once per attempt, so that the second one carries the new token.
+            ClosureRequestInterceptor("Token") { request in
                 request.headers[.authorization] = "Bearer \(await tokens.token)"
             }
         }
@@ -302,5 +300,27 @@ struct RetryExamples {
         let client = HTTPClient(configuration: configuration, transport: transport)
         let response = try await client.send(HTTPRequest("https://api.example.com/report"))
         #expect(response.data == Data(#"{"state": "ready"}"#.utf8))
+    }
+
+    @Test("The defaults are those of the table")
+    func defaults() throws {
+        let configuration = HTTPClient.Configuration()
+        let validator = DefaultValidator()
+        let budget = try #require(configuration.retryBudget)
+        #expect(budget == RetryBudget(share: 0.2, reserve: 10, window: .seconds(10)))
+        #expect(configuration.deadline == nil)
+        #expect(!configuration.sharesRetryAfter)
+        #expect(Set(validator.retriableStatus.keys) == [429, 503, 502, 504, 408])
+        #expect(Set(validator.retriableErrors.keys) == [.timeout, .connection, .connectionLost, .nameResolution])
+        let lines = try page.lines()
+        for row in [
+            "| `configuration.maxRetries` | \(configuration.maxRetries) |",
+            "| `configuration.timeout`, for an attempt | \(configuration.timeout.components.seconds) s |",
+            "| `configuration.maximumRetryAfter` | \(configuration.maximumRetryAfter.components.seconds) s |",
+            "| `DefaultValidator.allowsEmptyResponses` | \(validator.allowsEmptyResponses) |",
+        ] {
+            #expect(lines.contains(row), "\(row)")
+        }
+        #expect(validator.acceptableStatus == HTTPStatusSet(200..<400))
     }
 }

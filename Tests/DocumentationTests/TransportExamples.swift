@@ -77,6 +77,31 @@ struct TransportExamples {
             #expect(try await server.takeRequest().headers[.host] == "api.example.com")
         }
 
+        @Test("The defaults are those of the table")
+        func defaults() throws {
+            let options = CurlTransport.Configuration()
+            let lines = try MarkdownPage(path: "Documentation/Transports.md").lines()
+            for row in [
+                "| `tls.trustsSystemAuthorities` | \(options.tls.trustsSystemAuthorities) |",
+                "| `tls.verifiesCertificates` | \(options.tls.verifiesCertificates) |",
+                "| `proxy` | `.\(options.proxy)`: the environment isn't read |",
+                "| `connectTimeout` | \(options.connectTimeout?.components.seconds ?? 0) s |",
+                "| `idleTimeout` | \(options.idleTimeout?.components.seconds ?? 0) s without a byte of a body |",
+                "| `maximumConnectionsPerHost` | \(options.maximumConnectionsPerHost ?? 0) |",
+                "| `keepsConnections`, `idleConnectionLifetime` | \(options.keepsConnections), 90 s |",
+                "| `eventLoops` | \(options.eventLoops) |",
+                "| `decompresses` | \(options.decompresses) |",
+            ] {
+                #expect(lines.contains(row), "\(row)")
+            }
+            #expect(options.idleConnectionLifetime == .seconds(90))
+            #expect(options.tls.minimumVersion == .tls1_2)
+            #expect(options.httpVersions == .automatic)
+            #expect(options.headTimeout == nil)
+            #expect(options.maximumConnections == nil)
+            #expect(options.unixSocketPath == nil)
+        }
+
         @Test("TLS and proxies")
         func tls() async throws {
             var options = CurlTransport.Configuration()
