@@ -71,8 +71,8 @@ extension HTTPError {
         case .unacceptableStatus:
             return response?.request.id == request.id ? response : nil
         case .retriesExhausted:
-            return (underlying as? HTTPError)?.code == .unacceptableStatus
-                ? (underlying as? HTTPError)?.rejectedResponse(to: request) : nil
+            // The reason for the last retry decides: a status, or a connection that broke.
+            return (underlying as? HTTPError)?.rejectedResponse(to: request)
         default:
             return nil
         }
