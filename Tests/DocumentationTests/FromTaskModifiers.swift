@@ -20,27 +20,47 @@ struct FromTaskModifiers {
 
     @Test("D4 D6 A modifier sees the 401, refreshes, and asks the task again")
     func tokenRefresh() async throws {
-        let session = TokenSession()
+        let fetches = Recorder()
+        let session = TokenSession {
+            fetches.write("fetch"); return "fresh"
+        }
         let (client, transport) = client(session)
         let result = try await client.get("users/42")
             .modifier(TokenRefreshModifier(session: session))
             .result()
         #expect(result.head.status == .ok)
         #expect(transport.requests.count == 2)
-        #expect(await session.refreshes == 1)
+        #expect(fetches.events.count == 1)
     }
 
     struct User: Codable, Sendable, Equatable { let name: String }
 
+    @Test("D6 Many tasks at once refresh once")
+    func sharedRefresh() async throws {
+        let fetches = Recorder()
+        let session = TokenSession {
+            fetches.write("fetch"); return "fresh"
+        }
+        let (client, _) = client(session)
+        let results = try await GroupTask(0..<20, concurrency: 20) { number in
+            client.get("users/\(number)").modifier(TokenRefreshModifier(session: session))
+        }.result()
+        #expect(try results.values.allSatisfy { try $0.get().head.status == .ok })
+        #expect(fetches.events.count == 1)
+    }
+
     @Test("D7 The defaults of a project in one modifier")
     func defaults() async throws {
-        let session = TokenSession()
+        let fetches = Recorder()
+        let session = TokenSession {
+            fetches.write("fetch"); return "fresh"
+        }
         let (client, _) = client(session)
         let user = try await client.get("users/42")
             .modifier(DefaultsModifier(objectType: User.self, session: session))
             .result()
         #expect(user == User(name: "Ann"))
-        #expect(await session.refreshes == 1)
+        #expect(fetches.events.count == 1)
 
         let broken = MockedTask(status: .internalServerError)
         await #expect(throws: InternalServerError.self) {
@@ -119,13 +139,23 @@ extension RequestTask where Element == TaskResult<Data> {
     }
 }
 
-/// Knows the token that requests carry, and can get a new one.
+/// Knows the token of the moment, and refreshes it once for all who ask at the same time.
 actor TokenSession {
     private(set) var token = "expired"
-    private(set) var refreshes = 0
-    func refresh() throws {
-        refreshes += 1
-        token = "fresh"
+    private let refreshing = SingleFlight<Never, Void>()
+    private let fetch: @Sendable () async throws -> String
+
+    init(fetch: @escaping @Sendable () async throws -> String) {
+        self.fetch = fetch
+    }
+
+    func refresh(_ rejected: String) async throws {
+        try await refreshing.run { try await self.replace(rejected) }
+    }
+
+    private func replace(_ rejected: String) async throws {
+        guard rejected == token else { return }  // somebody was faster
+        token = try await fetch()
     }
 }
 
@@ -137,14 +167,15 @@ struct TokenRefreshModifier: RequestTaskModifier {
     let session: TokenSession
 
     func body(_ task: Content) async throws -> Input {
+        let token = await session.token
         let result = try await task.result()
 
         guard result.head.status == .unauthorized else {
             return result
         }
 
-        // If nothing is thrown, then it's safe to send again.
-        try await session.refresh()
+        // A refresh that fails throws, and then nothing more is sent.
+        try await session.refresh(token)
         return try await task.result()
     }
 }

@@ -247,7 +247,7 @@ struct FromValidatorsAndRetries {
                             errors.write("\(error)")
                         })
                 } else {
-                    // Only one retry: if it fails, the call does.
+                    // The second answer decides.
                     return .fail(HTTPError(.retriesExhausted, "Twice is enough.", response: response))
                 }
             }
