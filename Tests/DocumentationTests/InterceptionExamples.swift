@@ -77,6 +77,33 @@ struct InterceptionExamples {
         }
     }
 
+    /// Runs a query once for all who ask the same at the same time.
+    struct Coalescing: Interceptor {
+        let running = SingleFlight<Query, Rows>()
+
+        func intercept(_ query: Query, next: Next<Query, Rows>) async throws -> Rows {
+            try await running.run(query) { try await next(query) }
+        }
+    }
+
+    @Test("Equal queries at the same time are one")
+    func coalescing() async throws {
+        let coalescing = Coalescing()
+        let database = Database()
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let queries = InterceptorChain<Query, Rows>([coalescing]) { query in
+            for await _ in gate.stream { break }
+            return try await database.run(query)
+        }
+        let ann = Query(sql: "SELECT name FROM users WHERE id = ?", arguments: ["42"])
+        async let first = queries.proceed(ann)
+        async let second = queries.proceed(ann)
+        while coalescing.running.waiters(for: ann) < 2 { await Task.yield() }
+        gate.continuation.yield()
+        #expect(try await first == second)
+        #expect(await database.queries.count == 1)
+    }
+
     final class Lines: Sendable {
         private let kept = Locked<[String]>([])
         var all: [String] { kept.withLock { $0 } }
