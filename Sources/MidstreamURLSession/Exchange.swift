@@ -10,51 +10,35 @@ internal import MidstreamCore
 ///
 /// All members may be called from any thread.
 final class Exchange: Sendable {
-    /// Whether a delegate call waits when the reader is behind, because the session's task can't be suspended.
-    #if canImport(FoundationNetworking)
-        static let waitsInDelegate = true
-    #else
-        static let waitsInDelegate = false
-    #endif
-
     private struct State {
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
         var head: HTTPURLResponse?
-        var headTime: ContinuousClock.Instant?
-        var buffer = ChunkBuffer()
+        var buffer = ResponseBuffer()
         var reader: CheckedContinuation<[UInt8]?, any Error>?
         /// Set once nothing more will come, by the session or by giving up; the first one stands.
         var end: Result<Void, any Error>?
         var isSpent = false
-        /// Whether the session is held up: its task suspended, or its delegate call waiting.
-        var isHeldUp = false
+        /// Whether the task is suspended because the reader is behind.
+        var isSuspended = false
         var metrics = TransportMetrics()
         var version = HTTPVersion.http1_1
         var task: URLSessionTask?
-        var upload: Upload?
-        var atEnd: (@Sendable () -> Void)?
+        var stopUpload: (@Sendable () -> Void)?
     }
+
+    private struct Known { let chunk: [UInt8]? }
 
     let request: HTTPRequest
-    private let outgoing: OutgoingRequest
-    private let limit: Int
+    let outgoing: OutgoingRequest
+    private let bufferLimit: Int
     private let start = ContinuousClock.now
     private let state = Locked(State())
-    private let room = DispatchSemaphore(value: 0)
 
-    init(_ request: HTTPRequest, _ outgoing: OutgoingRequest, responseBuffer: Int) {
+    init(_ request: HTTPRequest, _ outgoing: OutgoingRequest, bufferLimit: Int) {
         self.request = request
         self.outgoing = outgoing
-        limit = max(1, responseBuffer)
+        self.bufferLimit = max(1, bufferLimit)
     }
-
-    /// Whether a delegate call of its session may have to wait, for the reader or for the request's body.
-    var mayWait: Bool { request.delivery == .streamed || outgoing.isStreamed }
-
-    /// Called once the session is done with the exchange, also when that was given up before.
-    func onEnd(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.atEnd = action } }
-
-    func makeTask(in session: URLSession) -> URLSessionTask { outgoing.makeTask(in: session) }
 
     func run(_ task: URLSessionTask) {
         let isGivenUp = state.withLock { state in
@@ -66,8 +50,56 @@ final class Exchange: Sendable {
         if isGivenUp { Self.cancel(task) }
     }
 
-    // MARK: - The caller's side
+    /// Ends the exchange with an error, unless it has ended; whoever waits gets the error now, not when the session has obeyed.
+    func giveUp(_ error: any Error) {
+        if let task = end(with: .failure(error)) { Self.cancel(task) }
+    }
 
+    private static func cancel(_ task: URLSessionTask) {
+        #if canImport(FoundationNetworking)
+            // It waits for the session's queue, and that may be busy with a name lookup, or be the one that this runs on.
+            DispatchQueue.global().async { task.cancel() }
+        #else
+            task.cancel()
+        #endif
+    }
+
+    /// Settles the outcome and resumes whoever waits. Gives the task, if this call was the one that ended the exchange.
+    @discardableResult
+    private func end(with outcome: Result<Void, any Error>) -> URLSessionTask? {
+        var (waiter, reader, task, stopUpload) = (State().waiter, State().reader, State().task, State().stopUpload)
+        var response: HTTPResponse?
+        state.withLock { state in
+            guard state.end == nil else { return }
+            state.end = outcome
+            if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
+            if case .failure = outcome { state.buffer = ResponseBuffer() }
+            if let head = state.head, state.waiter != nil { response = bufferedResponse(head, &state) }
+            swap(&waiter, &state.waiter)
+            swap(&reader, &state.reader)
+            swap(&task, &state.task)
+            swap(&stopUpload, &state.stopUpload)
+        }
+        switch outcome {
+        case .failure(let error):
+            waiter?.resume(throwing: error)
+            reader?.resume(throwing: error)
+        case .success:
+            if let response {
+                waiter?.resume(returning: response)
+            } else {
+                waiter?.resume(throwing: HTTPError(.protocolViolation, "The server sent no HTTP response.", request: request))
+            }
+            reader?.resume(returning: nil)
+        }
+        stopUpload?()
+        return task
+    }
+}
+
+// MARK: - The caller's side
+
+extension Exchange {
     /// Waits for the head, or for the whole when that was asked for.
     func response(startingWith begin: (Exchange) -> Void) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
@@ -90,8 +122,7 @@ final class Exchange: Sendable {
         if let known = try knownChunk() { return known.chunk }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let result = Result { try knownChunk(orWaitWith: continuation) }
-                switch result {
+                switch Result(catching: { try knownChunk(orWaitWith: continuation) }) {
                 case .success(nil): break
                 case .success(let known?): continuation.resume(returning: known.chunk)
                 case .failure(let error): continuation.resume(throwing: error)
@@ -102,13 +133,14 @@ final class Exchange: Sendable {
         }
     }
 
-    private struct Known { let chunk: [UInt8]? }
-
     private func knownChunk(orWaitWith reader: CheckedContinuation<[UInt8]?, any Error>? = nil) throws -> Known? {
         try state.withLock { state in
             state.isSpent = true
-            if let chunk = state.buffer.popFirst() {
-                if state.isHeldUp, state.buffer.byteCount <= limit / 2 { goOn(&state) }
+            if let chunk = try state.buffer.popFirst() {
+                if state.isSuspended, state.buffer.byteCount <= bufferLimit / 2 {
+                    state.isSuspended = false
+                    state.task?.resume()
+                }
                 return Known(chunk: chunk)
             }
             if let end = state.end {
@@ -128,65 +160,13 @@ final class Exchange: Sendable {
 
     /// The measurements, once the end has been read.
     var metrics: TransportMetrics? {
-        state.withLock { state in state.end != nil && state.buffer.byteCount == 0 ? state.metrics : nil }
+        state.withLock { state in state.end != nil && state.buffer.isEmpty ? state.metrics : nil }
     }
+}
 
-    /// Ends the exchange with an error, unless it has ended; whoever waits gets the error now, not when the session has obeyed.
-    func giveUp(_ error: any Error) {
-        let (task, upload) = end(with: .failure(error))
-        if let task { Self.cancel(task) }
-        upload?.abort()
-    }
+// MARK: - The session's side
 
-    private static func cancel(_ task: URLSessionTask) {
-        #if canImport(FoundationNetworking)
-            // It waits for the session's queue, and that may be busy with a name lookup.
-            DispatchQueue.global().async { task.cancel() }
-        #else
-            task.cancel()
-        #endif
-    }
-
-    /// Settles the outcome and resumes whoever waits. Gives what has to be stopped, if this call was the one that ended it.
-    private func end(with outcome: Result<Void, any Error>) -> (URLSessionTask?, Upload?) {
-        let (waiter, reader, task, upload, response) = state.withLock { state in
-            guard state.end == nil else {
-                return (nil, nil, nil, nil, nil)
-                    as (
-                        CheckedContinuation<HTTPResponse, any Error>?, CheckedContinuation<[UInt8]?, any Error>?, URLSessionTask?,
-                        Upload?, HTTPResponse?
-                    )
-            }
-            state.end = outcome
-            if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
-            if case .failure = outcome { state.buffer = ChunkBuffer() }
-            defer {
-                state.waiter = nil
-                state.reader = nil
-                state.upload = nil
-                state.task = nil
-            }
-            let response = state.waiter == nil ? nil : state.head.map { bufferedResponse($0, &state) }
-            if state.isHeldUp { goOn(&state) }
-            return (state.waiter, state.reader, state.task, state.upload, response)
-        }
-        switch outcome {
-        case .failure(let error):
-            waiter?.resume(throwing: error)
-            reader?.resume(throwing: error)
-        case .success:
-            if let response {
-                waiter?.resume(returning: response)
-            } else {
-                waiter?.resume(throwing: HTTPError(.protocolViolation, "The server sent no HTTP response.", request: request))
-            }
-            reader?.resume(returning: nil)
-        }
-        return (task, upload)
-    }
-
-    // MARK: - The session's side
-
+extension Exchange {
     /// The head, or an interim one, which is passed over.
     func receive(head: URLResponse) {
         guard let head = head as? HTTPURLResponse, head.statusCode >= 200 else { return }
@@ -206,12 +186,11 @@ final class Exchange: Sendable {
         }
     }
 
-    /// A piece of the body. Holds the session up when enough of it is waiting to be read.
+    /// A piece of the body.
     func receive(_ data: Data) {
         guard !data.isEmpty else { return }
         let chunk = [UInt8](data)
-        var waits = false
-        var isTooLarge: Int?
+        var failure: HTTPError?
         let reader: CheckedContinuation<[UInt8]?, any Error>? = state.withLock { state in
             guard state.end == nil else { return nil }
             if let reader = state.reader {
@@ -219,66 +198,58 @@ final class Exchange: Sendable {
                 return reader
             }
             if case .buffered(let limit) = request.delivery {
-                guard state.buffer.byteCount + chunk.count <= limit else {
-                    isTooLarge = limit
-                    return nil
+                if state.buffer.byteCount + chunk.count <= limit {
+                    state.buffer.gather(chunk)
+                } else {
+                    failure = HTTPError.bodyTooLarge(limit: limit)
                 }
-                state.buffer.gather(chunk)
-                return nil
-            }
-            state.buffer.append(chunk)
-            if state.buffer.byteCount > limit, !state.isHeldUp {
-                state.isHeldUp = true
-                if Self.waitsInDelegate { waits = true } else { state.task?.suspend() }
+            } else {
+                failure = keep(chunk, &state)
             }
             return nil
         }
         reader?.resume(returning: chunk)
-        if let isTooLarge { giveUp(HTTPError.bodyTooLarge(limit: isTooLarge)) }
-        if waits { room.wait() }
+        if let failure { giveUp(failure) }
     }
 
-    /// Lets the session go on. Called with the lock held, so that a suspension and its end can't overtake each other.
-    private func goOn(_ state: inout State) {
-        state.isHeldUp = false
-        if Self.waitsInDelegate { room.signal() } else { state.task?.resume() }
-    }
-
-    /// The body is complete, though the session isn't done with its task.
-    func completeBody() { _ = end(with: .success(())) }
-
-    /// The session is done with the task.
-    func complete(_ error: (any Error)?, head: URLResponse?) {
-        let (hasHead, upload, atEnd) = state.withLock { state in
-            defer { state.atEnd = nil }
-            return (state.head != nil, state.upload, state.atEnd)
+    #if canImport(FoundationNetworking)
+        private func keep(_ chunk: [UInt8], _ state: inout State) -> HTTPError? {
+            do {
+                try state.buffer.append(chunk, memoryLimit: bufferLimit)
+                return nil
+            } catch {
+                return HTTPError(
+                    .bodyTooLarge, "What hasn't been read of the body doesn't fit into the temporary folder.", request: request,
+                    underlying: error, progress: .answered)
+            }
         }
-        // Before the caller hears of it, so that the next request finds the session and its connection free.
-        atEnd?()
-        if let error {
-            _ = end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)))
-        } else {
-            if !hasHead, let head { receive(head: head) }
-            _ = end(with: .success(()))
+    #else
+        /// Suspends the task when enough is waiting. With the lock held, so that a suspension and its end can't overtake each
+        /// other; neither waits for anything.
+        private func keep(_ chunk: [UInt8], _ state: inout State) -> HTTPError? {
+            state.buffer.append(chunk)
+            if state.buffer.byteCount > bufferLimit, !state.isSuspended {
+                state.isSuspended = true
+                state.task?.suspend()
+            }
+            return nil
         }
-        upload?.abort()
-    }
 
-    /// A stream of the request's body, read from its beginning.
-    func makeBodyStream() -> InputStream? {
-        guard let body = outgoing.streamedBody else { return nil }
-        let upload = Upload(body) { [weak self] error in self?.giveUp(error) }
-        let (previous, isOver) = state.withLock { state in
-            let previous = state.upload
-            state.upload = upload
-            return (previous, state.end != nil)
+        /// A stream of the request's body, read from its beginning.
+        func makeBodyStream() -> InputStream? {
+            guard let body = outgoing.streamedBody else { return nil }
+            let upload = Upload(body) { [weak self] error in self?.giveUp(error) }
+            var stop: (@Sendable () -> Void)? = { upload.abort() }
+            let isOver = state.withLock { state in
+                if state.end == nil { swap(&stop, &state.stopUpload) }
+                return state.end != nil
+            }
+            // The previous one, or this one when the exchange has ended.
+            stop?()
+            if !isOver { upload.start() }
+            return upload.stream
         }
-        previous?.abort()
-        if isOver { upload.abort() } else { upload.start() }
-        return upload.stream
-    }
 
-    #if !canImport(FoundationNetworking)
         func receive(_ metrics: URLSessionTaskMetrics) {
             guard let transaction = metrics.transactionMetrics.last else { return }
             let measured = TransportMetrics(transaction, taskInterval: metrics.taskInterval)
@@ -289,7 +260,19 @@ final class Exchange: Sendable {
         }
     #endif
 
-    // MARK: - Responses
+    /// The body is complete, though the session isn't done with its task.
+    func completeBody() { end(with: .success(())) }
+
+    /// The session is done with the task.
+    func complete(_ error: (any Error)?, head: URLResponse?) {
+        let hasHead = state.withLock { $0.head != nil }
+        if let error {
+            end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)))
+        } else {
+            if !hasHead, let head { receive(head: head) }
+            end(with: .success(()))
+        }
+    }
 
     private func streamedResponse(_ head: HTTPURLResponse) -> HTTPResponse {
         let parts = ResponseHead(head, for: request)

@@ -3,10 +3,9 @@
 
     /// Runs what is added at once, on the thread that adds it.
     ///
-    /// On Linux a session adds each delegate call from inside libcurl's callback. Run there, a call that waits holds the
-    /// transfer up, which is the only back-pressure that can be had: `suspend()` doesn't stop a transfer. It also saves two
-    /// changes of thread for each call. A delegate that runs so must never make its session wait for itself: it may not
-    /// create, suspend or cancel tasks.
+    /// On Linux a session adds each delegate call from libcurl's callback. Run there, it saves two changes of thread, and no
+    /// calls pile up in a queue where nobody counts them. All sessions of the process share the queue underneath, so such a
+    /// call must be short, never wait, and never create, suspend or cancel a task, which waits for that queue.
     ///
     /// - Invariant: `@unchecked Sendable` is sound because nothing is stored.
     final class InlineOperationQueue: OperationQueue, @unchecked Sendable {

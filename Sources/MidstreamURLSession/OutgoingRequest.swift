@@ -7,15 +7,17 @@ internal import MidstreamCore
 
 /// A request in URLSession's terms.
 struct OutgoingRequest: Sendable {
-    private let urlRequest: URLRequest
-    private let body: HTTPBody
-    private let content: Content
+    private var urlRequest: URLRequest
+    private var content: Content
 
     private enum Content {
         case none
-        case bytes
+        case bytes([UInt8])
         case file(URL)
-        case stream
+        case stream(HTTPBody)
+        #if canImport(FoundationNetworking)
+            case temporaryFile(TemporaryFile)
+        #endif
     }
 
     /// - Throws: ``HTTPError/Code/invalidRequest`` and ``HTTPError/Code/unsupported`` for what can't be sent.
@@ -31,8 +33,7 @@ struct OutgoingRequest: Sendable {
             throw refusal(.invalidRequest, "The header field \(name.rawValue.debugDescription) can't be sent.")
         }
         if request.body.isSpent { throw HTTPError.bodyNotReplayable() }
-        body = request.body
-        content = Self.content(of: body)
+        content = Self.content(of: request.body)
         // URLSession refuses it too, but only once the task runs and with an error about the size.
         if request.method == .get, case .none = content {
         } else if request.method == .get {
@@ -44,39 +45,51 @@ struct OutgoingRequest: Sendable {
         outgoing.httpShouldHandleCookies = false
         outgoing.cachePolicy = .reloadIgnoringLocalCacheData
         if let problem = Self.setFields(of: request, on: &outgoing) { throw refusal(.invalidRequest, problem) }
-        switch content {
-        case .bytes:
-            if let bytes = body.bytes { outgoing.httpBody = Data(bytes) }
-        case .stream:
-            if let length = body.length { Self.announce(length, on: &outgoing) }
-        case .none, .file: break
+        if case .bytes(let bytes) = content { outgoing.httpBody = Data(bytes) }
+        if case .stream(let body) = content, let length = body.length {
+            outgoing.setValue("\(length)", forHTTPHeaderField: "Content-Length")
         }
         urlRequest = outgoing
     }
 
+    #if canImport(FoundationNetworking)
+        /// The same without a stream (see ``SpooledBody``).
+        func spooled() async throws -> OutgoingRequest {
+            guard case .stream(let body) = content else { return self }
+            var spooled = self
+            spooled.urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
+            switch try await SpooledBody(reading: body) {
+            case .memory(let bytes):
+                spooled.content = .bytes(bytes)
+                spooled.urlRequest.httpBody = Data(bytes)
+            case .file(let file): spooled.content = .temporaryFile(file)
+            }
+            return spooled
+        }
+    #endif
+
     /// A year: the client ends what takes too long. Infinity would trap where it is turned into milliseconds.
     static let never: TimeInterval = 365 * 24 * 3600
 
-    /// The body, when it is handed to the session by ``SessionDelegate`` as a stream.
-    var streamedBody: HTTPBody? { if case .stream = content { body } else { nil } }
-
-    var isStreamed: Bool { streamedBody != nil }
+    /// The body, when it is handed to the session as a stream.
+    var streamedBody: HTTPBody? { if case .stream(let body) = content { body } else { nil } }
 
     func makeTask(in session: URLSession) -> URLSessionTask {
         switch content {
         case .none, .bytes: session.dataTask(with: urlRequest)
         case .file(let url): session.uploadTask(with: urlRequest, fromFile: url)
         case .stream: session.uploadTask(withStreamedRequest: urlRequest)
+        #if canImport(FoundationNetworking)
+            case .temporaryFile(let file): session.uploadTask(with: urlRequest, fromFile: file.url)
+        #endif
         }
     }
 
     private static func content(of body: HTTPBody) -> Content {
-        if let bytes = body.bytes { return bytes.isEmpty ? .none : .bytes }
-        #if !canImport(FoundationNetworking)
-            // On Linux an upload from a file hangs when the file turns out shorter than it was.
-            if let path = body.filePath, body.length != nil { return .file(URL(fileURLWithPath: path)) }
-        #endif
-        return .stream
+        if let bytes = body.bytes { return bytes.isEmpty ? .none : .bytes(bytes) }
+        // What has no length is no regular file.
+        if let path = body.filePath, body.length != nil { return .file(URL(fileURLWithPath: path)) }
+        return .stream(body)
     }
 
     /// The URL without its user info, which libcurl would turn into credentials.
@@ -108,13 +121,5 @@ struct OutgoingRequest: Sendable {
             if !seen.contains(.contentType) { outgoing.setValue(" ", forHTTPHeaderField: "Content-Type") }
         #endif
         return nil
-    }
-
-    private static func announce(_ length: Int64, on outgoing: inout URLRequest) {
-        outgoing.setValue("\(length)", forHTTPHeaderField: "Content-Length")
-        #if canImport(FoundationNetworking)
-            // A stream is sent chunked unless that field is there; a blank value removes it again.
-            outgoing.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
-        #endif
     }
 }

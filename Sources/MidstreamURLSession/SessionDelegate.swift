@@ -45,13 +45,6 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler(nil)
     }
 
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask,
-        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-    ) {
-        completionHandler(exchange(of: task)?.makeBodyStream())
-    }
-
     #if canImport(FoundationNetworking)
         /// On Linux a 401 that names a scheme ends here, after its body: without an answer the task would never complete, and
         /// default handling is no answer. The only one that doesn't send the request again is to give the task up.
@@ -64,6 +57,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
             DispatchQueue.global().async { completionHandler(.cancelAuthenticationChallenge, nil) }
         }
     #else
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(exchange(of: task)?.makeBodyStream())
+        }
+
         func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
             exchange(of: task)?.receive(metrics)
         }

@@ -10,13 +10,13 @@ public import MidstreamCore
 /// Sends requests with URLSession: the transport of Apple's platforms, which also runs on Linux.
 public final class URLSessionTransport: HTTPTransport {
     /// How many bytes of a streamed response may wait for their reader before the transfer is held up: 512 KiB.
-    public static let defaultResponseBuffer = 512 << 10
+    public static let defaultBufferLimit = 512 << 10
 
-    private let sessions: Sessions
-    private let responseBuffer: Int
+    private let session: Session
+    private let bufferLimit: Int
 
     public init(
-        configuration: URLSessionConfiguration = .ephemeral, responseBuffer: Int = URLSessionTransport.defaultResponseBuffer
+        configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit
     ) {
         let own = (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
         own.httpShouldSetCookies = false
@@ -27,17 +27,21 @@ public final class URLSessionTransport: HTTPTransport {
         own.requestCachePolicy = .reloadIgnoringLocalCacheData
         own.timeoutIntervalForRequest = OutgoingRequest.never
         own.timeoutIntervalForResource = OutgoingRequest.never
-        sessions = Sessions(own)
-        self.responseBuffer = responseBuffer
+        session = Session(own)
+        self.bufferLimit = bufferLimit
     }
 
-    deinit { sessions.retire() }
+    deinit { session.retire() }
 
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        let exchange = Exchange(request, try OutgoingRequest(request), responseBuffer: responseBuffer)
-        return try await exchange.response(startingWith: sessions.start)
+        var outgoing = try OutgoingRequest(request)
+        #if canImport(FoundationNetworking)
+            outgoing = try await outgoing.spooled()
+        #endif
+        let exchange = Exchange(request, outgoing, bufferLimit: bufferLimit)
+        return try await exchange.response(startingWith: session.start)
     }
 
-    public func close() { sessions.close() }
+    public func close() { session.close() }
 }

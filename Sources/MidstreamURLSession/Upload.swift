@@ -1,57 +1,59 @@
-internal import Foundation
-internal import Interception
-internal import MidstreamCore
+#if !canImport(FoundationNetworking)
+    internal import Foundation
+    internal import Interception
+    internal import MidstreamCore
 
-/// Feeds a request's body into a stream that the session reads, no faster than it reads.
-final class Upload: Sendable {
-    private let body: HTTPBody
-    private let pipe = BodyPipe()
-    private let fail: @Sendable (any Error) -> Void
-    private let feeder = Locked<Task<Void, Never>?>(nil)
+    /// Feeds a request's body into a stream that the session reads, no faster than it reads.
+    final class Upload: Sendable {
+        private let body: HTTPBody
+        private let pipe = BodyPipe()
+        private let fail: @Sendable (any Error) -> Void
+        private let feeder = Locked<Task<Void, Never>?>(nil)
 
-    /// - Parameter fail: Called when the body can't be read or isn't as long as it said; the stream is then left without an
-    ///   end, so that what was sent doesn't pass for a whole body.
-    init(_ body: HTTPBody, fail: @escaping @Sendable (any Error) -> Void) {
-        self.body = body
-        self.fail = fail
-    }
+        /// - Parameter fail: Called when the body can't be read or isn't as long as it said; the stream is then left without an
+        ///   end, so that what was sent doesn't pass for a whole body.
+        init(_ body: HTTPBody, fail: @escaping @Sendable (any Error) -> Void) {
+            self.body = body
+            self.fail = fail
+        }
 
-    /// What the session reads.
-    var stream: InputStream { pipe.input }
+        /// What the session reads.
+        var stream: InputStream { pipe.input }
 
-    func start() {
-        let task = Task { [body, pipe, fail] in
-            do {
-                if try await Self.feed(body, into: pipe) { pipe.finish() }
-            } catch {
-                fail(error)
-                pipe.abort()
+        func start() {
+            let task = Task { [body, pipe, fail] in
+                do {
+                    if try await Self.feed(body, into: pipe) { pipe.finish() }
+                } catch {
+                    fail(error)
+                    pipe.abort()
+                }
             }
+            feeder.withLock { $0 = task }
         }
-        feeder.withLock { $0 = task }
-    }
 
-    /// Ends the feeding and whatever waits for it.
-    func abort() {
-        feeder.withLock { $0?.cancel() }
-        pipe.abort()
-    }
-
-    /// Whether the body came to its end, rather than the session ceasing to read it.
-    private static func feed(_ body: HTTPBody, into pipe: BodyPipe) async throws -> Bool {
-        let length = body.length
-        var count: Int64 = 0
-        for try await chunk in body {
-            count += Int64(chunk.count)
-            // Before the surplus is sent, since the server would take it for the next request.
-            if let length, count > length { throw wrongLength(length) }
-            guard await pipe.write(chunk) else { return false }
+        /// Ends the feeding and whatever waits for it.
+        func abort() {
+            feeder.withLock { $0?.cancel() }
+            pipe.abort()
         }
-        if let length, count < length { throw wrongLength(length) }
-        return true
-    }
 
-    private static func wrongLength(_ length: Int64) -> HTTPError {
-        HTTPError(.bodyUnreadable, "The body isn't as long as announced, which is \(length) bytes.")
+        /// Whether the body came to its end, rather than the session ceasing to read it.
+        private static func feed(_ body: HTTPBody, into pipe: BodyPipe) async throws -> Bool {
+            let length = body.length
+            var count: Int64 = 0
+            for try await chunk in body {
+                count += Int64(chunk.count)
+                // Before the surplus is sent, since the server would take it for the next request.
+                if let length, count > length { throw wrongLength(length) }
+                guard await pipe.write(chunk) else { return false }
+            }
+            if let length, count < length { throw wrongLength(length) }
+            return true
+        }
+
+        private static func wrongLength(_ length: Int64) -> HTTPError {
+            HTTPError(.bodyUnreadable, "The body isn't as long as announced, which is \(length) bytes.")
+        }
     }
-}
+#endif

@@ -81,21 +81,37 @@ import Testing
         #expect(try await response.body.collect() == [])
     }
 
-    @Test func cancellingAnUploadThatWaitsEndsBothSides() async throws {
-        let (asked, gone) = (Event(), Event())
-        let server = try RawServer { connection in
-            connection.receive()
-            asked.happen()
-            connection.waitForClose()
-            gone.happen()
+    @Test func cancellingAnUploadThatWaitsEndsIt() async throws {
+        let server = try RawServer { $0.waitForClose() }
+        let (asked, never) = (Event(), Event())
+        let body = HTTPBody.stream {
+            AsyncStream<[UInt8]> {
+                asked.happen()
+                await never.wait()
+                return nil
+            }
         }
-        let (chunks, source) = AsyncStream<[UInt8]>.makeStream()
-        source.yield(Array("hello".utf8))
-        let request = HTTPRequest(.put, server.url, body: .once(chunks))
-        let task = Task { try await transport.send(request) }
+        let task = Task { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
         await asked.wait()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func cancellingAnUploadThatIsNotReadEndsBothSides() async throws {
+        let (asked, goOn, gone) = (Event(), DispatchSemaphore(value: 0), Event())
+        let server = try RawServer { connection in
+            connection.receive()
+            asked.happen()
+            goOn.wait()
+            connection.waitForClose()
+            gone.happen()
+        }
+        let body = HTTPBody.bytes([UInt8](repeating: 1, count: 32 << 20))
+        let task = Task { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
+        await asked.wait()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        goOn.signal()
         await gone.wait()
     }
 
@@ -140,8 +156,8 @@ import Testing
         let server = try RawServer.echoing()
         let session = Session(.ephemeral)
         let request = HTTPRequest(server.url).buffered()
-        let exchange = Exchange(request, try OutgoingRequest(request), responseBuffer: 1)
-        _ = try await exchange.response { #expect(session.start($0)) }
+        let exchange = Exchange(request, try OutgoingRequest(request), bufferLimit: 1)
+        _ = try await exchange.response { session.start($0) }
         session.retire()
         return { [weak delegate = session.delegate] in delegate }
     }

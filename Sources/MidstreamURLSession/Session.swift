@@ -1,0 +1,51 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// A session and its delegate. The session keeps the delegate alive until it is invalidated.
+final class Session: Sendable {
+    let delegate = SessionDelegate()
+    /// Nil once invalidated. The lock is never taken by a delegate call, since making a task waits for those on Linux.
+    private let session: Locked<URLSession?>
+
+    init(_ configuration: URLSessionConfiguration) {
+        #if canImport(FoundationNetworking)
+            let queue: OperationQueue? = InlineOperationQueue()
+        #else
+            let queue: OperationQueue? = nil
+        #endif
+        session = Locked(URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue))
+    }
+
+    /// Starts the exchange, or ends it with an error when the session has been invalidated.
+    func start(_ exchange: Exchange) {
+        // A task made on an invalidated session ends the process, so both happen under one lock.
+        let task = session.withLock { session in session.map(exchange.outgoing.makeTask) }
+        guard let task else {
+            return exchange.giveUp(HTTPError(.connection, "The transport has been closed.", progress: .notSent))
+        }
+        delegate.add(exchange, as: task)
+        exchange.run(task)
+    }
+
+    /// Lets what is under way end, and then lets the session go.
+    func retire() {
+        session.withLock { session in
+            session?.finishTasksAndInvalidate()
+            session = nil
+        }
+    }
+
+    /// Ends what is under way with an error, and lets the session go.
+    func close() {
+        let error = HTTPError(.connectionLost, "The transport was closed.")
+        for exchange in delegate.current { exchange.giveUp(error) }
+        retire()
+        // One that was being started while the first round ran.
+        for exchange in delegate.current { exchange.giveUp(error) }
+    }
+}
