@@ -1,6 +1,7 @@
 import Foundation
-import MidstreamCore
 import Synchronization
+
+@testable import MidstreamCore
 
 #if canImport(Glibc)
     import Glibc
@@ -171,9 +172,16 @@ extension HTTPRequest {
     /// The request as the client hands it to a transport when the whole body is wanted.
     func buffered(upTo limit: Int = 1 << 20) -> HTTPRequest {
         var request = self
-        request.call = Call(delivery: .buffered(upTo: limit))
+        let pipeline = Pipeline(client: [], builtIn: [], transport: NoTransport())
+        request.call = Call(
+            delivery: .buffered(upTo: limit), pipeline: pipeline, checkedURL: urlText, clock: ContinuousClock(), isTraced: false)
         return request
     }
+}
+
+/// Stands where a pipeline needs a transport that it will not use.
+private struct NoTransport: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw HTTPError(.unsupported) }
 }
 
 extension HTTPResponse {
