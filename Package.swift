@@ -56,9 +56,16 @@ let package = Package(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamCurlTests",
+            dependencies: [
+                "MidstreamCore", "Interception",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
-                "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession",
+                "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),

@@ -1,4 +1,147 @@
 #ifndef MIDSTREAM_CCURL_H
 #define MIDSTREAM_CCURL_H
+
+// Swift can't call variadic C functions, and Glibc's overlay lacks a few Linux calls. Everything here is inline, so that the
+// system library needs no C target of its own.
+
+#ifdef __linux__
+
 #include <curl/curl.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// Options of an easy handle, one function for each kind of argument.
+
+static inline CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, const void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+typedef size_t (*ccurl_data_function)(char *data, size_t size, size_t count, void *context);
+
+static inline CURLcode ccurl_set_data_function(CURL *handle, CURLoption option, ccurl_data_function function) {
+    return curl_easy_setopt(handle, option, function);
+}
+
+static inline CURLcode ccurl_set_prerequest_function(CURL *handle, curl_prereq_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
+}
+
+static inline CURLcode ccurl_set_open_function(CURL *handle, curl_opensocket_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+
+static inline CURLcode ccurl_set_close_function(CURL *handle, curl_closesocket_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, function);
+}
+
+// Options of a multi handle.
+
+static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode ccurl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode ccurl_multi_set_socket_function(CURLM *multi, curl_socket_callback function) {
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, function);
+}
+
+static inline CURLMcode ccurl_multi_set_timer_function(CURLM *multi, curl_multi_timer_callback function) {
+    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, function);
+}
+
+// What a transfer has measured. Each gives zero or NULL when it is unknown.
+
+static inline long ccurl_info_long(CURL *handle, CURLINFO info) {
+    long value = 0;
+    return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
+static inline curl_off_t ccurl_info_offset(CURL *handle, CURLINFO info) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
+static inline const char *ccurl_info_string(CURL *handle, CURLINFO info) {
+    char *value = NULL;
+    return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : NULL;
+}
+
+static inline void *ccurl_info_private(CURL *handle) {
+    char *value = NULL;
+    return curl_easy_getinfo(handle, CURLINFO_PRIVATE, &value) == CURLE_OK ? (void *)value : NULL;
+}
+
+/// OpenSSL's `SSL *` of the transfer's connection; NULL with any other TLS library and without TLS.
+static inline const void *ccurl_info_openssl(CURL *handle) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+typedef const char *(*ccurl_openssl_version_function)(const void *ssl);
+
+/// OpenSSL's `SSL_get_version`, taken from the copy that libcurl has loaded; NULL when it has loaded none.
+static inline ccurl_openssl_version_function ccurl_find_openssl_version(void) {
+    return (ccurl_openssl_version_function)dlsym(RTLD_DEFAULT, "SSL_get_version");
+}
+
+/// What libcurl was built with, as `CURL_VERSION_` bits.
+static inline int ccurl_features(void) { return curl_version_info(CURLVERSION_NOW)->features; }
+
+// Constants whose macros Swift can't read.
+
+static inline size_t ccurl_pause_writing(void) { return CURL_WRITEFUNC_PAUSE; }
+static inline size_t ccurl_pause_reading(void) { return CURL_READFUNC_PAUSE; }
+static inline size_t ccurl_abort_reading(void) { return CURL_READFUNC_ABORT; }
+static inline long ccurl_basic_authentication(void) { return (long)CURLAUTH_BASIC; }
+
+// Linux.
+
+static inline int ccurl_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+static inline int ccurl_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static inline int ccurl_epoll_control(int epoll, int operation, int descriptor, uint32_t mask) {
+    struct epoll_event event = {.events = mask, .data = {.fd = descriptor}};
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+static inline int ccurl_event_descriptor(const struct epoll_event *event) { return event->data.fd; }
+static inline uint32_t ccurl_event_mask(const struct epoll_event *event) { return event->events; }
+
+static inline int ccurl_socket(int family, int type, int protocol) {
+    return socket(family, type | SOCK_CLOEXEC, protocol);
+}
+
+static inline void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+/// A TLS library writes with `write`, which raises SIGPIPE when the peer is gone; blocked, it stays with this thread unseen.
+static inline void ccurl_block_broken_pipe_signal(void) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+#endif
 #endif

@@ -1,0 +1,227 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import MidstreamCore
+
+    /// What a configuration means in curl's options: those that are the same for every request.
+    ///
+    /// `@unchecked Sendable`: everything is constant after `init`; curl only reads what the pointers lead to.
+    final class ConnectionOptions: @unchecked Sendable {
+        let configuration: CurlTransport.Configuration
+        /// Why no request can be sent, when the configuration can't be carried out.
+        private(set) var problem: HTTPError?
+        private var authorities: UnsafeMutablePointer<curl_blob>?
+        private var redirections: UnsafeMutablePointer<curl_slist>?
+        private let encodings: String?
+        private let pinnedKeys: String?
+        let proxy: ProxyOptions?
+        /// ``CurlTransport/Configuration/headTimeout`` in nanoseconds.
+        let headLimit: UInt64?
+        /// ``CurlTransport/Configuration/idleTimeout`` in nanoseconds.
+        let idleLimit: UInt64?
+        /// How exactly these two are kept, in nanoseconds: a sixteenth of the shorter one.
+        let deadlineGrain: UInt64
+
+        init(_ configuration: CurlTransport.Configuration) {
+            self.configuration = configuration
+            encodings = configuration.decompresses ? Self.knownEncodings() : nil
+            let pins = configuration.tls.pinnedPublicKeys
+            pinnedKeys = pins.isEmpty ? nil : pins.joined(separator: ";")
+            proxy = ProxyOptions(configuration.proxy)
+            headLimit = configuration.headTimeout?.wholeNanoseconds
+            idleLimit = configuration.idleTimeout?.wholeNanoseconds
+            deadlineGrain = max(1_000_000, min(headLimit ?? .max, idleLimit ?? .max) / 16)
+            if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
+                problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", progress: .notSent)
+            }
+            for (origin, address) in configuration.hostOverrides {
+                let isWithPort = address.hasPrefix("[") ? address.contains("]:") : address.contains(":")
+                redirections = curl_slist_append(redirections, "\(origin):\(address)\(isWithPort ? "" : ":")")
+            }
+            readAuthorities()
+        }
+
+        deinit {
+            curl_slist_free_all(redirections)
+            if let authorities {
+                authorities.pointee.data.deallocate()
+                authorities.deallocate()
+            }
+        }
+
+        /// Sets all of it on a handle that has been reset.
+        func apply(to handle: EasyHandle, loop: UnsafeMutableRawPointer) {
+            handle.set(CURLOPT_NOSIGNAL, 1)
+            handle.set(CURLOPT_QUICK_EXIT, 1)
+            handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
+            handle.set(CURLOPT_PATH_AS_IS, 1)
+            handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+            handle.set(CURLOPT_TCP_KEEPALIVE, 1)
+            handle.set(CURLOPT_ERRORBUFFER, pointer: handle.errorText)
+            handle.set(CURLOPT_PRIVATE, pointer: handle.context)
+            TransferCallbacks.install(on: handle)
+            SocketCallbacks.install(on: handle, loop: loop)
+            handle.set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionLifetime.wholeSeconds)
+            if let limit = configuration.connectTimeout {
+                handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds)
+            } else {
+                // Zero would mean curl's own five minutes.
+                handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+            }
+            if !configuration.keepsConnections { handle.set(CURLOPT_FORBID_REUSE, 1) }
+            if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+            if let redirections { handle.set(CURLOPT_CONNECT_TO, pointer: redirections) }
+            applyProxy(to: handle)
+        }
+
+        /// Sets what concerns the versions and, for `https`, TLS.
+        func apply(to handle: EasyHandle, isSecure: Bool) {
+            switch configuration.httpVersions {
+            case .automatic:
+                handle.set(CURLOPT_HTTP_VERSION, isSecure ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+                // Waiting for a connection to be shared would serialise the first requests over HTTP/1.1.
+                if isSecure { handle.set(CURLOPT_PIPEWAIT, 1) }
+            case .http1Only:
+                handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            case .http2PriorKnowledge:
+                handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+                handle.set(CURLOPT_PIPEWAIT, 1)
+            }
+            guard isSecure else { return }
+            let tls = configuration.tls
+            handle.set(
+                CURLOPT_SSLVERSION,
+                tls.minimumVersion == .tls1_3 ? Int(CURL_SSLVERSION_TLSv1_3) : Int(CURL_SSLVERSION_TLSv1_2))
+            if let authorities { handle.set(CURLOPT_CAINFO_BLOB, pointer: authorities) }
+            if !tls.trustsSystemAuthorities {
+                handle.set(CURLOPT_CAPATH, nil)
+                if authorities == nil { handle.set(CURLOPT_CAINFO, nil) }
+            }
+            if !tls.verifiesCertificates {
+                handle.set(CURLOPT_SSL_VERIFYPEER, 0)
+                handle.set(CURLOPT_SSL_VERIFYHOST, 0)
+            }
+            if let client = tls.clientCertificate {
+                handle.set(CURLOPT_SSLCERT, client.certificate)
+                handle.set(CURLOPT_SSLKEY, client.key)
+                if let password = client.password { handle.set(CURLOPT_KEYPASSWD, password) }
+            }
+            if let pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, pinnedKeys) }
+        }
+
+        /// Has curl ask for the encodings that it can undo, and undo them. False when that isn't wanted.
+        func applyDecoding(to handle: EasyHandle) -> Bool {
+            guard let encodings else { return false }
+            handle.set(CURLOPT_ACCEPT_ENCODING, encodings)
+            return true
+        }
+
+        private func applyProxy(to handle: EasyHandle) {
+            if case .environment = configuration.proxy { return }
+            guard let proxy else { return handle.set(CURLOPT_PROXY, "") }
+            handle.set(CURLOPT_PROXY, proxy.url)
+            // Set, though it may be empty: the environment's no_proxy isn't asked then.
+            handle.set(CURLOPT_NOPROXY, proxy.exceptions)
+            if let credentials = proxy.credentials {
+                handle.set(CURLOPT_PROXYUSERNAME, credentials.user)
+                handle.set(CURLOPT_PROXYPASSWORD, credentials.password)
+                handle.set(CURLOPT_PROXYAUTH, ccurl_basic_authentication())
+            }
+        }
+
+        private static func knownEncodings() -> String? {
+            let features = ccurl_features()
+            var known: [String] = []
+            if features & CURL_VERSION_LIBZ != 0 { known.append("gzip") }
+            if features & CURL_VERSION_BROTLI != 0 { known.append("br") }
+            if features & CURL_VERSION_ZSTD != 0 { known.append("zstd") }
+            return known.isEmpty ? nil : known.joined(separator: ", ")
+        }
+
+        private func readAuthorities() {
+            guard let source = configuration.tls.authorities else { return }
+            var pem: [UInt8]
+            switch source {
+            case .pem(let bytes): pem = bytes
+            case .file(let path):
+                guard let bytes = FileContents.read(path) else {
+                    problem = HTTPError(.tls, "The authorities' file \(path) can't be read.", progress: .notSent)
+                    return
+                }
+                pem = bytes
+            }
+            if configuration.tls.trustsSystemAuthorities, let handle = EasyHandle(), handle.string(CURLINFO_CAPATH) == nil,
+                let bundle = handle.string(CURLINFO_CAINFO), let system = FileContents.read(bundle)
+            {
+                // Curl reads the system's folder besides the given authorities; where there is only a file, that one is added.
+                pem += [UInt8(ascii: "\n")] + system
+            }
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, pem.count), alignment: 1)
+            copy.copyBytes(from: pem)
+            guard let base = copy.baseAddress else { return }
+            let blob = UnsafeMutablePointer<curl_blob>.allocate(capacity: 1)
+            blob.initialize(to: curl_blob(data: base, len: pem.count, flags: UInt32(CURL_BLOB_NOCOPY)))
+            authorities = blob
+        }
+    }
+
+    /// A proxy that was configured by name.
+    struct ProxyOptions: Sendable {
+        let url: String
+        let credentials: CurlTransport.Credentials?
+        let exceptions: String
+
+        init?(_ proxy: CurlTransport.Proxy) {
+            let noProxy: [String]
+            switch proxy {
+            case .none, .environment: return nil
+            case .http(let address, let credentials, let hosts):
+                url = address
+                self.credentials = credentials
+                noProxy = hosts
+            case .socks5(let address, let credentials, let hosts):
+                url = address.contains("://") ? address : "socks5h://\(address)"
+                self.credentials = credentials
+                noProxy = hosts
+            }
+            exceptions = noProxy.joined(separator: ",")
+        }
+
+        /// `host port number`, as it stands in curl's messages about the proxy.
+        var nameInMessages: String {
+            let parts = URLText(url.contains("://") ? url : "http://\(url)")
+            return "\(parts.host ?? "") port \(parts.portText ?? "")"
+        }
+
+        /// What must not be shown.
+        var secrets: [String] {
+            let parts = URLText(url.contains("://") ? url : "http://\(url)")
+            return [credentials?.password, parts.userInfo.map(String.init)].compactMap { $0 }.filter { !$0.isEmpty }
+        }
+    }
+
+    enum FileContents {
+        /// All bytes of a file; nil when it can't be read.
+        static func read(_ path: String) -> [UInt8]? {
+            guard let file = fopen(path, "re") else { return nil }
+            defer { fclose(file) }
+            var bytes: [UInt8] = []
+            while true {
+                let chunk = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+                    count = fread(buffer.baseAddress, 1, buffer.count, file)
+                }
+                if chunk.isEmpty { return ferror(file) == 0 ? bytes : nil }
+                bytes += chunk
+            }
+        }
+    }
+
+    extension Duration {
+        /// Whole milliseconds, rounded up, at least one.
+        var wholeMilliseconds: Int { Int(max(1, min(Double(Int32.max), (self / .milliseconds(1)).rounded(.up)))) }
+        /// Whole seconds, rounded up, at least one.
+        var wholeSeconds: Int { Int(max(1, min(Double(Int32.max), (self / .seconds(1)).rounded(.up)))) }
+        /// Whole nanoseconds.
+        var wholeNanoseconds: UInt64 { UInt64(max(0, min(Double(Int64.max / 2), self / .nanoseconds(1)))) }
+    }
+#endif

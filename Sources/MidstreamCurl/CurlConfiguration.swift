@@ -1,0 +1,172 @@
+#if Curl && os(Linux)
+    extension CurlTransport {
+        /// What a ``CurlTransport`` is made with. Every setting has a default, given with it.
+        ///
+        /// Nothing is read from the environment or from curl's configuration files unless ``proxy`` says so.
+        public struct Configuration: Sendable {
+            /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
+            public var tls = TLS()
+            /// Through what the connections go; ``Proxy/none`` by default: `http_proxy` and its like are **not** read.
+            public var proxy = Proxy.none
+            /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
+            public var unixSocketPath: String?
+            /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
+            /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
+            public var hostOverrides: [String: String] = [:]
+            /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
+            public var httpVersions = HTTPVersions.automatic
+            /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
+            /// limit of its own.
+            public var connectTimeout: Duration? = .seconds(30)
+            /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
+            /// by default: the client limits attempts as a whole.
+            public var headTimeout: Duration?
+            /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
+            /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
+            /// A stalled body is noticed within a sixteenth more than this.
+            public var idleTimeout: Duration? = .seconds(120)
+            /// How many connections to one host may stand at a time; further requests wait. 256 by default, nil: no limit.
+            public var maximumConnectionsPerHost: Int? = 256
+            /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
+            public var maximumConnections: Int?
+            /// Whether connections are kept for further requests; true by default.
+            public var keepsConnections = true
+            /// How long an unused connection may be kept; 90 s by default.
+            public var idleConnectionLifetime: Duration = .seconds(90)
+            /// How many threads move bytes; 1 by default, which suffices for tens of thousands of requests a second. More pay
+            /// when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
+            /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
+            public var eventLoops = 1
+            /// Whether gzip, brotli and zstd are asked for and decoded, as far as libcurl knows them; true by default. A request
+            /// with an `Accept-Encoding` of its own is left alone, and so is the body of its response.
+            public var decompresses = true
+
+            /// The defaults.
+            public init() {}
+        }
+
+        /// Which versions of HTTP are spoken.
+        public enum HTTPVersions: Sendable, Hashable {
+            /// HTTP/2 over TLS when the server offers it (ALPN, RFC 7301), HTTP/1.1 otherwise.
+            case automatic
+            /// HTTP/1.1 only.
+            case http1Only
+            /// HTTP/2 from the first byte, without TLS too (RFC 9113 §3.3): for servers known to speak it.
+            case http2PriorKnowledge
+        }
+
+        /// A user's name and password. The password is in no description.
+        public struct Credentials: Sendable, Hashable {
+            /// The user's name.
+            public var user: String
+            /// The password.
+            public var password: String
+
+            /// Takes both as they are, not percent-encoded.
+            public init(user: String, password: String) {
+                self.user = user
+                self.password = password
+            }
+        }
+
+        /// Through what connections go.
+        public enum Proxy: Sendable, Hashable {
+            /// Straight to the server.
+            case none
+            /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl for each request.
+            case environment
+            /// An HTTP proxy, `http://host:port` or `https://host:port`: asked to forward http requests, and to open a tunnel for
+            /// https (RFC 9110 §9.3.6). Hosts in `noProxy` (names, which cover their subdomains, or addresses) are reached directly.
+            case http(String, credentials: Credentials? = nil, noProxy: [String] = [])
+            /// A SOCKS 5 proxy (RFC 1928), `host:port`, which looks the names up. `noProxy` as above.
+            case socks5(String, credentials: Credentials? = nil, noProxy: [String] = [])
+        }
+
+        /// How servers prove who they are, and how the client does.
+        public struct TLS: Sendable {
+            /// Certificates of authorities to trust, as PEM.
+            public enum Authorities: Sendable, Hashable {
+                /// A file, read when the transport is made.
+                case file(String)
+                /// The text itself.
+                case pem([UInt8])
+            }
+
+            /// A certificate by which this client proves who it is.
+            public struct ClientCertificate: Sendable {
+                /// Path of the certificate, PEM, with those of its authorities after it.
+                public var certificate: String
+                /// Path of the private key, PEM.
+                public var key: String
+                /// What the key is encrypted with; nil when it isn't. In no description.
+                public var password: String?
+
+                /// Takes paths; the files are read for each new connection.
+                public init(certificate: String, key: String, password: String? = nil) {
+                    self.certificate = certificate
+                    self.key = key
+                    self.password = password
+                }
+            }
+
+            /// The oldest version to accept.
+            public enum Version: Sendable, Hashable {
+                /// TLS 1.2 (RFC 5246).
+                case tls1_2
+                /// TLS 1.3 (RFC 8446).
+                case tls1_3
+            }
+
+            /// Authorities to trust besides the system's; none by default. One that can't be read makes every request fail with
+            /// ``HTTPError/Code/tls``.
+            public var authorities: Authorities?
+            /// Whether the system's authorities are trusted; true by default.
+            public var trustsSystemAuthorities = true
+            /// How this client proves who it is; nil, not at all, by default.
+            public var clientCertificate: ClientCertificate?
+            /// SHA-256 digests of public keys, base64, each as `sha256//…=`, of which the server must have one; none by default,
+            /// which accepts any key.
+            public var pinnedPublicKeys: [String] = []
+            /// The oldest version to accept; TLS 1.2 by default.
+            public var minimumVersion = Version.tls1_2
+            /// Whether certificate and host name are checked; true by default. Only tests have a reason to turn it off.
+            public var verifiesCertificates = true
+
+            /// The defaults.
+            public init() {}
+        }
+    }
+
+    extension CurlTransport.Credentials: CustomStringConvertible, CustomReflectable {
+        /// The user's name, without the password.
+        public var description: String { "\(user):‹withheld›" }
+        /// Shows no password.
+        public var customMirror: Mirror { Mirror(self, children: ["credentials": description]) }
+    }
+
+    extension CurlTransport.TLS.ClientCertificate: CustomStringConvertible, CustomReflectable {
+        /// The path of the certificate.
+        public var description: String { certificate }
+        /// Shows no password.
+        public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate]) }
+    }
+
+    extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+        /// The proxy's address, without user and password.
+        public var description: String {
+            switch self {
+            case .none: "none"
+            case .environment: "environment"
+            case .http(let url, _, _): "http \(Self.withoutUserInfo(url))"
+            case .socks5(let url, _, _): "socks5 \(Self.withoutUserInfo(url))"
+            }
+        }
+        /// Shows no password.
+        public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
+
+        private static func withoutUserInfo(_ url: String) -> Substring {
+            guard let at = url.lastIndex(of: "@") else { return url[...] }
+            return url[url.index(after: at)...]
+        }
+    }
+#endif

@@ -1,0 +1,76 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import MidstreamCore
+
+    extension HTTPError {
+        /// The transport has been closed.
+        static let transportClosed = HTTPError(.connection, "The transport has been closed.", progress: .notSent)
+
+        /// The system gives no thread, descriptor or memory.
+        static func noResources(_ number: Int32) -> HTTPError {
+            HTTPError(
+                .connection, "The system lacks resources for the transfer: \(String(cString: strerror(number))).",
+                progress: .notSent)
+        }
+
+        /// What curl's verdict means, with curl's own words.
+        init(_ code: CURLcode, of transfer: Transfer, _ handle: EasyHandle, progress: Progress) {
+            var text = String(cString: handle.errorText)
+            if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
+            let proxy = transfer.loop.options.proxy
+            let kind = Self.kind(code, text, tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE), proxy, progress)
+            let secrets = (proxy?.secrets ?? []) + Self.secrets(of: transfer.request.urlText)
+            self.init(
+                kind, Self.withheld(secrets, in: text), request: transfer.request,
+                progress: kind == .invalidRequest || kind == .proxy ? .notSent : progress)
+        }
+
+        private static func kind(
+            _ code: CURLcode, _ text: String, tunnelStatus: Int, _ proxy: ProxyOptions?, _ progress: Progress
+        ) -> Code {
+            // A tunnel that is refused surfaces as a connection that can't be read.
+            if progress == .notSent, tunnelStatus >= 300 || text.contains("CONNECT tunnel") { return .proxy }
+            switch code {
+            case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: return .invalidRequest
+            case CURLE_COULDNT_RESOLVE_HOST: return .nameResolution
+            case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxy
+            case CURLE_COULDNT_CONNECT:
+                return proxy.map { text.contains($0.nameInMessages) } == true ? .proxy : .connection
+            case CURLE_OPERATION_TIMEDOUT: return .timeout
+            case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
+                CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+                CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+                CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+                return .tls
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED, CURLE_HTTP2,
+                CURLE_HTTP_RETURNED_ERROR:
+                return .protocolViolation
+            // Curl speaks of a lack of memory when a line of a head is too long for it; newer versions, of code 100.
+            case CURLE_OUT_OF_MEMORY, CURLcode(100): return .protocolViolation
+            case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .decoding
+            case CURLE_READ_ERROR: return .bodyUnreadable
+            case CURLE_RECV_ERROR:
+                return isAboutTheMessage(text) ? .protocolViolation : .connectionLost
+            case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .unsupported
+            case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
+                return .connectionLost
+            default: return progress == .notSent ? .connection : .connectionLost
+            }
+        }
+
+        private static func isAboutTheMessage(_ text: String) -> Bool {
+            ["chunk", "header", "Invalid", "Illegal", "Malformed"].contains { text.contains($0) }
+        }
+
+        private static func secrets(of url: String) -> [String] {
+            guard let userInfo = URLText(url).userInfo else { return [] }
+            let password = userInfo.split(separator: ":", maxSplits: 1).last.map { String($0) }
+            return [String(userInfo), password ?? ""].filter { !$0.isEmpty }
+        }
+
+        private static func withheld(_ secrets: [String], in text: String) -> String {
+            secrets.reduce(text) { $0.replacing($1, with: HTTPHeaders.withheld) }
+        }
+    }
+#endif

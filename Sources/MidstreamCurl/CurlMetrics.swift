@@ -1,0 +1,38 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    internal import MidstreamCore
+
+    extension TransportMetrics {
+        /// What curl has measured about the transfer that a handle has just ended.
+        init(_ handle: EasyHandle, tlsVersion: String?) {
+            self.init()
+            nameLookup = Self.time(handle, CURLINFO_NAMELOOKUP_TIME_T)
+            connect = Self.time(handle, CURLINFO_CONNECT_TIME_T)
+            if tlsVersion != nil { tlsHandshake = Self.time(handle, CURLINFO_APPCONNECT_TIME_T) }
+            firstByte = Self.time(handle, CURLINFO_STARTTRANSFER_TIME_T)
+            total = Self.time(handle, CURLINFO_TOTAL_TIME_T)
+            remoteAddress = Self.address(handle, CURLINFO_PRIMARY_IP)
+            remotePort = Self.port(handle, CURLINFO_PRIMARY_PORT)
+            localAddress = Self.address(handle, CURLINFO_LOCAL_IP)
+            localPort = Self.port(handle, CURLINFO_LOCAL_PORT)
+            self.tlsVersion = tlsVersion
+            isReusedConnection = handle.long(CURLINFO_NUM_CONNECTS) == 0
+            bytesSent = Int64(handle.long(CURLINFO_REQUEST_SIZE)) + handle.offset(CURLINFO_SIZE_UPLOAD_T)
+            bytesReceived = Int64(handle.long(CURLINFO_HEADER_SIZE)) + handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
+        }
+
+        private static func time(_ handle: EasyHandle, _ info: CURLINFO) -> Duration {
+            .microseconds(handle.offset(info))
+        }
+
+        /// A unix domain socket has neither address nor port.
+        private static func address(_ handle: EasyHandle, _ info: CURLINFO) -> String? {
+            handle.string(info).flatMap { $0.isEmpty ? nil : $0 }
+        }
+
+        private static func port(_ handle: EasyHandle, _ info: CURLINFO) -> Int? {
+            let port = handle.long(info)
+            return port > 0 ? port : nil
+        }
+    }
+#endif

@@ -1,0 +1,86 @@
+#if Curl && os(Linux)
+    internal import Interception
+    public import MidstreamCore
+
+    /// Sends requests by libcurl: HTTP/1.1 and HTTP/2, TLS, proxies, unix domain sockets, gzip, brotli and zstd.
+    ///
+    /// One thread moves the bytes of all requests (see ``Configuration/eventLoops``); it is started with the first request and
+    /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
+    /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
+    ///
+    /// A request may be sent from any task; cancelling that task, or the one that reads a streamed body, gives up the exchange.
+    /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader.
+    ///
+    /// libcurl sends a request again by itself when a kept connection turns out to be dead before an answer; this is stopped for
+    /// requests that may not be repeated (RFC 9110 §9.2.2), which then fail with ``HTTPError/Code/connectionLost``.
+    public final class CurlTransport: HTTPTransport {
+        /// How the transport was configured.
+        public let configuration: Configuration
+        private let state = Locked(State.unused)
+
+        private enum State {
+            case unused
+            case running(LoopGroup)
+            case closed
+        }
+
+        /// Makes a transport. Nothing is opened before the first request.
+        public init(configuration: Configuration = Configuration()) {
+            self.configuration = configuration
+        }
+
+        /// Sends a request; see ``HTTPTransport/send(_:)``.
+        ///
+        /// With ``BodyDelivery/buffered(upTo:)`` the response comes with its body in memory, and the caller is resumed once.
+        ///
+        /// - Throws: ``HTTPError``: ``HTTPError/Code/invalidRequest`` for what can't be sent, ``HTTPError/Code/nameResolution``,
+        ///   ``HTTPError/Code/connection``, ``HTTPError/Code/tls``, ``HTTPError/Code/proxy``, ``HTTPError/Code/timeout``,
+        ///   ``HTTPError/Code/connectionLost``, ``HTTPError/Code/protocolViolation``, ``HTTPError/Code/bodyUnreadable``,
+        ///   ``HTTPError/Code/bodyTooLarge`` … with libcurl's own words in the message; what the request's body throws, as it is;
+        ///   `CancellationError`.
+        public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            try Task.checkCancellation()
+            let group = try group()
+            let transfer = Transfer(request, loop: group.preferred, group: group)
+            return try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
+            } onCancel: {
+                transfer.loop.post(.cancel(transfer))
+            }
+        }
+
+        /// A thread of the transport as a preference for tasks: `withTaskExecutorPreference(transport.executor) { … }`.
+        ///
+        /// Tasks that mostly send requests cost less there, since a response is handled on the thread that received it. They hold
+        /// up the other requests of that thread while they compute, and must not block. With several event loops, each access
+        /// gives the next one's. After ``close()`` tasks go on, elsewhere.
+        public var executor: any TaskExecutor {
+            guard let group = try? group() else { return globalConcurrentExecutor }
+            return group.next
+        }
+
+        /// Ends the threads and closes the connections. Requests that are under way, and all later ones, fail with
+        /// ``HTTPError/Code/connection``. Harmless when repeated.
+        public func close() {
+            let group = state.withLock { state -> LoopGroup? in
+                defer { state = .closed }
+                guard case .running(let group) = state else { return nil }
+                return group
+            }
+            group?.close()
+        }
+
+        private func group() throws -> LoopGroup {
+            try state.withLock { state in
+                switch state {
+                case .running(let group): return group
+                case .closed: throw HTTPError.transportClosed
+                case .unused:
+                    let group = try LoopGroup(configuration)
+                    state = .running(group)
+                    return group
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,66 @@
+#if Curl && os(Linux)
+    internal import CCurl
+
+    /// One of curl's easy handles, with the memory that its options point into.
+    ///
+    /// Touched only on the thread of the loop that made it.
+    final class EasyHandle {
+        let curl: UnsafeMutableRawPointer
+        let errorText: UnsafeMutablePointer<CChar>
+        var fields = FieldList()
+        /// What the handle is in use for. Curl's callbacks find it through the handle, which they are given.
+        var transfer: Transfer?
+
+        init?() {
+            guard let curl = curl_easy_init() else { return nil }
+            self.curl = curl
+            errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+            errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        }
+
+        deinit {
+            curl_easy_cleanup(curl)
+            errorText.deallocate()
+            fields.deallocate()
+        }
+
+        /// This object as the context of callbacks. It outlives them, since they are called only while its loop holds it.
+        var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+        func set(_ option: CURLoption, _ value: Int) { _ = ccurl_set_long(curl, option, value) }
+        func set(_ option: CURLoption, offset value: Int64) { _ = ccurl_set_offset(curl, option, curl_off_t(value)) }
+        func set(_ option: CURLoption, pointer value: UnsafeRawPointer?) { _ = ccurl_set_pointer(curl, option, value) }
+
+        /// Curl keeps a copy of the text.
+        func set(_ option: CURLoption, _ text: String?) {
+            if let text {
+                _ = text.withCString { ccurl_set_string(curl, option, $0) }
+            } else {
+                _ = ccurl_set_string(curl, option, nil)
+            }
+        }
+
+        func long(_ info: CURLINFO) -> Int { ccurl_info_long(curl, info) }
+        func offset(_ info: CURLINFO) -> Int64 { Int64(ccurl_info_offset(curl, info)) }
+        func string(_ info: CURLINFO) -> String? { ccurl_info_string(curl, info).map { String(cString: $0) } }
+    }
+
+    /// The easy handles that wait for the next transfer.
+    ///
+    /// Touched only on the loop's thread.
+    struct HandlePool {
+        /// Beyond this many waiting ones they are freed: a burst leaves no mountain behind.
+        private static let capacity = 256
+        private var waiting: [EasyHandle] = []
+
+        mutating func take() -> EasyHandle? { waiting.popLast() ?? EasyHandle() }
+
+        mutating func give(back handle: EasyHandle) {
+            handle.transfer = nil
+            guard waiting.count < Self.capacity else { return }
+            curl_easy_reset(handle.curl)
+            handle.errorText[0] = 0
+            waiting.append(handle)
+        }
+    }
+#endif

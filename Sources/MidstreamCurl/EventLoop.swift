@@ -1,0 +1,370 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+
+    /// A thread that drives transfers through one of curl's multi handles, and that can run Swift tasks besides.
+    ///
+    /// Other threads talk to it through its inbox alone, which keeps their order: a start always comes before its cancellation.
+    ///
+    /// `@unchecked Sendable`: `inbox` is a lock, `wakeDescriptor` and `options` are constant, and everything else is touched only on
+    /// the loop's own thread.
+    final class EventLoop: @unchecked Sendable {
+        /// What can be asked of a loop.
+        enum Operation {
+            case start(Transfer)
+            case cancel(Transfer)
+            case resumeReceiving(Transfer)
+            case resumeSending(Transfer)
+            case failSending(Transfer, any Error)
+            case job(UnownedJob)
+        }
+
+        private struct Inbox {
+            var operations: [Operation] = []
+            /// The thread is waiting for its sockets, or about to, and has to be woken.
+            var isSleeping = false
+            var isClosing = false
+            /// Nothing is taken any more.
+            var isClosed = false
+        }
+
+        let options: ConnectionOptions
+        private let inbox = Locked(Inbox())
+        private let wakeDescriptor: Int32
+
+        // Touched only on the loop's thread.
+        let multi: UnsafeMutableRawPointer
+        var sockets: SocketWatch
+        /// When curl wants to be called, in nanoseconds of the monotonic clock; nil when it doesn't.
+        var timer: UInt64?
+        /// Transfers with something to do after the calls into curl: it can't be done inside them.
+        var unsettled: [Transfer] = []
+        private(set) var active: [Transfer] = []
+        private var local: [Operation] = []
+        private var batch: [Operation] = []
+        private var handles = HandlePool()
+        private var nextDeadlineCheck: UInt64 = .max
+        /// The time at which the last wait ended: exact enough for deadlines, and cheaper than asking each time.
+        private(set) var now = MonotonicTime.now()
+
+        /// Starts the thread.
+        ///
+        /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
+        init(options: ConnectionOptions, share: Int) throws {
+            _ = Self.initializedCurl
+            self.options = options
+            wakeDescriptor = ccurl_eventfd()
+            let epoll = ccurl_epoll()
+            guard wakeDescriptor >= 0, epoll >= 0, let multi = curl_multi_init() else {
+                let error = HTTPError.noResources(errno)
+                if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) }
+                if epoll >= 0 { Glibc.close(epoll) }
+                throw error
+            }
+            self.multi = multi
+            sockets = SocketWatch(epoll: epoll)
+            _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue)
+            SocketCallbacks.install(on: multi, loop: self)
+            let limits = options.configuration
+            let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
+            let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, totalLimit > 0 ? totalLimit : 1024)
+
+            var thread = pthread_t()
+            let context = Unmanaged.passRetained(self)
+            let status = pthread_create(&thread, nil, { EventLoop.threadMain($0) }, context.toOpaque())
+            guard status == 0 else {
+                context.release()
+                tearDown()
+                throw HTTPError.noResources(status)
+            }
+            pthread_detach(thread)
+        }
+
+        deinit { Glibc.close(wakeDescriptor) }
+
+        /// Once in a process, and never undone: FoundationNetworking uses the same library.
+        private static let initializedCurl: Void = { _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+
+        // MARK: From any thread
+
+        /// Whether the caller runs on this loop's thread.
+        var isCurrent: Bool {
+            pthread_getspecific(Self.currentKey) == Unmanaged.passUnretained(self).toOpaque()
+        }
+
+        /// Has the loop do something. False when it has ended, and won't.
+        @discardableResult
+        func post(_ operation: Operation) -> Bool {
+            if isCurrent {
+                local.append(operation)
+                return true
+            }
+            var isTaken = false
+            let mustWake = inbox.withLock { inbox in
+                guard !inbox.isClosed else { return false }
+                isTaken = true
+                inbox.operations.append(operation)
+                return Self.endSleep(&inbox)
+            }
+            if mustWake { wake() }
+            return isTaken
+        }
+
+        /// Ends the thread soon; the transfers that it drives fail.
+        func close() {
+            let mustWake = inbox.withLock { inbox in
+                inbox.isClosing = true
+                return Self.endSleep(&inbox)
+            }
+            if mustWake { wake() }
+        }
+
+        /// One wake-up is enough for any number of operations.
+        private static func endSleep(_ inbox: inout Inbox) -> Bool {
+            defer { inbox.isSleeping = false }
+            return inbox.isSleeping
+        }
+
+        private func wake() {
+            var one: UInt64 = 1
+            _ = write(wakeDescriptor, &one, 8)
+        }
+
+        // MARK: On the loop's thread
+
+        private static let currentKey: pthread_key_t = {
+            var key = pthread_key_t()
+            pthread_key_create(&key, nil)
+            return key
+        }()
+
+        private static func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+            guard let context else { return nil }
+            let loop = Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+            pthread_setspecific(currentKey, context)
+            ccurl_name_thread("midstream-curl")
+            ccurl_block_broken_pipe_signal()
+            loop.run()
+            pthread_setspecific(currentKey, nil)
+            return nil
+        }
+
+        private func run() {
+            while takeInbox() {
+                perform()
+                runTimer()
+                settle()
+                sockets.wait(until: wakeTime())
+                now = MonotonicTime.now()
+                handleEvents()
+                runTimer()
+                settle()
+                checkDeadlines()
+            }
+            end()
+        }
+
+        private func handleEvents() {
+            // By place: what curl does about one socket changes how others are watched.
+            for place in 0..<sockets.readyCount {
+                let (descriptor, mask) = sockets.event(at: place)
+                if descriptor == wakeDescriptor {
+                    var count: UInt64 = 0
+                    _ = read(wakeDescriptor, &count, 8)
+                } else if mask != 0 {
+                    act(descriptor, mask)
+                }
+            }
+        }
+
+        /// Swaps the inbox for an empty one. False when the loop is to end.
+        private func takeInbox() -> Bool {
+            inbox.withLock { inbox in
+                inbox.isSleeping = false
+                swap(&batch, &inbox.operations)
+                return !inbox.isClosing
+            }
+        }
+
+        private func perform() {
+            for operation in batch { perform(operation) }
+            batch.removeAll(keepingCapacity: true)
+            // What these add waits for its turn after the sockets.
+            guard !local.isEmpty else { return }
+            swap(&batch, &local)
+            for operation in batch { perform(operation) }
+            batch.removeAll(keepingCapacity: true)
+        }
+
+        private func perform(_ operation: Operation) {
+            switch operation {
+            case .start(let transfer): start(transfer)
+            case .cancel(let transfer): abort(transfer, CancellationError())
+            case .resumeReceiving(let transfer): transfer.resumeReceiving()
+            case .resumeSending(let transfer): transfer.resumeSending()
+            case .failSending(let transfer, let error): abort(transfer, error)
+            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+            }
+        }
+
+        /// When to stop waiting for sockets: nil, not before one is ready.
+        private func wakeTime() -> UInt64? {
+            guard local.isEmpty else { return 0 }
+            let isIdle = inbox.withLock { inbox in
+                guard inbox.operations.isEmpty, !inbox.isClosing else { return false }
+                inbox.isSleeping = true
+                return true
+            }
+            guard isIdle else { return 0 }
+            let time = min(timer ?? .max, nextDeadlineCheck)
+            return time == .max ? nil : time
+        }
+
+        private func runTimer() {
+            // Bounded, so that a state of curl's that always wants to go on can't lock out the sockets.
+            for _ in 0..<8 {
+                guard let due = timer, due == 0 || due <= MonotonicTime.now() else { return }
+                timer = nil
+                act(CURL_SOCKET_TIMEOUT, 0)
+            }
+        }
+
+        private func act(_ descriptor: Int32, _ mask: Int32) {
+            var running: Int32 = 0
+            curl_multi_socket_action(multi, descriptor, mask, &running)
+        }
+
+        /// Does what had to wait until curl was left: ends finished transfers and wakes readers.
+        private func settle() {
+            repeat {
+                var waiting: Int32 = 0
+                while let message = curl_multi_info_read(multi, &waiting) {
+                    guard message.pointee.msg == CURLMSG_DONE, let curl = message.pointee.easy_handle,
+                        let context = ccurl_info_private(curl)
+                    else { continue }
+                    let code = message.pointee.data.result
+                    let handle = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+                    if let transfer = handle.transfer { finish(transfer, code) }
+                }
+                guard !unsettled.isEmpty else { return }
+                let transfers = unsettled
+                unsettled.removeAll(keepingCapacity: true)
+                for transfer in transfers {
+                    transfer.isUnsettled = false
+                    if transfer.settle() { finish(transfer, CURLE_OK) }
+                }
+            } while !unsettled.isEmpty
+        }
+
+        private func start(_ transfer: Transfer) {
+            guard !transfer.isGivenUp else { return transfer.fail(CancellationError()) }
+            guard let handle = handles.take() else { return transfer.fail(HTTPError.noResources(ENOMEM)) }
+            do {
+                try transfer.prepare(handle, loop: Unmanaged.passUnretained(self).toOpaque())
+            } catch {
+                handles.give(back: handle)
+                return transfer.fail(error)
+            }
+            handle.transfer = transfer
+            transfer.begin(with: handle, place: active.count)
+            active.append(transfer)
+            let code = curl_multi_add_handle(multi, handle.curl)
+            guard code == CURLM_OK else {
+                return abort(transfer, HTTPError(.connection, String(cString: curl_multi_strerror(code)), progress: .notSent))
+            }
+            expectDeadline(of: transfer)
+        }
+
+        /// Has the deadlines looked at in time for this transfer's.
+        func expectDeadline(of transfer: Transfer) {
+            if let due = transfer.deadline() { nextDeadlineCheck = min(nextDeadlineCheck, due) }
+        }
+
+        /// Ends a transfer that curl has ended, or that is as good as ended.
+        private func finish(_ transfer: Transfer, _ code: CURLcode) {
+            guard let handle = transfer.handle else { return }
+            let outcome = transfer.outcome(code, handle)
+            release(transfer, handle)
+            transfer.complete(outcome)
+        }
+
+        /// Ends a transfer before its time.
+        func abort(_ transfer: Transfer, _ error: any Error) {
+            transfer.isGivenUp = true
+            guard let handle = transfer.handle else { return }
+            release(transfer, handle)
+            transfer.fail(error)
+        }
+
+        private func release(_ transfer: Transfer, _ handle: EasyHandle) {
+            curl_multi_remove_handle(multi, handle.curl)
+            let place = transfer.end()
+            if let last = active.popLast(), last !== transfer {
+                active[place] = last
+                last.place = place
+            }
+            handles.give(back: handle)
+        }
+
+        /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
+        private func checkDeadlines() {
+            guard nextDeadlineCheck != .max else { return }
+            now = MonotonicTime.now()
+            guard nextDeadlineCheck <= now else { return }
+            var next = UInt64.max
+            var late: [Transfer] = []
+            for transfer in active {
+                guard let due = transfer.deadline() else { continue }
+                if due <= now { late.append(transfer) } else { next = min(next, due) }
+            }
+            // Not for every transfer by itself: one look serves all that come due in the meantime.
+            nextDeadlineCheck = next == .max ? .max : max(next, now + options.deadlineGrain)
+            for transfer in late { abort(transfer, transfer.timeoutError()) }
+        }
+
+        private func end() {
+            let rest = inbox.withLock { inbox in
+                inbox.isClosed = true
+                defer { inbox.operations = [] }
+                return inbox.operations
+            }
+            for transfer in active { abort(transfer, transfer.closedError()) }
+            // The thread still counts as the loop's, so what the last jobs start lands in `local`.
+            batch += rest
+            while !batch.isEmpty || !local.isEmpty {
+                for operation in batch {
+                    switch operation {
+                    case .start(let transfer): transfer.fail(transfer.closedError())
+                    case .job(let job): globalConcurrentExecutor.enqueue(ExecutorJob(job))
+                    default: break
+                    }
+                }
+                batch.removeAll()
+                swap(&batch, &local)
+            }
+            tearDown()
+        }
+
+        private func tearDown() {
+            handles = HandlePool()
+            curl_multi_cleanup(multi)
+            sockets.close()
+        }
+    }
+
+    enum MonotonicTime {
+        /// Nanoseconds of the monotonic clock.
+        static func now() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
+
+        private static func clock_gettime_nsec(_ clock: clockid_t) -> UInt64 {
+            var time = timespec()
+            clock_gettime(clock, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
+    }
+#endif

@@ -1,0 +1,144 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+
+    /// Which sockets the loop waits for, by epoll.
+    ///
+    /// Curl takes a socket out after each request and puts it in again for the next. To save the two system calls, a socket that
+    /// curl itself has opened stays registered until it is closed, and its registration changes only when the wish does. Any other
+    /// descriptor (a resolver's) is taken out at once, since its number may come back as something else unseen.
+    ///
+    /// Touched only on the loop's thread.
+    struct SocketWatch {
+        private struct Entry {
+            /// What epoll has been told to watch for; zero: it doesn't know the socket.
+            var registered: UInt32 = 0
+            /// What curl wants to know.
+            var wanted: UInt32 = 0
+            /// Whether curl opened it and will tell when it closes it.
+            var isCurls = false
+        }
+
+        private static let capacity = 256
+        private let epoll: Int32
+        private var entries: [Entry] = []
+        private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
+        private var ready = 0
+        /// How many changes epoll has been told: what the tests look at.
+        private(set) var changes = 0
+
+        init(epoll: Int32) { self.epoll = epoll }
+
+        mutating func opened(_ descriptor: Int32) {
+            makeRoom(for: descriptor)
+            entries[Int(descriptor)] = Entry(isCurls: true)
+        }
+
+        mutating func closing(_ descriptor: Int32) {
+            guard entries.indices.contains(Int(descriptor)) else { return }
+            register(descriptor, 0)
+            entries[Int(descriptor)] = Entry()
+        }
+
+        mutating func want(_ descriptor: Int32, _ mask: UInt32) {
+            makeRoom(for: descriptor)
+            entries[Int(descriptor)].wanted = mask
+            if mask != 0 || !entries[Int(descriptor)].isCurls { register(descriptor, mask) }
+        }
+
+        private mutating func register(_ descriptor: Int32, _ mask: UInt32) {
+            let old = entries[Int(descriptor)].registered
+            guard mask != old else { return }
+            let operation = mask == 0 ? EPOLL_CTL_DEL : old == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+            changes += 1
+            if ccurl_epoll_control(epoll, operation, descriptor, mask) != 0, operation != EPOLL_CTL_DEL {
+                // The number was closed and given again without our notice, or registered twice.
+                _ = ccurl_epoll_control(epoll, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, mask)
+            }
+            entries[Int(descriptor)].registered = mask
+        }
+
+        private mutating func makeRoom(for descriptor: Int32) {
+            while entries.count <= Int(descriptor) { entries.append(Entry()) }
+        }
+
+        /// Waits until a socket is ready or the time has come; nil: without limit.
+        mutating func wait(until time: UInt64?) {
+            var timeout: Int32 = -1
+            if let time {
+                let now = time == 0 ? 0 : MonotonicTime.now()
+                timeout = time <= now ? 0 : Int32(min((time - now + 999_999) / 1_000_000, UInt64(Int32.max)))
+            }
+            ready = max(0, Int(epoll_wait(epoll, events, Int32(Self.capacity), timeout)))
+        }
+
+        /// How many sockets were ready at the end of the last wait.
+        var readyCount: Int { ready }
+
+        /// The ready socket at a place, and what it is ready for in curl's terms; zero: for nothing that anyone wants.
+        mutating func event(at place: Int) -> (descriptor: Int32, mask: Int32) {
+            let descriptor = ccurl_event_descriptor(events + place)
+            let mask = ccurl_event_mask(events + place)
+            var meaning: Int32 = 0
+            if mask & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { meaning |= CURL_CSELECT_IN }
+            if mask & EPOLLOUT.rawValue != 0 { meaning |= CURL_CSELECT_OUT }
+            if mask & EPOLLERR.rawValue != 0 { meaning |= CURL_CSELECT_ERR }
+            if entries.indices.contains(Int(descriptor)), entries[Int(descriptor)].wanted == 0 {
+                // An idle connection has something to say, usually that it is closed; without this it would say so for ever.
+                register(descriptor, 0)
+                meaning = 0
+            }
+            return (descriptor, meaning)
+        }
+
+        func close() {
+            Glibc.close(epoll)
+            events.deallocate()
+        }
+    }
+
+    /// What curl calls when it opens, closes and watches sockets and sets its timer; the context is the loop.
+    enum SocketCallbacks {
+        static func install(on multi: UnsafeMutableRawPointer, loop: EventLoop) {
+            let context = Unmanaged.passUnretained(loop).toOpaque()
+            _ = ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
+            _ = ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
+            _ = ccurl_multi_set_socket_function(multi) { _, descriptor, what, context, _ in
+                var mask: UInt32 = 0
+                if what & CURL_POLL_IN != 0, what != CURL_POLL_REMOVE { mask |= EPOLLIN.rawValue }
+                if what & CURL_POLL_OUT != 0, what != CURL_POLL_REMOVE { mask |= EPOLLOUT.rawValue }
+                SocketCallbacks.loop(context)?.sockets.want(descriptor, mask)
+                return 0
+            }
+            _ = ccurl_multi_set_timer_function(multi) { _, milliseconds, context in
+                guard let loop = SocketCallbacks.loop(context) else { return 0 }
+                switch milliseconds {
+                case ..<0: loop.timer = nil
+                case 0: loop.timer = 0
+                default: loop.timer = MonotonicTime.now() + UInt64(milliseconds) * 1_000_000
+                }
+                return 0
+            }
+        }
+
+        static func install(on handle: EasyHandle, loop: UnsafeMutableRawPointer) {
+            handle.set(CURLOPT_OPENSOCKETDATA, pointer: loop)
+            handle.set(CURLOPT_CLOSESOCKETDATA, pointer: loop)
+            _ = ccurl_set_open_function(handle.curl) { context, _, address in
+                guard let address else { return CURL_SOCKET_BAD }
+                let descriptor = ccurl_socket(
+                    address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+                if descriptor >= 0 { SocketCallbacks.loop(context)?.sockets.opened(descriptor) }
+                return descriptor
+            }
+            _ = ccurl_set_close_function(handle.curl) { context, descriptor in
+                SocketCallbacks.loop(context)?.sockets.closing(descriptor)
+                return Glibc.close(descriptor)
+            }
+        }
+
+        private static func loop(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
+            context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+#endif

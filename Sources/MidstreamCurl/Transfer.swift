@@ -1,0 +1,271 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import MidstreamCore
+
+    /// One exchange: from the request to the end of the response.
+    ///
+    /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is given to its loop,
+    /// and from then on all variables are touched only on the loop's thread. What the reader of a streamed body shares with the
+    /// loop is in ``BodyStream``, behind a lock.
+    final class Transfer: @unchecked Sendable {
+        enum Outcome {
+            case success(TransportMetrics)
+            case failure(any Error)
+        }
+
+        let request: HTTPRequest
+        let loop: EventLoop
+        let group: LoopGroup
+
+        private var continuation: UnsafeContinuation<HTTPResponse, any Error>?
+        private(set) var handle: EasyHandle?
+        /// Where the loop keeps it.
+        var place = 0
+        /// Nobody wants the result any more; set even before the start.
+        var isGivenUp = false
+        /// Listed in ``EventLoop/unsettled``.
+        var isUnsettled = false
+        /// Why a callback has stopped curl.
+        var failure: (any Error)?
+
+        // The request's way out.
+        var outgoing = OutgoingBody.none
+        /// Curl has had a connection and begun to send.
+        private var isBegun = false
+        private(set) var isSendingPaused = false
+
+        // The response's way in.
+        var head = HeadReader()
+        var headers = HTTPHeaders()
+        var received: [UInt8] = []
+        var stream: BodyStream?
+        var isReceivingPaused = false
+        /// Curl was asked to undo the body's encoding.
+        var decodes = false
+        /// The bytes that the body has on the wire; nil when that isn't known.
+        var expectedLength: Int64?
+        var tlsVersion: String?
+
+        private var startTime: UInt64 = 0
+        var lastActivity: UInt64 = 0
+        private var lastUploaded: Int64 = 0
+
+        init(_ request: HTTPRequest, loop: EventLoop, group: LoopGroup) {
+            self.request = request
+            self.loop = loop
+            self.group = group
+        }
+
+        /// Hands the transfer to its loop, which will resume the continuation once.
+        func start(resuming continuation: UnsafeContinuation<HTTPResponse, any Error>) {
+            self.continuation = continuation
+            if !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
+        }
+
+        // MARK: The loop's steps
+
+        func begin(with handle: EasyHandle, place: Int) {
+            self.handle = handle
+            self.place = place
+            startTime = MonotonicTime.now()
+            lastActivity = startTime
+        }
+
+        /// Lets go of the handle; returns where the loop kept the transfer.
+        func end() -> Int {
+            handle = nil
+            if case .chunks(let feeder) = outgoing { feeder.stop() }
+            outgoing = .none
+            return place
+        }
+
+        /// Notes that there is something to do once curl has been left.
+        func markUnsettled() {
+            guard !isUnsettled else { return }
+            isUnsettled = true
+            loop.unsettled.append(self)
+        }
+
+        /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
+        func settle() -> Bool {
+            guard handle != nil else { return false }
+            stream?.deliver()
+            return isAnsweredEarly
+        }
+
+        func resumeReceiving() {
+            guard isReceivingPaused, handle != nil else { return }
+            isReceivingPaused = false
+            noteActivity()
+            unpause()
+            loop.expectDeadline(of: self)
+        }
+
+        func resumeSending() {
+            guard isSendingPaused, handle != nil else { return }
+            isSendingPaused = false
+            noteActivity()
+            unpause()
+            loop.expectDeadline(of: self)
+        }
+
+        private func unpause() {
+            guard let handle else { return }
+            let stillPaused = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
+            curl_easy_pause(handle.curl, stillPaused)
+        }
+
+        func noteActivity() { lastActivity = loop.now }
+
+        // MARK: Ends
+
+        func fail(_ error: any Error) {
+            complete(.failure(error))
+        }
+
+        func complete(_ outcome: Outcome) {
+            switch outcome {
+            case .success(let metrics):
+                let trailers = head.takeTrailers()
+                if let stream { return stream.finish(nil, trailers: trailers, metrics: metrics) }
+                let response = HTTPResponse(
+                    status: HTTPStatus(head.status), headers: headers, body: .bytes(received), request: request,
+                    version: head.version, trailers: trailers, metrics: metrics)
+                takeContinuation()?.resume(returning: response)
+            case .failure(let error):
+                if let stream { return stream.finish(error, trailers: nil, metrics: nil) }
+                takeContinuation()?.resume(throwing: error)
+            }
+        }
+
+        /// Gives the caller the head, with a body that is still arriving.
+        func answer(with stream: BodyStream, length: Int64?) {
+            self.stream = stream
+            let body = IncomingTransferBody(stream: stream, transfer: self)
+            let response = HTTPResponse(
+                status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: length), request: request,
+                version: head.version)
+            takeContinuation()?.resume(returning: response)
+        }
+
+        private func takeContinuation() -> UnsafeContinuation<HTTPResponse, any Error>? {
+            defer { continuation = nil }
+            return continuation
+        }
+
+        /// What curl's verdict means.
+        func outcome(_ code: CURLcode, _ handle: EasyHandle) -> Outcome {
+            if let failure { return .failure(failure) }
+            guard code == CURLE_OK else { return .failure(HTTPError(code, of: self, handle, progress: progress(handle))) }
+            guard head.isComplete else {
+                let error = HTTPError(
+                    .protocolViolation, "The server sent no final response.", request: request, progress: .maybeProcessed)
+                return .failure(error)
+            }
+            return .success(TransportMetrics(handle, tlsVersion: tlsVersion))
+        }
+
+        private func progress(_ handle: EasyHandle) -> HTTPError.Progress {
+            if head.isComplete { return .answered }
+            // The size is that of the sent heads, so zero means that the connection died under the first byte.
+            return isBegun && handle.long(CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .notSent
+        }
+
+        // MARK: Sending
+
+        /// Called when a connection stands and the request is about to be sent; false stops it.
+        func willSend() -> Bool {
+            // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
+            // try is unknown, so only what may be repeated is.
+            if isBegun, head.status == 0, !mayBeRepeated {
+                failure = HTTPError(
+                    .connectionLost, "The kept connection was closed before an answer came.", request: request,
+                    progress: .maybeProcessed)
+                return false
+            }
+            isBegun = true
+            noteActivity()
+            return true
+        }
+
+        private var mayBeRepeated: Bool {
+            request.method.isIdempotent || request.allowsUnsafeRetry || request.headers.contains(.idempotencyKey)
+        }
+
+        /// Gives curl more of the body.
+        func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            guard case .chunks(let feeder) = outgoing else { return 0 }
+            switch feeder.read(into: buffer, for: self) {
+            case .bytes(let count):
+                noteActivity()
+                return count
+            case .later:
+                isSendingPaused = true
+                return ccurl_pause_reading()
+            }
+        }
+
+        private var isUploading: Bool {
+            guard let handle else { return false }
+            switch outgoing {
+            case .none: return false
+            case .bytes(let bytes): return handle.offset(CURLINFO_SIZE_UPLOAD_T) < Int64(bytes.count)
+            case .chunks(let feeder):
+                guard feeder.isDrained else { return true }
+                return feeder.length.map { handle.offset(CURLINFO_SIZE_UPLOAD_T) < $0 } ?? false
+            }
+        }
+
+        /// Whether the response is whole while the request isn't. What's left of the request is of no use then, and a server that
+        /// doesn't read it would have curl wait for ever.
+        private var isAnsweredEarly: Bool {
+            guard head.isComplete, let handle, let expectedLength, !isReceivingPaused, isUploading else { return false }
+            return handle.offset(CURLINFO_SIZE_DOWNLOAD_T) >= expectedLength
+        }
+
+        // MARK: Deadlines
+
+        /// When the exchange has taken too long if nothing happens until then, in nanoseconds of the monotonic clock; nil: never.
+        func deadline() -> UInt64? {
+            let options = loop.options
+            if head.isComplete {
+                guard let limit = options.idleLimit, !isReceivingPaused else { return nil }
+                return lastActivity + limit
+            }
+            let due = options.headLimit.map { startTime + $0 }
+            guard let limit = options.idleLimit, let stall = sendingDeadline(limit) else { return due }
+            return min(due ?? .max, stall)
+        }
+
+        /// Bytes in memory leave without a callback, so their count is looked at from time to time.
+        private func sendingDeadline(_ limit: UInt64) -> UInt64? {
+            if case .none = outgoing { return nil }
+            guard !isSendingPaused else { return nil }
+            let nextLook = loop.now + loop.options.deadlineGrain
+            guard isBegun else { return nextLook }
+            guard isUploading, let handle else { return nil }
+            let uploaded = handle.offset(CURLINFO_SIZE_UPLOAD_T)
+            if uploaded != lastUploaded {
+                lastUploaded = uploaded
+                noteActivity()
+            }
+            let stall = lastActivity + limit
+            return stall <= loop.now ? stall : min(stall, nextLook)
+        }
+
+        /// What the transfer ends with when its transport is closed.
+        func closedError() -> HTTPError {
+            HTTPError(
+                .connection, HTTPError.transportClosed.message, request: request,
+                progress: handle.map { progress($0) } ?? .notSent)
+        }
+
+        func timeoutError() -> HTTPError {
+            let what = head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
+            return HTTPError(
+                .timeout, "\(what) within the time allowed.", request: request,
+                progress: handle.map { progress($0) } ?? .maybeProcessed)
+        }
+    }
+#endif

@@ -1,0 +1,179 @@
+#if Curl && os(Linux)
+    import Foundation
+    import Interception
+
+    /// A server on loopback whose every byte the test decides, on a thread for each connection.
+    final class RawServer: Sendable {
+        private struct State {
+            var descriptors: Set<Int32> = []
+            var accepted = 0
+            var isStopped = false
+        }
+
+        let port: Int
+        private let listener: Int32
+        private let state = Locked(State())
+
+        /// Serves each connection by `serve`; the connection is closed when it returns.
+        init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+            listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let listener = listener
+            let isBound = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, length) == 0 && listen(listener, 1024) == 0 && getsockname(listener, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+            port = Int(UInt16(bigEndian: address.sin_port))
+            Thread.detachNewThread { [state] in
+                while true {
+                    let descriptor = accept(listener, nil, nil)
+                    guard descriptor >= 0 else { return }
+                    let mayServe = state.withLock { state in
+                        guard !state.isStopped else { return false }
+                        state.accepted += 1
+                        state.descriptors.insert(descriptor)
+                        return true
+                    }
+                    guard mayServe else {
+                        Glibc.close(descriptor)
+                        return
+                    }
+                    Thread.detachNewThread {
+                        serve(RawConnection(descriptor))
+                        shutdown(descriptor, Int32(SHUT_RDWR))
+                        state.withLock { state in
+                            state.descriptors.remove(descriptor)
+                            Glibc.close(descriptor)
+                        }
+                    }
+                }
+            }
+        }
+
+        deinit {
+            state.withLock { state in
+                state.isStopped = true
+                for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            }
+            shutdown(listener, Int32(SHUT_RDWR))
+            Glibc.close(listener)
+        }
+
+        var url: String { "http://127.0.0.1:\(port)" }
+
+        /// How many connections were made.
+        var accepted: Int { state.withLock { $0.accepted } }
+
+        /// Answers every request of a connection with what `answer` makes of its head; bodies with a length are read first.
+        static func answering(_ answer: @escaping @Sendable (RawRequest) -> String) throws -> RawServer {
+            try RawServer { connection in
+                while let request = connection.readRequest() {
+                    connection.write(answer(request))
+                }
+            }
+        }
+    }
+
+    struct RawRequest: Sendable {
+        var head: String
+        var body: [UInt8] = []
+        var lines: [String] { head.components(separatedBy: "\r\n") }
+    }
+
+    /// One connection; used on its own thread alone.
+    final class RawConnection {
+        private let descriptor: Int32
+        private var buffer: [UInt8] = []
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        /// The head up to the empty line, without it; nil at the end of the connection.
+        func readHead() -> String? {
+            let mark = Array("\r\n\r\n".utf8)
+            while true {
+                if let end = buffer.firstRange(of: mark) {
+                    let head = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+                    buffer.removeSubrange(..<end.upperBound)
+                    return head
+                }
+                guard fill() else { return nil }
+            }
+        }
+
+        /// A head and, when it names its length, a body.
+        func readRequest() -> RawRequest? {
+            guard let head = readHead() else { return nil }
+            var request = RawRequest(head: head)
+            if let line = request.lines.first(where: { $0.lowercased().hasPrefix("content-length:") }),
+                let length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces))
+            {
+                guard let body = read(length) else { return nil }
+                request.body = body
+            } else if request.lines.contains(where: { $0.lowercased() == "transfer-encoding: chunked" }) {
+                guard let body = readChunks() else { return nil }
+                request.body = body
+            }
+            return request
+        }
+
+        func read(_ count: Int) -> [UInt8]? {
+            while buffer.count < count { guard fill() else { return nil } }
+            defer { buffer.removeFirst(count) }
+            return Array(buffer[..<count])
+        }
+
+        private func readChunks() -> [UInt8]? {
+            var body: [UInt8] = []
+            while let line = readLine(), let size = Int(line, radix: 16) {
+                guard let chunk = read(size + 2) else { return nil }
+                body += chunk.dropLast(2)
+                if size == 0 { return body }
+            }
+            return nil
+        }
+
+        private func readLine() -> String? {
+            while true {
+                if let end = buffer.firstRange(of: [13, 10]) {
+                    let line = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+                    buffer.removeSubrange(..<end.upperBound)
+                    return line
+                }
+                guard fill() else { return nil }
+            }
+        }
+
+        /// False when the peer is gone.
+        @discardableResult
+        func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+        @discardableResult
+        func write(_ bytes: [UInt8]) -> Bool {
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes {
+                    send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return false }
+                sent += count
+            }
+            return true
+        }
+
+        /// Waits until the peer has closed the connection, or the server is stopped.
+        func waitForEnd() { while fill() { buffer.removeAll() } }
+
+        private func fill() -> Bool {
+            var chunk = [UInt8](repeating: 0, count: 64 << 10)
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            guard count > 0 else { return false }
+            buffer += chunk[..<count]
+            return true
+        }
+    }
+#endif
