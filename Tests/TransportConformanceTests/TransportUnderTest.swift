@@ -1,3 +1,4 @@
+import Foundation
 import MidstreamCore
 import MidstreamURLSession
 import Testing
@@ -12,6 +13,16 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
         case curl
     #endif
     case urlSession
+
+    /// All of them, or the one that `MIDSTREAM_TRANSPORT` names.
+    static let allCases: [Self] = {
+        var all: [Self] = [.urlSession]
+        #if Curl && os(Linux)
+            all.insert(.curl, at: 0)
+        #endif
+        guard let only = ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] else { return all }
+        return all.filter { $0.rawValue == only }
+    }()
 
     func make() -> any HTTPTransport {
         switch self {
