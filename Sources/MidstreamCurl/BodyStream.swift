@@ -58,14 +58,17 @@
             }
         }
 
-        /// Gives a waiting reader what there is: once for all pieces that came together.
-        func deliver() {
-            let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, [UInt8])? in
+        /// Gives a waiting reader what there is: once for all pieces that came together. True when curl may go on thereby.
+        func deliver() -> Bool {
+            let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, Next)? in
                 guard !state.pending.isEmpty, let reader = state.reader else { return nil }
                 state.reader = nil
-                return (reader, state.takePending())
+                return (reader, state.next())
             }
-            if let (reader, chunk) = delivery { reader.resume(returning: chunk) }
+            guard let (reader, next) = delivery else { return false }
+            Self.resume(reader, next)
+            if case .chunk(_, resumes: true) = next { return true }
+            return false
         }
 
         /// Ends the stream; what is pending can still be read.

@@ -6,7 +6,7 @@
     @testable import MidstreamCore
     @testable import MidstreamCurl
 
-    @Suite struct CurlTransportTests {
+    @Suite(.timeLimit(.minutes(1))) struct CurlTransportTests {
         let transport = CurlTransport()
 
         @Test(arguments: deliveries) func `A GET brings status, fields and body`(_ delivery: BodyDelivery) async throws {

@@ -1,0 +1,184 @@
+#if Curl && os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import Testing
+
+    @testable import MidstreamCurl
+
+    /// Against the real servers that `Scripts/with-servers` starts.
+    @Suite(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(1)))
+    struct NginxTests {
+        let transport: CurlTransport
+
+        init() {
+            var configuration = CurlTransport.Configuration()
+            configuration.tls.authorities = .file(Servers["CA"])
+            transport = CurlTransport(configuration: configuration)
+        }
+
+        @Test func `HTTP/2 is spoken over TLS, and requests share a connection`() async throws {
+            let url = Servers["NGINX_HTTPS"] + "/hello"
+            let ports = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        let response = try await transport.send(request(url, .buffered(upTo: 100)))
+                        #expect(response.version == .http2)
+                        #expect(response.body.bytes == Array("hello\n".utf8))
+                        #expect(response.metrics?.tlsVersion == "TLSv1.3")
+                        #expect(response.metrics?.tlsHandshake != nil)
+                        return response.metrics?.localPort
+                    }
+                }
+                return try await group.reduce(into: Set<Int?>()) { $0.insert($1) }
+            }
+            #expect(ports.count == 1)
+        }
+
+        @Test(arguments: deliveries)
+        func `A refusal over HTTP/2 arrives before the upload is read`(_ delivery: BodyDelivery) async throws {
+            let bytes = [UInt8](repeating: 0, count: 8 << 20)
+            // While curl waits for more of a body it doesn't see by itself that the response is whole.
+            let stalled = HTTPBody.stream(length: 8 << 20) { AsyncStream<[UInt8]> { $0.yield([1, 2, 3]) } }
+            for url in [Servers["NGINX_HTTPS"], Servers["NGINX_HTTP"]] {
+                for body: HTTPBody in [
+                    stalled, .bytes(bytes), .stream(length: 8 << 20) { [bytes].stream }, .stream { [bytes].stream },
+                ] {
+                    var sent = request("\(url)/small-limit", delivery)
+                    sent.method = .post
+                    sent.body = body
+                    let response = try await transport.send(sent)
+                    #expect(response.status == 413)
+                    _ = try await response.body.collect()
+                }
+            }
+        }
+
+        @Test func `HTTP/1.1 can be had over TLS, and HTTP/2 without`() async throws {
+            var configuration = transport.configuration
+            configuration.httpVersions = .http1Only
+            let response = try await CurlTransport(configuration: configuration).send(
+                HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+            #expect(response.version == .http1_1)
+        }
+
+        @Test func `An authority that isn't trusted fails the handshake`() async throws {
+            var other = CurlTransport.Configuration()
+            var pinned = transport.configuration
+            pinned.tls.pinnedPublicKeys = ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+            var unreadable = CurlTransport.Configuration()
+            unreadable.tls.authorities = .file("/nowhere.pem")
+            var none = CurlTransport.Configuration()
+            none.tls.trustsSystemAuthorities = false
+            for configuration in [other, pinned, unreadable, none] {
+                let error = try await #require(throws: HTTPError.self) {
+                    try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                }
+                #expect(error.code == .tls && error.progress == .notSent)
+            }
+            other.tls.verifiesCertificates = false
+            #expect(
+                try await CurlTransport(configuration: other).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")).status == 200)
+        }
+
+        @Test func `Authorities in memory, pins and client certificates are used`() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.tls.authorities = .pem([UInt8](try Data(contentsOf: URL(fileURLWithPath: Servers["CA"]))))
+            configuration.tls.trustsSystemAuthorities = false
+            configuration.tls.pinnedPublicKeys = [Servers["SERVER_PIN"]]
+            configuration.tls.clientCertificate = .init(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"])
+            configuration.tls.minimumVersion = .tls1_3
+            let response = try await CurlTransport(configuration: configuration).send(
+                HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
+            #expect(response.status == 200)
+        }
+
+        @Test func `A unix domain socket is spoken to`() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.unixSocketPath = Servers["NGINX_SOCKET"]
+            let response = try await CurlTransport(configuration: configuration).send(HTTPRequest("http://any.invalid/hello"))
+            #expect(response.status == 200)
+            #expect(try await response.body.collect() == Array("hello\n".utf8))
+        }
+
+        @Test func `Proxies are used, with credentials and exceptions`() async throws {
+            let credentials = CurlTransport.Credentials(user: Servers["PROXY_USER"], password: Servers["PROXY_PASSWORD"])
+            for proxy: CurlTransport.Proxy in [
+                .http(Servers["HTTP_PROXY"], credentials: credentials), .http(Servers["HTTP_PROXY_OPEN"]),
+                .socks5(Servers["SOCKS_PROXY"].replacing("socks5://", with: ""), credentials: credentials),
+                .http("http://127.0.0.1:1", noProxy: ["localhost", "127.0.0.1"]),
+            ] {
+                var configuration = transport.configuration
+                configuration.proxy = proxy
+                let proxied = CurlTransport(configuration: configuration)
+                for url in [Servers["NGINX_HTTP"], Servers["NGINX_HTTPS"]] {
+                    #expect(try await proxied.send(HTTPRequest("\(url)/hello")).status == 200, "\(proxy) \(url)")
+                }
+            }
+            for proxy: CurlTransport.Proxy in [
+                .http(Servers["HTTP_PROXY"]), .http("http://127.0.0.1:1"),
+                .socks5(Servers["SOCKS_PROXY"].replacing("socks5://", with: "")),
+            ] {
+                var configuration = transport.configuration
+                configuration.proxy = proxy
+                let error = try await #require(throws: HTTPError.self) {
+                    try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                }
+                #expect(error.code == .proxy && error.progress == .notSent, "\(error)")
+            }
+        }
+
+        /// In a process of its own: the memory of one that runs other tests says nothing.
+        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A gibibyte passes through little memory`(_ name: String)
+            async throws
+        {
+            await #expect(processExitsWith: .success) { [name] in
+                let response = try await Self().transport.send(HTTPRequest(Servers[name] + "/large"))
+                #expect(response.body.length == 1 << 30)
+                let before = try Self.peakMemory()
+                var count = 0
+                for try await chunk in response.body { count += chunk.count }
+                #expect(count == 1 << 30)
+                #expect(try Self.peakMemory() - before < 10 << 20)
+            }
+        }
+
+        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `Large bodies go up`(_ name: String) async throws {
+            let chunk = [UInt8](repeating: 1, count: 1 << 20)
+            let body = HTTPBody.stream {
+                let left = Locked(100)
+                return AsyncStream<[UInt8]> {
+                    left.withLock { left in
+                        left -= 1
+                        return left >= 0 ? chunk : nil
+                    }
+                }
+            }
+            let response = try await transport.send(HTTPRequest(.post, Servers[name] + "/length", body: body))
+            #expect(try await response.body.collect() == Array("\(100 << 20)\n".utf8))
+        }
+
+        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A stopped response doesn't hold up others`(_ name: String)
+            async throws
+        {
+            let stopped = try await transport.send(HTTPRequest(Servers[name] + "/large"))
+            for _ in 0..<20 {
+                let response = try await transport.send(request(Servers[name] + "/10m", .buffered(upTo: 20 << 20)))
+                #expect(response.body.bytes?.count == 10 << 20)
+            }
+            stopped.body.close()
+        }
+
+        private static func peakMemory() throws -> Int {
+            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+            return try #require(Int(line.split(separator: " ")[1])) << 10
+        }
+    }
+
+    enum Servers {
+        static var areRunning: Bool { ProcessInfo.processInfo.environment["MIDSTREAM_NGINX_HTTP"] != nil }
+
+        static subscript(name: String) -> String { ProcessInfo.processInfo.environment["MIDSTREAM_\(name)"] ?? "" }
+    }
+#endif
