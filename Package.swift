@@ -45,6 +45,8 @@ let package = Package(
             name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
+        .executableTarget(
+            name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"],

@@ -5,6 +5,12 @@
 /// chain throw ``CompletionDropped`` instead of waiting for ever. When the task that runs the chain is cancelled, what `next`
 /// started is cancelled too, and its handler hears of it.
 public protocol CompletionInterceptor<Input, Output>: Interceptor {
+    // Declared again, since the compiler infers them from the requirement below only where they stand beside it.
+    /// What travels down the chain.
+    associatedtype Input
+    /// What travels back up.
+    associatedtype Output
+
     /// Handles one input; calls `completion` once with the outcome.
     ///
     /// - Parameters:

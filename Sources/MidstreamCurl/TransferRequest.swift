@@ -40,6 +40,9 @@
                 handle.shape = shape
             }
             handle.set(CURLOPT_URL, request.urlText)
+            // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
+            let timeLeft = request.delivery == .streamed ? nil : request.timeLeft
+            handle.set(CURLOPT_TIMEOUT_MS, timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
         }

@@ -28,17 +28,16 @@ struct TransportOptions {
     private var hasConnectionOptions: Bool { authorities != nil || isInsecure || proxy != nil || unixSocket != nil }
 
     func transport() throws -> any HTTPTransport {
-        switch name {
-        case nil where !hasConnectionOptions: return HTTPClient.defaultTransport
         #if Curl && os(Linux)
-            case nil, "curl": return try curlTransport()
+            if name == "curl" || (name == nil && hasConnectionOptions) { return try curlTransport() }
         #endif
-        case "urlsession", nil:
-            guard !hasConnectionOptions else {
-                throw UsageError("--ca, --insecure, --proxy and --unix-socket need the curl transport")
-            }
-            return URLSessionTransport()
-        default: throw UsageError("there is no transport '\(name ?? "")' here")
+        guard !hasConnectionOptions else {
+            throw UsageError("--ca, --insecure, --proxy and --unix-socket need the curl transport")
+        }
+        switch name {
+        case nil: return HTTPClient.defaultTransport
+        case "urlsession": return URLSessionTransport()
+        case let name?: throw UsageError("there is no transport '\(name)' here")
         }
     }
 

@@ -10,11 +10,12 @@ internal import MidstreamCore
 ///
 /// All members may be called from any thread.
 final class Exchange: Sendable {
+    /// Who waits is only woken, and takes what there is from here.
     private struct State {
-        var waiter: CheckedContinuation<HTTPResponse, any Error>?
+        var waiter: CheckedContinuation<Void, Never>?
         var head: HTTPURLResponse?
         var buffer = ResponseBuffer()
-        var reader: CheckedContinuation<[UInt8]?, any Error>?
+        var reader: CheckedContinuation<Void, any Error>?
         /// Set once nothing more will come, by the session or by giving up; the first one stands.
         var end: Result<Void, any Error>?
         var isSpent = false
@@ -68,30 +69,18 @@ final class Exchange: Sendable {
     @discardableResult
     private func end(with outcome: Result<Void, any Error>) -> URLSessionTask? {
         var (waiter, reader, task, stopUpload) = (State().waiter, State().reader, State().task, State().stopUpload)
-        var response: HTTPResponse?
         state.withLock { state in
             guard state.end == nil else { return }
             state.end = outcome
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
             if case .failure = outcome { state.buffer = ResponseBuffer() }
-            if let head = state.head, state.waiter != nil { response = bufferedResponse(head, &state) }
             swap(&waiter, &state.waiter)
             swap(&reader, &state.reader)
             swap(&task, &state.task)
             swap(&stopUpload, &state.stopUpload)
         }
-        switch outcome {
-        case .failure(let error):
-            waiter?.resume(throwing: error)
-            reader?.resume(throwing: error)
-        case .success:
-            if let response {
-                waiter?.resume(returning: response)
-            } else {
-                waiter?.resume(throwing: HTTPError(.protocolViolation, "The server sent no HTTP response.", request: request))
-            }
-            reader?.resume(returning: nil)
-        }
+        waiter?.resume()
+        reader?.resume()
         stopUpload?()
         return task
     }
@@ -102,38 +91,58 @@ final class Exchange: Sendable {
 extension Exchange {
     /// Waits for the head, or for the whole when that was asked for.
     func response(startingWith begin: (Exchange) -> Void) async throws -> HTTPResponse {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let failure: (any Error)? = state.withLock { state in
-                    if case .failure(let error) = state.end { return error }
-                    state.waiter = continuation
-                    return nil
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasEnded = state.withLock { state in
+                    if state.end == nil { state.waiter = continuation }
+                    return state.end != nil
                 }
-                if let failure { continuation.resume(throwing: failure) } else { begin(self) }
+                if hasEnded { continuation.resume() } else { begin(self) }
             }
         } onCancel: {
             giveUp(CancellationError())
         }
+        return try request.delivery == .streamed ? streamedResponse() : bufferedResponse()
+    }
+
+    private func streamedResponse() throws -> HTTPResponse {
+        let (head, end) = state.withLock { ($0.head, $0.end) }
+        // A failure that comes after the head is the body's to report; but who has cancelled wants no response.
+        if case .failure(let error) = end, head == nil || error is CancellationError { throw error }
+        guard let head else { throw noResponse() }
+        let parts = ResponseHead(head, for: request)
+        let body = HTTPBody.incoming(ReceivedBody(self), length: parts.bodyLength)
+        return HTTPResponse(status: HTTPStatus(head.statusCode), headers: parts.headers, body: body, request: request)
+    }
+
+    private func bufferedResponse() throws -> HTTPResponse {
+        try state.withLock { state in
+            try state.end?.get()
+            guard let head = state.head else { throw noResponse() }
+            return HTTPResponse(
+                status: HTTPStatus(head.statusCode), headers: ResponseHead(head, for: request).headers,
+                body: .bytes(state.buffer.popAll()), request: request, version: state.version, metrics: state.metrics)
+        }
+    }
+
+    private func noResponse() -> HTTPError {
+        HTTPError(.protocolViolation, "The server sent no HTTP response.", request: request)
     }
 
     /// The next piece of the body, or nil at its end.
     func nextChunk() async throws -> [UInt8]? {
         if Task.isCancelled { giveUp(CancellationError()) }
-        if let known = try knownChunk() { return known.chunk }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                switch Result(catching: { try knownChunk(orWaitWith: continuation) }) {
-                case .success(nil): break
-                case .success(let known?): continuation.resume(returning: known.chunk)
-                case .failure(let error): continuation.resume(throwing: error)
-                }
+        while true {
+            if let known = try knownChunk() { return known.chunk }
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { wait(with: $0) }
+            } onCancel: {
+                giveUp(CancellationError())
             }
-        } onCancel: {
-            giveUp(CancellationError())
         }
     }
 
-    private func knownChunk(orWaitWith reader: CheckedContinuation<[UInt8]?, any Error>? = nil) throws -> Known? {
+    private func knownChunk() throws -> Known? {
         try state.withLock { state in
             state.isSpent = true
             if let chunk = try state.buffer.popFirst() {
@@ -143,17 +152,22 @@ extension Exchange {
                 }
                 return Known(chunk: chunk)
             }
-            if let end = state.end {
-                try end.get()
-                return Known(chunk: nil)
-            }
-            guard let reader else { return nil }
+            guard let end = state.end else { return nil }
+            try end.get()
+            return Known(chunk: nil)
+        }
+    }
+
+    private func wait(with reader: CheckedContinuation<Void, any Error>) {
+        let answer: Result<Void, any Error>? = state.withLock { state in
+            guard state.buffer.isEmpty, state.end == nil else { return .success(()) }
             guard state.reader == nil else {
-                throw HTTPError(.bodyNotReplayable, "The body is being read by another task.", progress: .answered)
+                return .failure(HTTPError(.bodyNotReplayable, "The body is being read by another task.", progress: .answered))
             }
             state.reader = reader
             return nil
         }
+        if let answer { reader.resume(with: answer) }
     }
 
     var isSpent: Bool { state.withLock { $0.isSpent } }
@@ -171,7 +185,7 @@ extension Exchange {
     func receive(head: URLResponse) {
         guard let head = head as? HTTPURLResponse, head.statusCode >= 200 else { return }
         let now = ContinuousClock.now
-        let waiter: CheckedContinuation<HTTPResponse, any Error>? = state.withLock { state in
+        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             guard state.end == nil, state.head == nil else { return nil }
             state.head = head
             if state.metrics.firstByte == nil { state.metrics.firstByte = start.duration(to: now) }
@@ -179,9 +193,8 @@ extension Exchange {
             defer { state.waiter = nil }
             return state.waiter
         }
-        if let waiter {
-            waiter.resume(returning: streamedResponse(head))
-        } else if case .buffered(let limit) = request.delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
+        waiter?.resume()
+        if case .buffered(let limit) = request.delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
             giveUp(HTTPError.bodyTooLarge(limit: limit))
         }
     }
@@ -191,12 +204,9 @@ extension Exchange {
         guard !data.isEmpty else { return }
         let chunk = [UInt8](data)
         var failure: HTTPError?
-        let reader: CheckedContinuation<[UInt8]?, any Error>? = state.withLock { state in
+        let reader: CheckedContinuation<Void, any Error>? = state.withLock { state in
             guard state.end == nil else { return nil }
-            if let reader = state.reader {
-                state.reader = nil
-                return reader
-            }
+            defer { state.reader = nil }
             if case .buffered(let limit) = request.delivery {
                 if state.buffer.byteCount + chunk.count <= limit {
                     state.buffer.gather(chunk)
@@ -206,9 +216,9 @@ extension Exchange {
             } else {
                 failure = keep(chunk, &state)
             }
-            return nil
+            return state.reader
         }
-        reader?.resume(returning: chunk)
+        reader?.resume()
         if let failure { giveUp(failure) }
     }
 
@@ -272,17 +282,5 @@ extension Exchange {
             if !hasHead, let head { receive(head: head) }
             end(with: .success(()))
         }
-    }
-
-    private func streamedResponse(_ head: HTTPURLResponse) -> HTTPResponse {
-        let parts = ResponseHead(head, for: request)
-        let body = HTTPBody.incoming(ReceivedBody(self), length: parts.bodyLength)
-        return HTTPResponse(status: HTTPStatus(head.statusCode), headers: parts.headers, body: body, request: request)
-    }
-
-    private func bufferedResponse(_ head: HTTPURLResponse, _ state: inout State) -> HTTPResponse {
-        HTTPResponse(
-            status: HTTPStatus(head.statusCode), headers: ResponseHead(head, for: request).headers,
-            body: .bytes(state.buffer.popAll()), request: request, version: state.version, metrics: state.metrics)
     }
 }

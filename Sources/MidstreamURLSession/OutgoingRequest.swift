@@ -9,15 +9,14 @@ internal import MidstreamCore
 struct OutgoingRequest: Sendable {
     private var urlRequest: URLRequest
     private var content: Content
+    /// Keeps the file that is sent.
+    private var spool: (any Sendable)?
 
     private enum Content {
         case none
         case bytes([UInt8])
         case file(URL)
         case stream(HTTPBody)
-        #if canImport(FoundationNetworking)
-            case temporaryFile(TemporaryFile)
-        #endif
     }
 
     /// - Throws: ``HTTPError/Code/invalidRequest`` and ``HTTPError/Code/unsupported`` for what can't be sent.
@@ -62,7 +61,9 @@ struct OutgoingRequest: Sendable {
             case .memory(let bytes):
                 spooled.content = .bytes(bytes)
                 spooled.urlRequest.httpBody = Data(bytes)
-            case .file(let file): spooled.content = .temporaryFile(file)
+            case .file(let file, let url):
+                spooled.content = .file(url)
+                spooled.spool = file
             }
             return spooled
         }
@@ -79,9 +80,6 @@ struct OutgoingRequest: Sendable {
         case .none, .bytes: session.dataTask(with: urlRequest)
         case .file(let url): session.uploadTask(with: urlRequest, fromFile: url)
         case .stream: session.uploadTask(withStreamedRequest: urlRequest)
-        #if canImport(FoundationNetworking)
-            case .temporaryFile(let file): session.uploadTask(with: urlRequest, fromFile: file.url)
-        #endif
         }
     }
 

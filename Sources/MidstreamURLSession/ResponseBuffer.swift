@@ -49,7 +49,7 @@ struct ResponseBuffer {
         /// Adds in memory up to the limit and in a file past it: on Linux nothing can make the sender wait.
         mutating func append(_ chunk: [UInt8], memoryLimit: Int) throws {
             if readOffset == writeOffset, byteCount + chunk.count <= memoryLimit { return append(chunk) }
-            let file = try overflow ?? TemporaryFile()
+            let file = try overflow ?? TemporaryFile(isNamed: false)
             overflow = file
             try file.write(chunk, at: writeOffset)
             writeOffset += Int64(chunk.count)
@@ -69,6 +69,6 @@ struct ResponseBuffer {
     #else
         var isEmpty: Bool { byteCount == 0 }
 
-        mutating func popFirst() -> [UInt8]? { popFirstInMemory() }
+        mutating func popFirst() throws -> [UInt8]? { popFirstInMemory() }
     #endif
 }

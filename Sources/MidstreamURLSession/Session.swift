@@ -24,11 +24,16 @@ final class Session: Sendable {
     /// Starts the exchange, or ends it with an error when the session has been invalidated.
     func start(_ exchange: Exchange) {
         // A task made on an invalidated session ends the process, so both happen under one lock.
-        let task = session.withLock { session in session.map(exchange.outgoing.makeTask) }
+        let task = session.withLock { session in
+            session.map { session in
+                let task = exchange.outgoing.makeTask(in: session)
+                delegate.add(exchange, as: task)
+                return task
+            }
+        }
         guard let task else {
             return exchange.giveUp(HTTPError(.connection, "The transport has been closed.", progress: .notSent))
         }
-        delegate.add(exchange, as: task)
         exchange.run(task)
     }
 
@@ -42,10 +47,7 @@ final class Session: Sendable {
 
     /// Ends what is under way with an error, and lets the session go.
     func close() {
-        let error = HTTPError(.connectionLost, "The transport was closed.")
-        for exchange in delegate.current { exchange.giveUp(error) }
         retire()
-        // One that was being started while the first round ran.
-        for exchange in delegate.current { exchange.giveUp(error) }
+        for exchange in delegate.current { exchange.giveUp(HTTPError(.connectionLost, "The transport was closed.")) }
     }
 }

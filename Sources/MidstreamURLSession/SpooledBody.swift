@@ -9,7 +9,7 @@
     /// waiting.
     enum SpooledBody: Sendable {
         case memory([UInt8])
-        case file(TemporaryFile)
+        case file(TemporaryFile, URL)
 
         /// How much is kept in memory; more goes to a file.
         private static let memoryLimit = 512 << 10
@@ -24,7 +24,7 @@
             for try await chunk in body {
                 if let length, count + Int64(chunk.count) > length { throw Self.wrongLength(length) }
                 if file == nil, Int(count) + chunk.count > Self.memoryLimit {
-                    file = try Self.keeping { try TemporaryFile() }
+                    file = try Self.keeping { try TemporaryFile(isNamed: true) }
                     try Self.keeping { try file?.write(memory, at: 0) }
                     memory = []
                 }
@@ -38,7 +38,7 @@
             // A stream may end early because the task was cancelled.
             try Task.checkCancellation()
             if let length, count < length { throw Self.wrongLength(length) }
-            self = file.map(Self.file) ?? .memory(memory)
+            if let file, let url = file.url { self = .file(file, url) } else { self = .memory(memory) }
         }
 
         private static func keeping<Value>(_ work: () throws -> Value) throws -> Value {

@@ -8,24 +8,31 @@
         internal import Musl
     #endif
 
-    /// A file that only this process's user can read, and that goes with the object.
+    /// A file that only this process's user can read, and that goes with the object; one without a name also goes with the
+    /// process.
     ///
     /// Its members may be called from any thread, each position being written before it is read.
     final class TemporaryFile: Sendable {
-        let url: URL
+        /// Where it is; nil without a name.
+        let url: URL?
         private let descriptor: Int32
 
-        init() throws {
+        init(isNamed: Bool) throws {
             var template = Array(
                 FileManager.default.temporaryDirectory.appendingPathComponent("midstream.XXXXXX").path.utf8CString)
             descriptor = mkstemp(&template)
             guard descriptor >= 0 else { throw Self.failure() }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            url = URL(fileURLWithPath: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+            if isNamed {
+                url = URL(fileURLWithPath: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+            } else {
+                url = nil
+                unlink(template)
+            }
         }
 
         deinit {
-            unlink(url.path)
+            if let url { unlink(url.path) }
             close(descriptor)
         }
 

@@ -7,14 +7,57 @@ public import MidstreamCore
     public import Foundation
 #endif
 
-/// Sends requests with URLSession: the transport of Apple's platforms, which also runs on Linux.
+/// Sends requests with URLSession: the default transport of Apple's platforms, which also runs on Linux.
+///
+/// It follows no redirects, keeps no cookies, caches nothing and stores no credentials, whatever the configuration says; user
+/// and password in a URL are left out. Encoded bodies (gzip, deflate, br; on Linux zstd too) arrive decoded, and
+/// `Content-Encoding` and `Content-Length` are then taken out of the head. A streamed response is held up on Apple's platforms
+/// when its reader is behind; on Linux the rest waits in a file. Proxies, TLS versions and the number of connections for each
+/// host (six, when nothing else is said) are the configuration's.
+///
+/// Proxy and connection settings, protocol classes and further headers come from the `URLSessionConfiguration`.
+///
+/// ## Limitations
+///
+/// Everywhere:
+/// - A repeated request field is sent as one, its values joined by `, ` (RFC 9110 §5.3) or, for `Cookie`, `; ` (RFC 6265 §5.4).
+///   The order of fields isn't kept. Values are sent as UTF-8. URLSession adds `Accept`, `Accept-Language` and `User-Agent`
+///   where the request has none.
+/// - Received fields come in the order of their names, values of one name joined by `, `. `Set-Cookie` is taken apart again.
+/// - `GET` with a body fails with ``HTTPError/Code/unsupported``. Trailers aren't told. The version of HTTP isn't known when
+///   the head comes, so a streamed response says HTTP/1.1.
+/// - Certificates are checked by the system's rules alone: no pinning, no authorities of one's own, no client certificate.
+///
+/// Apple's platforms:
+/// - `POST` without `Content-Type` is sent as `application/x-www-form-urlencoded`.
+///
+/// Linux (swift-corelibs-foundation):
+/// - Some responses **end the process**: a chunked one with trailers. Nothing here can prevent it; use the libcurl transport
+///   where the server isn't trusted.
+/// - Heads fail with ``HTTPError/Code/protocolViolation`` when a field isn't UTF-8, its colon is followed by no space, or the
+///   status line has no space after the code. Of repeated fields whose names differ in case only the last one arrives.
+/// - A task can't be suspended, and all sessions of the process share one queue. So what is received and not yet read goes to
+///   an unnamed file in the temporary folder once more than the limit waits, and a request body that is a stream is read to
+///   its end before anything is sent (to memory up to 512 KiB, else to such a file). It then has a length and isn't
+///   sent chunked. A file that becomes shorter while it is sent stalls the request until it is cancelled.
+/// - The head of a redirect arrives together with its body, which is kept in memory however long it is. The body of a redirect
+///   without a usable `Location` is lost.
+/// - The configuration's proxy is ignored, and the environment's (`http_proxy` …) is used.
+/// - Of the metrics only the time to the head and the total are known. The version of HTTP isn't told.
+/// - The task's own causes have few codes: most failures of a connection in use are ``HTTPError/Code/connectionLost``.
 public final class URLSessionTransport: HTTPTransport {
-    /// How many bytes of a streamed response may wait for their reader before the transfer is held up: 512 KiB.
+    /// How many bytes of a streamed response may wait in memory for their reader: 512 KiB.
     public static let defaultBufferLimit = 512 << 10
 
     private let session: Session
     private let bufferLimit: Int
 
+    /// Makes a transport with a session of its own.
+    ///
+    /// - Parameters:
+    ///   - configuration: Copied; an ephemeral one by default. Its cookies, cache, credential storage and timeouts are
+    ///     replaced: the client ends what takes too long, by cancelling.
+    ///   - bufferLimit: How many bytes of a streamed response may wait in memory for their reader.
     public init(
         configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit
     ) {
@@ -31,17 +74,25 @@ public final class URLSessionTransport: HTTPTransport {
         self.bufferLimit = bufferLimit
     }
 
+    /// Lets responses that are still arriving come to their end.
     deinit { session.retire() }
 
+    /// Sends one request; see ``HTTPTransport/send(_:)``.
+    ///
+    /// - Throws: ``HTTPError`` with the `URLError` behind it, what a streamed request body throws, or `CancellationError`, at
+    ///   once in each phase; the session gives up the exchange meanwhile.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        var outgoing = try OutgoingRequest(request)
         #if canImport(FoundationNetworking)
-            outgoing = try await outgoing.spooled()
+            let outgoing = try await OutgoingRequest(request).spooled()
+        #else
+            let outgoing = try OutgoingRequest(request)
         #endif
         let exchange = Exchange(request, outgoing, bufferLimit: bufferLimit)
         return try await exchange.response(startingWith: session.start)
     }
 
+    /// Ends what is under way with ``HTTPError/Code/connectionLost``; later requests fail with ``HTTPError/Code/connection``.
+    /// Harmless when repeated.
     public func close() { session.close() }
 }

@@ -1,9 +1,9 @@
 #if Curl && os(Linux)
     import Foundation
     import Interception
+    import MidstreamCore
     import Testing
 
-    @testable import MidstreamCore
     @testable import MidstreamCurl
 
     @Suite(.timeLimit(.minutes(1))) struct CurlTransportTests {
@@ -76,15 +76,8 @@
 
     func request(_ url: String, _ delivery: BodyDelivery) -> HTTPRequest {
         var request = HTTPRequest(url)
-        let pipeline = Pipeline(client: [], builtIn: [], transport: NoTransport())
-        request.call = Call(
-            delivery: delivery, pipeline: pipeline, checkedURL: url, clock: ContinuousClock(), isTraced: false)
+        request.delivery = delivery
         return request
-    }
-
-    /// Stands where a pipeline needs a transport that it will not use.
-    private struct NoTransport: HTTPTransport {
-        func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw HTTPError(.unsupported) }
     }
 
     extension [[UInt8]] {

@@ -78,7 +78,7 @@
         @Test(arguments: ["connect", "head", "body", "upload"]) func `Each phase has its timeout`(_ phase: String) async throws {
             let server = try RawServer { connection in
                 if phase == "body" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab") }
-                Thread.sleep(until: .distantFuture)
+                connection.waitForHangUp()
             }
             var configuration = CurlTransport.Configuration()
             configuration.connectTimeout = .milliseconds(phase == "connect" ? 50 : 60_000)

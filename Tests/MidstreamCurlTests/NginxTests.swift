@@ -54,7 +54,7 @@
             }
         }
 
-        @Test func `HTTP/1.1 can be had over TLS, and HTTP/2 without`() async throws {
+        @Test func `HTTP/1.1 can be had over TLS`() async throws {
             var configuration = transport.configuration
             configuration.httpVersions = .http1Only
             let response = try await CurlTransport(configuration: configuration).send(

@@ -30,7 +30,7 @@
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nearly")
-                Thread.sleep(until: .distantFuture)
+                connection.waitForHangUp()
             }
             var request = request(server.url, delivery)
             request.method = .post
@@ -85,10 +85,6 @@
                 try await head(HTTPRequest("\(server.url)/a?b", headers: headers)) == ["GET /a?b HTTP/1.1", "Host: other"]
                     + fields)
             let large = HTTPBody.bytes([UInt8](repeating: 1, count: 3 << 20))
-            #expect(
-                try await head(HTTPRequest(.post, server.url, headers: headers, body: large))
-                    == ["POST / HTTP/1.1", "Host: other"] + fields.prefix(1) + ["Content-Length: \(3 << 20)"] + fields.dropFirst()
-                    || true)
             let lines = try await head(HTTPRequest(.post, server.url, headers: headers, body: large))
             #expect(Set(lines) == Set(["POST / HTTP/1.1", "Host: other", "Content-Length: \(3 << 20)"] + fields))
             let typed = try await head(HTTPRequest(.put, server.url, body: .text("a")))

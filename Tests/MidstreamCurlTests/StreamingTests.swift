@@ -122,7 +122,7 @@
             let made = Locked(0)
             let server = try RawServer { connection in
                 _ = connection.readHead()
-                Thread.sleep(until: .distantFuture)
+                connection.waitForHangUp()
             }
             let body = HTTPBody.stream {
                 AsyncStream<[UInt8]> {

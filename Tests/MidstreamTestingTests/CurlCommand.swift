@@ -9,24 +9,18 @@ enum CurlCommand {
     }
 
     /// - Returns: curl's exit status and what it wrote to standard output.
-    static func run(_ arguments: String..., input: [UInt8] = []) async throws -> Result {
+    static func run(_ arguments: String...) async throws -> Result {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
         process.arguments = ["-sS", "--noproxy", "*", "--max-time", "60"] + arguments
         let output = Pipe()
-        let stdin = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        process.standardInput = stdin
+        process.standardInput = FileHandle.nullDevice
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 do {
                     try process.run()
-                    let writer = stdin.fileHandleForWriting
-                    Thread.detachNewThread {
-                        try? writer.write(contentsOf: Data(input))
-                        try? writer.close()
-                    }
                     let data = try output.fileHandleForReading.readToEnd() ?? Data()
                     process.waitUntilExit()
                     continuation.resume(returning: Result(status: process.terminationStatus, output: Array(data)))

@@ -1,7 +1,6 @@
 import Foundation
+import MidstreamCore
 import Synchronization
-
-@testable import MidstreamCore
 
 #if canImport(Glibc)
     import Glibc
@@ -11,25 +10,21 @@ import Synchronization
 
 /// A loopback server that sends the very bytes a test wants, one thread for each connection.
 final class RawServer: Sendable {
+    private final class Progress: Sendable {
+        let state = Mutex((accepted: 0, isOver: false))
+    }
+
     let port: UInt16
-    private let listener: Int32
-    private let accepted = Mutex(0)
+    private let progress = Progress()
 
     var url: String { "http://127.0.0.1:\(port)" }
     /// How many connections were accepted.
-    var connectionCount: Int { accepted.withLock { $0 } }
+    var connectionCount: Int { progress.state.withLock { $0.accepted } }
 
     init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
-        #if canImport(Darwin)
-            listener = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-            listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let listener = Self.makeSocket()
+        var address = Self.loopback(port: 0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = listener
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 bind(listener, address, size) == 0 && listen(listener, 64) == 0 && getsockname(listener, address, &size) == 0
@@ -37,11 +32,19 @@ final class RawServer: Sendable {
         }
         guard isBound else { throw CocoaError(.featureUnsupported) }
         port = UInt16(bigEndian: address.sin_port)
-        Thread.detachNewThread { [weak self] in
+        Thread.detachNewThread { [progress] in
             while true {
                 let socket = accept(listener, nil, nil)
-                if socket < 0 { return }
-                self?.accepted.withLock { $0 += 1 }
+                let isOver = progress.state.withLock { state in
+                    state.accepted += 1
+                    return state.isOver || socket < 0
+                }
+                if isOver {
+                    // Here rather than in deinit: another server could get the number while this thread still accepts with it.
+                    close(listener)
+                    close(socket)
+                    return
+                }
                 Thread.detachNewThread {
                     let connection = RawConnection(socket)
                     serve(connection)
@@ -49,6 +52,35 @@ final class RawServer: Sendable {
                 }
             }
         }
+    }
+
+    /// Wakes the accepting thread with a connection, since closing the listener doesn't everywhere.
+    deinit {
+        progress.state.withLock { $0.isOver = true }
+        let socket = Self.makeSocket()
+        var address = Self.loopback(port: port)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = connect(socket, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        close(socket)
+    }
+
+    private static func makeSocket() -> Int32 {
+        #if canImport(Darwin)
+            socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+    }
+
+    private static func loopback(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        return address
     }
 
     /// Answers each request with the same bytes and keeps the connection.
@@ -73,11 +105,6 @@ final class RawServer: Sendable {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
             }
         }
-    }
-
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 }
 
@@ -172,16 +199,9 @@ extension HTTPRequest {
     /// The request as the client hands it to a transport when the whole body is wanted.
     func buffered(upTo limit: Int = 1 << 20) -> HTTPRequest {
         var request = self
-        let pipeline = Pipeline(client: [], builtIn: [], transport: NoTransport())
-        request.call = Call(
-            delivery: .buffered(upTo: limit), pipeline: pipeline, checkedURL: urlText, clock: ContinuousClock(), isTraced: false)
+        request.delivery = .buffered(upTo: limit)
         return request
     }
-}
-
-/// Stands where a pipeline needs a transport that it will not use.
-private struct NoTransport: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw HTTPError(.unsupported) }
 }
 
 extension HTTPResponse {

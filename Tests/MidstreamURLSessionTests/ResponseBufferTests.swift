@@ -43,7 +43,6 @@ import Testing
                     position = end
                     if position % 5 == 0, let chunk = try buffer.popFirst() { read += chunk }
                 }
-                #expect(!buffer.isEmpty)
                 while let chunk = try buffer.popFirst() { read += chunk }
                 #expect(read == sent)
                 #expect(buffer.isEmpty)

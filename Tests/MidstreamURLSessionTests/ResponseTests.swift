@@ -125,6 +125,21 @@ import Testing
         #expect(try await transport.send(HTTPRequest(chunked.url).buffered(upTo: 10)).data.count == 10)
     }
 
+    @Test func aReaderThatIsBehindMissesNothing() async throws {
+        let content = (0..<(2 << 20)).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        let sent = Event()
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n")
+            connection.write(Array(content[..<4096]))
+            sent.happen()
+            connection.write(Array(content[4096...]))
+        }
+        let response = try await URLSessionTransport(bufferLimit: 1).send(HTTPRequest(server.url))
+        await sent.wait()
+        #expect(try await response.body.collect() == content)
+    }
+
     @Test func aConnectionServesTheNextRequest() async throws {
         let server = try RawServer.echoing()
         for _ in 1...5 { _ = try await transport.send(HTTPRequest(server.url)).text() }

@@ -14,3 +14,17 @@ extension String {
         return basic(user: parts[0], password: parts.count > 1 ? parts[1] : "")
     }
 }
+
+extension HTTPRequest {
+    /// Moves user and password from the URL to an `Authorization` header, unless the request has one: no transport is to see
+    /// them elsewhere.
+    mutating func moveCredentialsToHeader() {
+        guard urlText.utf8.contains(UInt8(ascii: "@")) else { return }
+        var parts = URLText(urlText)
+        guard let userInfo = parts.userInfo else { return }
+        parts.authority = parts.hostAndPort
+        urlText = parts.text
+        guard !userInfo.isEmpty, !headers.contains(.authorization) else { return }
+        headers[.authorization] = .basic(userInfo: String(userInfo))
+    }
+}

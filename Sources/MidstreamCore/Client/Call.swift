@@ -2,27 +2,35 @@ internal import Interception
 
 /// What belongs to one call and is shared by all its attempts.
 package final class Call: Sendable {
-    package let delivery: BodyDelivery
+    package let client: HTTPClient
+    /// Whether the call is made on behalf of another one that failed; then it may not ask for such a call itself.
+    package let isAlternate: Bool
     package let pipeline: Pipeline
     /// The URL that was resolved and checked when the call began.
     package let checkedURL: String
     package let recorder: TraceRecorder?
     package let stopwatch: Stopwatch
-    /// Responses of this call whose bodies may still be arriving. One that a second exchange takes the place of is closed.
-    private let openBodies: Locked<[HTTPBody]>?
+    /// Bodies of this call that may still be arriving. One that a second exchange takes the place of is closed. Not kept alive,
+    /// since a trace keeps the call and would keep their connections with it.
+    private let openBodies: Locked<[OpenBody]>?
 
-    init(delivery: BodyDelivery, pipeline: Pipeline, checkedURL: String, clock: any Clock<Duration>, isTraced: Bool) {
-        self.delivery = delivery
+    private struct OpenBody: Sendable {
+        weak var source: (any IncomingBody)?
+    }
+
+    init(client: HTTPClient, isStreamed: Bool, isAlternate: Bool, pipeline: Pipeline, checkedURL: String) {
+        self.client = client
+        self.isAlternate = isAlternate
         self.pipeline = pipeline
         self.checkedURL = checkedURL
-        recorder = isTraced ? TraceRecorder(pipeline: pipeline) : nil
-        stopwatch = Stopwatch(on: clock)
-        openBodies = delivery == .streamed ? Locked([]) : nil
+        recorder = client.configuration.recordsTrace ? TraceRecorder(pipeline: pipeline) : nil
+        stopwatch = Stopwatch(on: client.configuration.clock)
+        openBodies = isStreamed ? Locked([]) : nil
     }
 
     func opened(_ body: HTTPBody) {
-        guard body.incoming != nil else { return }
-        openBodies?.withLock { $0.append(body) }
+        guard let source = body.incoming else { return }
+        openBodies?.withLock { $0.append(OpenBody(source: source)) }
     }
 
     func closeOpenBodies() {
@@ -31,6 +39,6 @@ package final class Call: Sendable {
             defer { bodies = [] }
             return bodies
         }
-        for body in bodies { body.close() }
+        for body in bodies { body.source?.close() }
     }
 }

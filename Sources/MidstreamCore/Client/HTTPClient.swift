@@ -11,6 +11,7 @@ public final class HTTPClient: Sendable {
     public let configuration: Configuration
     /// What puts the requests on the wire.
     public let transport: any HTTPTransport
+    private let arbiter: Arbiter
     private let assembled: Pipeline
     private let query: String?
 
@@ -30,17 +31,13 @@ public final class HTTPClient: Sendable {
         self.transport = transport
         let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
         query = items.isEmpty ? nil : items.joined(separator: "&")
-        assembled = Pipeline(client: interceptors(), builtIn: Self.builtIn(configuration), transport: transport)
+        arbiter = Arbiter(configuration)
+        assembled = Pipeline(
+            client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
     }
 
-    private static func builtIn(_ configuration: Configuration) -> [Pipeline.Element] {
-        [
-            Pipeline.Element(
-                interceptor: Arbiter(configuration), name: "Arbiter", place: .arbiter, scope: .builtIn),
-            Pipeline.Element(
-                interceptor: Redirects(policy: configuration.redirects), name: "Redirects", place: .redirects, scope: .builtIn),
-        ]
-    }
+    /// Where the client stands with its budget for retries; nil when it has none.
+    public var retryBudget: RetryBudget.State? { arbiter.ledger?.state }
 
     /// The order in which requests of this client pass; it prints itself by stage.
     public var pipeline: PipelineDescription { PipelineDescription(assembled) }
@@ -77,12 +74,23 @@ public final class HTTPClient: Sendable {
         return try await Explanation(of: start, given: request, in: pipeline, configuration)
     }
 
-    private func run(_ request: HTTPRequest, delivery: BodyDelivery) async throws -> HTTPResponse {
-        let (request, pipeline) = try prepared(request, delivery: delivery)
+    /// Sends a request on behalf of a call that failed.
+    func sendAlternate(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), isAlternate: true)
+    }
+
+    private func run(
+        _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
+    ) async throws -> HTTPResponse {
+        let (request, pipeline) = try prepared(request, delivery: delivery, isAlternate: isAlternate)
         let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
         do {
             return try await limit.run(error: { .deadlineExceeded($0) }) {
-                try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+                var response = try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+                // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
+                try await response.buffer(as: delivery)
+                if response.request.call !== request.call { response.request.call = request.call }
+                return response
             }
         } catch let error as HTTPError {
             throw error.completed(request: request, trace: Trace(request.call))
@@ -90,7 +98,9 @@ public final class HTTPClient: Sendable {
     }
 
     /// The request with an absolute URL and with what the client adds, ready for the pipeline that it is to pass through.
-    private func prepared(_ request: HTTPRequest, delivery: BodyDelivery) throws -> (HTTPRequest, Pipeline) {
+    private func prepared(
+        _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
+    ) throws -> (HTTPRequest, Pipeline) {
         var prepared = request
         do {
             prepared.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
@@ -100,9 +110,10 @@ public final class HTTPClient: Sendable {
         }
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
+        prepared.delivery = delivery
         prepared.call = Call(
-            delivery: delivery, pipeline: pipeline, checkedURL: prepared.urlText, clock: configuration.clock,
-            isTraced: configuration.recordsTrace)
+            client: self, isStreamed: delivery == .streamed, isAlternate: isAlternate, pipeline: pipeline,
+            checkedURL: prepared.urlText)
         return (prepared, pipeline)
     }
 }
@@ -113,16 +124,7 @@ extension HTTPRequest {
     fileprivate mutating func completeHeaders(defaults: HTTPHeaders) {
         headers.merge(defaults: defaults)
         if let type = body.contentType, !headers.contains(.contentType) { headers[.contentType] = type }
-        if urlText.utf8.contains(UInt8(ascii: "@")) { moveCredentialsToHeader() }
-    }
-
-    private mutating func moveCredentialsToHeader() {
-        var parts = URLText(urlText)
-        guard let userInfo = parts.userInfo else { return }
-        parts.authority = parts.hostAndPort
-        urlText = parts.text
-        guard !headers.contains(.authorization) else { return }
-        headers[.authorization] = .basic(userInfo: String(userInfo))
+        moveCredentialsToHeader()
     }
 }
 

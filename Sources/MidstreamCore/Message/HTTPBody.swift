@@ -123,19 +123,23 @@ public struct HTTPBody: Sendable {
             guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
             return bytes
         }
+        do {
+            return try await collectChunks(upTo: limit)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    private func collectChunks(upTo limit: Int) async throws -> [UInt8] {
         var collected: [UInt8] = []
         if let length {
-            guard length <= limit else {
-                close()
-                throw HTTPError.bodyTooLarge(limit: limit)
-            }
-            collected.reserveCapacity(Int(length))
+            guard length <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
+            // A length is what someone says: it isn't given more memory in advance than a body may take without being asked for.
+            collected.reserveCapacity(Int(Swift.max(0, Swift.min(length, Int64(Self.defaultCollectLimit)))))
         }
         for try await chunk in self {
-            guard collected.count + chunk.count <= limit else {
-                close()
-                throw HTTPError.bodyTooLarge(limit: limit)
-            }
+            guard chunk.count <= limit - collected.count else { throw HTTPError.bodyTooLarge(limit: limit) }
             if collected.isEmpty, collected.capacity < chunk.count { collected = chunk } else { collected += chunk }
         }
         return collected
@@ -181,7 +185,7 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
 }
 
 /// Tells bodies apart without holding on to them or looking inside.
-struct BodyIdentity: Equatable {
+struct BodyIdentity: Hashable {
     private let kind: UInt8
     private let mark: Int
     private let length: Int

@@ -140,10 +140,9 @@ extension Collection<UInt8> where Self: BidirectionalCollection {
 extension String {
     /// The text of a field value: UTF-8 when it is that, ISO 8859-1 otherwise (what older servers meant by other bytes).
     package init(fieldBytes bytes: UnsafeBufferPointer<UInt8>) {
-        if let text = String(validating: bytes, as: UTF8.self) {
-            self = text
-        } else {
-            self = String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
-        }
+        // Decoding repairs what isn't UTF-8, so that it differs then. The initialiser that says so needs newer systems.
+        let text = String(decoding: bytes, as: UTF8.self)
+        let isUTF8 = text.utf8.count == bytes.count && text.utf8.elementsEqual(bytes)
+        self = isUTF8 ? text : String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 }

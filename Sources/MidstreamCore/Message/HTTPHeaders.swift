@@ -118,15 +118,15 @@ public struct HTTPHeaders: Sendable {
     /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
     package mutating func merge(defaults: HTTPHeaders) {
         guard !defaults.isEmpty || defaults.marks != nil else { return }
+        let own = self
         if bytes.isEmpty {
             bytes = defaults.bytes
         } else {
-            let own = self
             for (name, value) in defaults where !own.contains(name) { append(name, value) }
         }
         guard defaults.marks != nil else { return }
         for name in defaults.sensitiveNames { markSensitive(name) }
-        refused += defaults.refused
+        refused += defaults.refused.filter { !own.contains($0) }
     }
 
     /// Whether both are unchanged copies of the same fields; costs no comparison of their contents.
@@ -176,8 +176,16 @@ extension HTTPHeaders: Hashable {
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A line for each field, secret values withheld.
     public var description: String {
-        map { "\($0.name): \(isSensitive($0.name) ? Self.withheld : $0.value)" }.joined(separator: "\n")
+        map { "\($0.name): \(shown($0.value, of: $0.name))" }.joined(separator: "\n")
     }
+
+    /// A value as it may be shown: withheld when it is secret, and a URL without the secrets in it.
+    func shown(_ value: String, of name: Name) -> String {
+        if isSensitive(name) { return Self.withheld }
+        return Self.namesOfURLs.contains(name) ? URLText.redacted(value) : value
+    }
+
+    private static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]
 
     /// The same as ``description``.
     public var debugDescription: String { description }

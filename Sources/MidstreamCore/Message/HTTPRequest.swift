@@ -17,6 +17,8 @@ public struct HTTPRequest: Identifiable, Sendable {
     public var body: HTTPBody
     /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.
     public package(set) var attempt = 1
+    /// How the response's body is to be delivered; set by the client for its transport.
+    public package(set) var delivery = BodyDelivery.streamed
     /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
     package var attemptEnd: Duration?
     /// What belongs to the call that the request is part of; nil outside the pipeline.
@@ -145,9 +147,6 @@ extension HTTPRequest {
         guard let attemptEnd, let call else { return nil }
         return attemptEnd - call.stopwatch.elapsed
     }
-
-    /// How the response's body is to be delivered; set by the client for its transport.
-    public var delivery: BodyDelivery { call?.delivery ?? .streamed }
 }
 
 /// How a transport is to deliver the body of a response.

@@ -1,22 +1,33 @@
 /// A set of statuses, made of single codes and ranges of codes.
 public struct HTTPStatusSet: ExpressibleByArrayLiteral, Hashable, Sendable, CustomStringConvertible {
-    private var ranges: [Range<Int>]
+    /// Ascending, with at least one code between any two, so that equal sets are equal values.
+    private let ranges: [ClosedRange<Int>]
+
+    private init(joining ranges: [ClosedRange<Int>]) {
+        var joined: [ClosedRange<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, last.upperBound >= range.lowerBound || last.upperBound + 1 == range.lowerBound {
+                joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+        self.ranges = joined
+    }
 
     /// The listed statuses.
-    public init(arrayLiteral elements: HTTPStatus...) {
-        ranges = elements.map { $0.code..<($0.code + 1) }
-    }
+    public init(arrayLiteral elements: HTTPStatus...) { self.init(elements) }
 
     /// The listed statuses.
     public init(_ statuses: some Sequence<HTTPStatus>) {
-        ranges = statuses.map { $0.code..<($0.code + 1) }
+        self.init(joining: statuses.map { $0.code...$0.code })
     }
 
     /// All codes of a range, such as `200..<300`.
-    public init(_ range: Range<Int>) { ranges = [range] }
+    public init(_ range: Range<Int>) { self.init(joining: range.isEmpty ? [] : [ClosedRange(range)]) }
 
     /// All codes of a range, such as `200...299`.
-    public init(_ range: ClosedRange<Int>) { ranges = [Range(range)] }
+    public init(_ range: ClosedRange<Int>) { self.init(joining: [range]) }
 
     /// 200..<300.
     public static let success = HTTPStatusSet(200..<300)
@@ -28,7 +39,7 @@ public struct HTTPStatusSet: ExpressibleByArrayLiteral, Hashable, Sendable, Cust
     public static let serverError = HTTPStatusSet(500..<600)
 
     /// Whether nothing is in the set.
-    public var isEmpty: Bool { ranges.allSatisfy(\.isEmpty) }
+    public var isEmpty: Bool { ranges.isEmpty }
 
     /// Whether `status` is in the set.
     public func contains(_ status: HTTPStatus) -> Bool {
@@ -36,14 +47,11 @@ public struct HTTPStatusSet: ExpressibleByArrayLiteral, Hashable, Sendable, Cust
     }
 
     /// The statuses of both sets.
-    public func union(_ other: HTTPStatusSet) -> HTTPStatusSet {
-        var all = self
-        all.ranges += other.ranges
-        return all
-    }
+    public func union(_ other: HTTPStatusSet) -> HTTPStatusSet { HTTPStatusSet(joining: ranges + other.ranges) }
 
     /// The codes and ranges, such as `200–299, 304`.
     public var description: String {
-        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound - 1)" }.joined(separator: ", ")
+        ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound)" }
+            .joined(separator: ", ")
     }
 }

@@ -102,7 +102,7 @@ extension URLText {
 
     private static func isHost(_ host: Substring) -> Bool {
         if host.hasPrefix("[") {
-            return host.hasSuffix("]")
+            return host.hasSuffix("]") && host.utf8.contains(UInt8(ascii: ":"))
                 && host.dropFirst().dropLast().utf8.allSatisfy {
                     $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") || $0.isUnreserved
                 }

@@ -1,13 +1,19 @@
 public import Interception
 
 /// A request interceptor that is written as a closure.
-public struct ClosureRequestInterceptor: RequestInterceptor {
+public struct ClosureRequestInterceptor: RequestInterceptor, NamedInterceptor {
     /// `.attempt` unless given.
     public let stage: Stage
+    package let name: String
     private let body: @Sendable (inout HTTPRequest) async throws -> Void
 
     /// Makes an interceptor of a closure, which follows the rules of ``RequestInterceptor/intercept(request:)``.
-    public init(stage: Stage = .attempt, _ body: @escaping @Sendable (inout HTTPRequest) async throws -> Void) {
+    ///
+    /// - Parameter name: What pipelines and traces call it; the type's name by default.
+    public init(
+        _ name: String? = nil, stage: Stage = .attempt, _ body: @escaping @Sendable (inout HTTPRequest) async throws -> Void
+    ) {
+        self.name = name ?? "ClosureRequestInterceptor"
         self.stage = stage
         self.body = body
     }
@@ -17,13 +23,19 @@ public struct ClosureRequestInterceptor: RequestInterceptor {
 }
 
 /// A response interceptor that is written as a closure.
-public struct ClosureResponseInterceptor: ResponseInterceptor {
+public struct ClosureResponseInterceptor: ResponseInterceptor, NamedInterceptor {
     /// `.attempt` unless given.
     public let stage: Stage
+    package let name: String
     private let body: @Sendable (inout HTTPResponse) async throws -> Void
 
     /// Makes an interceptor of a closure, which follows the rules of ``ResponseInterceptor/intercept(response:)``.
-    public init(stage: Stage = .attempt, _ body: @escaping @Sendable (inout HTTPResponse) async throws -> Void) {
+    ///
+    /// - Parameter name: What pipelines and traces call it; the type's name by default.
+    public init(
+        _ name: String? = nil, stage: Stage = .attempt, _ body: @escaping @Sendable (inout HTTPResponse) async throws -> Void
+    ) {
+        self.name = name ?? "ClosureResponseInterceptor"
         self.stage = stage
         self.body = body
     }
@@ -33,16 +45,20 @@ public struct ClosureResponseInterceptor: ResponseInterceptor {
 }
 
 /// An interceptor that is written as a closure.
-public struct ClosureHTTPInterceptor: HTTPInterceptor {
+public struct ClosureHTTPInterceptor: HTTPInterceptor, NamedInterceptor {
     /// `.attempt` unless given.
     public let stage: Stage
+    package let name: String
     private let body: @Sendable (HTTPRequest, Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
 
     /// Makes an interceptor of a closure, which follows the rules of ``HTTPInterceptor/intercept(_:next:)``.
+    ///
+    /// - Parameter name: What pipelines and traces call it; the type's name by default.
     public init(
-        stage: Stage = .attempt,
+        _ name: String? = nil, stage: Stage = .attempt,
         _ body: @escaping @Sendable (HTTPRequest, Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
     ) {
+        self.name = name ?? "ClosureHTTPInterceptor"
         self.stage = stage
         self.body = body
     }

@@ -29,17 +29,8 @@ struct Exchange: Sendable {
 
     private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
         var response = try await transport.send(request)
-        switch request.delivery {
-        case .buffered(let limit):
-            if response.body.bytes == nil {
-                let body = response.body
-                response.body = .bytes(try await body.collect(upTo: limit))
-                response.trailers = response.trailers ?? body.incoming?.trailers
-                response.metrics = response.metrics ?? body.incoming?.metrics
-            }
-        case .streamed:
-            request.call?.opened(response.body)
-        }
+        try await response.buffer(as: request.delivery)
+        if request.delivery == .streamed { request.call?.opened(response.body) }
         return response
     }
 
@@ -59,6 +50,7 @@ struct Exchange: Sendable {
         }
         if request.urlText != request.call?.checkedURL {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
+            request.moveCredentialsToHeader()
         }
         if request.body.isSpent {
             throw HTTPError(
@@ -66,6 +58,17 @@ struct Exchange: Sendable {
                 request: request, progress: .notSent)
         }
         return request
+    }
+}
+
+extension HTTPResponse {
+    /// Takes the body into memory, if it is to be delivered like that and isn't there yet.
+    mutating func buffer(as delivery: BodyDelivery) async throws {
+        guard case .buffered(let limit) = delivery, body.bytes == nil else { return }
+        let arriving = body
+        body = .bytes(try await arriving.collect(upTo: limit))
+        trailers = trailers ?? arriving.incoming?.trailers
+        metrics = metrics ?? arriving.incoming?.metrics
     }
 }
 

@@ -51,7 +51,13 @@ package final class Pipeline: Sendable {
         traced = ChainLinks(interceptors, observer: TraceObserver(), terminal: terminal)
     }
 
-    convenience init(client interceptors: [any HTTPInterceptor], builtIn: [Element], transport: any HTTPTransport) {
+    convenience init(
+        client interceptors: [any HTTPInterceptor], arbiter: Arbiter, redirects: Redirects, transport: any HTTPTransport
+    ) {
+        let builtIn = [
+            Element(interceptor: arbiter, name: arbiter.name, place: .arbiter, scope: .builtIn),
+            Element(interceptor: redirects, name: redirects.name, place: .redirects, scope: .builtIn),
+        ]
         self.init(
             Self.sorted(builtIn + Self.elements(interceptors, scope: .client)),
             transportName: "\(type(of: transport))", exchange: Exchange(transport))

@@ -63,7 +63,7 @@ extension HTTPHeaders {
         for (name, _) in self where seen.insert(name).inserted {
             let values = values(name)
             guard values != before.values(name) else { continue }
-            let shown = isSensitive(name) ? Self.withheld : values.joined(separator: ", ")
+            let shown = isSensitive(name) ? Self.withheld : values.map { self.shown($0, of: name) }.joined(separator: ", ")
             changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
         }
         for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }

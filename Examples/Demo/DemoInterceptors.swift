@@ -1,0 +1,34 @@
+import Foundation
+import Midstream
+
+/// A request interceptor: it gives the call a name that is the same on every attempt.
+struct RequestID: RequestInterceptor {
+    let stage = Stage.call
+
+    func intercept(request: inout HTTPRequest) async throws {
+        request.headers["X-Request-ID"] = request.id.uuidString
+    }
+}
+
+/// A response interceptor: it turns a header into something that the rest of the program understands.
+struct ServerTime: ResponseInterceptor {
+    func intercept(response: inout HTTPResponse) async throws {
+        if let milliseconds = response.headers["X-Time"] { response.headers["X-Server-Time"] = "\(milliseconds) ms" }
+    }
+
+    static func of(_ response: HTTPResponse) -> String { response.headers["X-Server-Time"] ?? "unknown" }
+}
+
+/// A full interceptor at the innermost stage: it sees exactly what goes on the wire and what comes back.
+struct WireLog: HTTPInterceptor {
+    let stage = Stage.exchange
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let response = try await next(request)
+        print("  attempt \(request.attempt): \(request)  →  \(response.status)")
+        return response
+    }
+
+    /// What an explanation says of it; without this it would say that nobody knows.
+    func plan(_ request: inout HTTPRequest) async throws -> String? { "prints each exchange" }
+}

@@ -1,0 +1,32 @@
+/// How the delays before successive retries grow.
+enum Backoff: Sendable {
+    case constant(Duration)
+    case exponential(base: Duration, multiplier: Double, cap: Duration, jitter: RetryStrategy.Jitter)
+    case fibonacci(unit: Duration, cap: Duration)
+
+    /// The delay before a retry.
+    ///
+    /// - Parameters:
+    ///   - retry: 1 for the first.
+    ///   - previous: The delay before the retry before; nil for the first.
+    ///   - random: Gives numbers in 0..<1.
+    func delay(beforeRetry retry: Int, previous: Duration?, random: () -> Double) -> Duration {
+        switch self {
+        case .constant(let delay):
+            return max(.zero, delay)
+        case .exponential(let base, let multiplier, let cap, let jitter):
+            if jitter == .decorrelated {
+                let ceiling = max(base, (previous ?? base) * 3)
+                return min(cap, base + (ceiling - base) * random())
+            }
+            var delay = min(base, cap)
+            // Growing stops at the cap, so that a large number of retries can't overflow.
+            for _ in 1..<max(1, retry) where delay < cap { delay = min(cap, delay * multiplier) }
+            return max(.zero, jitter == .full ? delay * random() : delay)
+        case .fibonacci(let unit, let cap):
+            var (delay, next) = (unit, unit)
+            for _ in 1..<max(1, retry) where delay < cap { (delay, next) = (next, delay + next) }
+            return max(.zero, min(delay, cap))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// What an attempt brought.
+enum Outcome: Sendable {
+    case response(HTTPResponse)
+    case failure(any Error)
+
+    var response: HTTPResponse? {
+        if case .response(let response) = self { response } else { nil }
+    }
+
+    /// The outcome in a few words, without secrets.
+    var summary: String {
+        switch self {
+        case .response(let response): "\(response.status)"
+        case .failure(let error): TraceRecorder.text(of: error)
+        }
+    }
+}
+
+/// What is to be done about an outcome.
+enum Judgement: Sendable {
+    case deliver(HTTPResponse)
+    /// The error, and the response that it gives up.
+    case fail(any Error, HTTPResponse?)
+    /// The strategy, the error that the call ends with if there is no retry, the outcome as the validators left it, and the
+    /// validators without the one that asked.
+    case retry(RetryStrategy, any Error, Outcome, others: [any HTTPValidator])
+}
+
+extension Arbiter {
+    /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
+    func judge(_ outcome: Outcome, of attempt: HTTPRequest) async throws -> Judgement {
+        var outcome = outcome
+        let validators = attempt.validators ?? configuration.validators
+        for (place, validator) in validators.enumerated() {
+            let verdict: Verdict
+            do {
+                switch outcome {
+                case .response(let response): verdict = try await validator.validate(response, for: attempt)
+                case .failure(let error): verdict = try await validator.validate(error, for: attempt)
+                }
+            } catch {
+                if error is CancellationError || Task.isCancelled {
+                    outcome.response?.body.close()
+                    throw CancellationError()
+                }
+                return .fail(error, outcome.response)
+            }
+            switch verdict {
+            case .next: continue
+            case .nextWith(let other): outcome = .response(other)
+            case .fail(let error): return .fail(error, outcome.response)
+            case .retry(let strategy):
+                let others = validators.enumerated().filter { $0.offset != place }.map(\.element)
+                return .retry(strategy, outcome.error, outcome, others: others)
+            }
+        }
+        switch outcome {
+        case .response(let response): return .deliver(response)
+        case .failure(let error): return .fail(error, nil)
+        }
+    }
+}
+
+extension Outcome {
+    /// The error that a call ends with when this outcome is its last.
+    fileprivate var error: any Error {
+        switch self {
+        case .failure(let error): return error
+        case .response(let response):
+            guard HTTPStatusSet.successAndRedirect.contains(response.status) else {
+                return HTTPError.unacceptableStatus(response)
+            }
+            return HTTPError(
+                .validation, "A validator asked for a retry of a response with \(response.status), and none was left.",
+                request: response.request, response: response)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Interception
+
+/// Remembers which origins have asked to be left alone, so that the client's other calls wait too instead of each learning it by
+/// itself.
+final class Pacing: Sendable {
+    /// Origins are forgotten when their time is over, and beyond this many the one that ends first is.
+    private static let maximumOrigins = 1_000
+
+    private let stopwatch: Stopwatch
+    private let quietUntil = Locked<[HTTPOrigin: Duration]>([:])
+
+    init(on clock: any Clock<Duration>) { stopwatch = Stopwatch(on: clock) }
+
+    func leaveAlone(_ url: String, for delay: Duration) {
+        guard let origin = HTTPOrigin(url) else { return }
+        let now = stopwatch.elapsed
+        quietUntil.withLock { quiet in
+            quiet = quiet.filter { $0.value > now }
+            quiet[origin] = max(quiet[origin] ?? .zero, now + delay)
+            if quiet.count > Self.maximumOrigins, let first = quiet.min(by: { $0.value < $1.value }) {
+                quiet[first.key] = nil
+            }
+        }
+    }
+
+    /// How long a request to the URL has to wait; nil when it needn't.
+    func wait(for url: String) -> Duration? {
+        guard let origin = HTTPOrigin(url) else { return nil }
+        let now = stopwatch.elapsed
+        return quietUntil.withLock { quiet in quiet[origin].flatMap { $0 > now ? $0 - now : nil } }
+    }
+}

@@ -1,0 +1,90 @@
+/// The account of one call's attempts: what has been sent, how often, and what is still allowed.
+struct Retries {
+    /// The request as the next attempt starts from it: as it entered the arbiter, or as an alternate has changed it.
+    var original: HTTPRequest
+    /// How many retries are allowed.
+    let maximum: Int
+    /// When the present attempt began, in nanoseconds of the monotonic clock.
+    private(set) var attemptStart: UInt64 = 0
+    private let timeout: Duration
+    private let deadline: Duration?
+    private var made = 0
+    private var alternates = 0
+    private var previousDelay: Duration?
+
+    init(of request: HTTPRequest, _ configuration: HTTPClient.Configuration) {
+        original = request
+        maximum = max(0, request.maxRetries ?? configuration.maxRetries)
+        timeout = request.timeout ?? configuration.timeout
+        deadline = (request.deadline ?? configuration.deadline).flatMap { $0 > .zero ? $0 : nil }
+    }
+
+    /// The request of the next attempt.
+    mutating func attempt() -> HTTPRequest {
+        attemptStart = monotonicNanoseconds()
+        var attempt = original
+        attempt.attempt = made + 1
+        attempt.attemptEnd = timeout > .zero ? original.call.map { $0.stopwatch.elapsed + timeout } : nil
+        return attempt
+    }
+
+    /// Throws the error that the call ends with when the strategy may not be followed.
+    func check(_ strategy: RetryStrategy, after outcome: Outcome, because cause: any Error) throws {
+        guard original.call?.isAlternate != true || !strategy.isAlternate else { throw cause }
+        // An alternate is worth one resend even where no retries are allowed, or it would be of no use by default.
+        let isGranted = strategy.isAlternate && alternates == 0
+        guard made < maximum || isGranted else {
+            throw maximum == 0 ? cause : exhausted(cause, outcome, isBudget: false)
+        }
+        guard mayBeResent(after: outcome, strategy) else { throw cause }
+        if original.body.isSpent {
+            throw HTTPError(
+                .bodyNotReplayable, "The request was to be sent again, and its body can be read only once.", request: original,
+                response: outcome.response, underlying: cause, progress: .maybeProcessed)
+        }
+    }
+
+    /// Whether sending the request a second time can do no harm, or the user has taken the decision (RFC 9110 §9.2.2).
+    private func mayBeResent(after outcome: Outcome, _ strategy: RetryStrategy) -> Bool {
+        switch outcome {
+        case .response where !strategy.isAutomatic: return true
+        case .failure(let error as HTTPError) where error.progress == .notSent: return true
+        default:
+            return original.method.isIdempotent || original.headers.contains(.idempotencyKey) || original.allowsUnsafeRetry
+        }
+    }
+
+    /// The delay before the next attempt.
+    ///
+    /// - Parameter asked: What the server asks for.
+    func delay(_ strategy: RetryStrategy, atLeast asked: Duration?, for attempt: HTTPRequest, random: () -> Double) -> Duration {
+        switch strategy.kind {
+        case .delay(let backoff):
+            max(backoff.delay(beforeRetry: made + 1, previous: previousDelay, random: random), asked ?? .zero)
+        case .custom(let delay): max(.zero, delay(attempt))
+        case .after(_, let delay, _), .afterTask(let delay, _, _): max(.zero, delay)
+        }
+    }
+
+    /// Whether a wait would end before the call's deadline.
+    func allowsWaiting(_ delay: Duration) -> Bool {
+        guard let deadline, let call = original.call else { return true }
+        return call.stopwatch.elapsed + delay < deadline
+    }
+
+    mutating func count(_ strategy: RetryStrategy, delay: Duration) {
+        made += 1
+        if strategy.isAlternate { alternates += 1 }
+        previousDelay = delay
+    }
+
+    func exhausted(_ cause: any Error, _ outcome: Outcome, isBudget: Bool) -> HTTPError {
+        HTTPError(
+            .retriesExhausted,
+            isBudget
+                ? "The client's budget for retries is used up; last: \(outcome.summary)."
+                : "All \(made + 1) attempts failed; last: \(outcome.summary).",
+            request: original, response: outcome.response ?? (cause as? HTTPError)?.response, underlying: cause,
+            progress: (cause as? HTTPError)?.progress)
+    }
+}

@@ -1,0 +1,174 @@
+internal import Interception
+internal import MidstreamCore
+
+/// One law tried on one interceptor.
+struct InterceptorTrial: Sendable {
+    let law: InterceptorLaw
+    let interceptor: any HTTPInterceptor
+    let request: HTTPRequest
+
+    /// All byte values, in pieces of odd sizes, so that a text conversion or a lost piece shows.
+    private static let content = (0..<2_000).map { UInt8($0 % 256) }
+
+    func preservesBodies() async throws {
+        let content = Self.content
+        let received = Locked<[[UInt8]]>([])
+        let client = client { request in
+            let bytes = try await request.body.collect()
+            received.withLock { $0.append(bytes) }
+            return HTTPResponse(status: 200, body: .incoming(WatchedBody(content)), request: request)
+        }
+        var request = request
+        request.method = .post
+        request.body = .stream { ChunkSequence(content) }
+        try check(try await client.send(request).body.collect() == content, "a buffered response's body changed on its way up")
+        try check(try await client.stream(request).body.collect() == content, "a streamed response's body changed on its way up")
+        try check(!received.withLock { $0.isEmpty }, "the request never arrived further in")
+        try check(received.withLock { $0.allSatisfy { $0 == content } }, "the request's body changed on its way down")
+    }
+
+    func passesCancellation() async throws {
+        let arrivals = AsyncStream.makeStream(of: Void.self)
+        let wasCancelled = Locked(false)
+        let client = client { _ in
+            arrivals.continuation.yield()
+            do {
+                try await Task.sleep(for: .seconds(3_600))
+            } catch {
+                wasCancelled.withLock { $0 = true }
+                throw error
+            }
+            throw HTTPError(.timeout)
+        }
+        let call = Task { try await client.send(request) }
+        for await _ in arrivals.stream { break }
+        call.cancel()
+        let result = await call.result
+        try check(wasCancelled.withLock { $0 }, "what lies further in wasn't cancelled")
+        guard case .failure(let error) = result else { throw violation("a cancelled call succeeded") }
+        try check(error is CancellationError, "a cancelled call ended with \(type(of: error)), not with CancellationError")
+    }
+
+    func isReusableConcurrently() async throws {
+        let client = client { request in
+            await Task.yield()
+            return HTTPResponse(status: 200, headers: ["X-Law": request.headers["X-Law"] ?? ""], request: request)
+        }
+        try await withThrowingTaskGroup(of: (Int, String?).self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    var request = request
+                    request.headers["X-Law"] = "\(number)"
+                    return (number, try await client.send(request).headers["X-Law"])
+                }
+            }
+            for try await (number, answer) in group {
+                try check(answer == "\(number)", "call \(number) got the answer to call \(answer ?? "nobody")")
+            }
+        }
+    }
+
+    func closesWhatItKeepsBack() async throws {
+        for status in [200, 304, 401, 403, 429, 503] {
+            let bodies = Locked<[WatchedBody]>([])
+            let client = client { request in
+                let body = WatchedBody(Self.content)
+                bodies.withLock { $0.append(body) }
+                return HTTPResponse(status: HTTPStatus(status), body: .incoming(body), request: request)
+            }
+            let response = try? await client.stream(request)
+            let delivered = response?.body.incoming as? WatchedBody
+            for body in bodies.withLock({ $0 }) {
+                if body === delivered {
+                    try check(!body.isClosed, "a response with \(status) was handed on closed")
+                } else {
+                    try check(body.isClosed || body.isSpent, "a response with \(status) was kept back and left open")
+                }
+            }
+            response?.body.close()
+        }
+    }
+
+    func passesErrors() async throws {
+        struct FromFurtherIn: Error {}
+        let client = client { _ in throw FromFurtherIn() }
+        do {
+            _ = try await client.send(request)
+        } catch {
+            try check(error is FromFurtherIn, "an error from further in became \(type(of: error))")
+            return
+        }
+        throw violation("an error from further in was swallowed")
+    }
+
+    private func client(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.validators = []
+        configuration.timeout = .zero
+        return HTTPClient(configuration: configuration, transport: StubTransport(respond)) { interceptor }
+    }
+
+    private func check(_ condition: Bool, _ problem: @autoclosure () -> String) throws {
+        if !condition { throw violation(problem()) }
+    }
+
+    private func violation(_ problem: String) -> InterceptorLawViolation {
+        InterceptorLawViolation(
+            law: law, interceptor: "\(type(of: interceptor))",
+            description: "\(type(of: interceptor)) breaks the law \(law.rawValue): \(problem).")
+    }
+}
+
+/// Bytes in pieces of 1, 8, 15 … bytes.
+private struct ChunkSequence: AsyncSequence, Sendable {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var rest: ArraySlice<UInt8>
+        var size = 1
+
+        mutating func next() async -> [UInt8]? {
+            guard !rest.isEmpty else { return nil }
+            defer {
+                rest = rest.dropFirst(size)
+                size += 7
+            }
+            return Array(rest.prefix(size))
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: bytes[...]) }
+}
+
+/// A body that arrives in pieces and knows whether it was closed.
+private final class WatchedBody: IncomingBody {
+    private struct State {
+        var rest: [[UInt8]]
+        var isClosed = false
+        var isSpent = false
+    }
+
+    private let state: Locked<State>
+
+    init(_ content: [UInt8]) {
+        let middle = content.count / 3
+        state = Locked(State(rest: [Array(content[..<middle]), Array(content[middle...])]))
+    }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+    var isSpent: Bool { state.withLock { $0.isSpent } }
+    var trailers: HTTPHeaders? { nil }
+    var metrics: TransportMetrics? { nil }
+
+    func next() async throws -> [UInt8]? {
+        try state.withLock { state in
+            guard !state.isClosed else { throw HTTPError(.connectionLost, "The body was closed.") }
+            state.isSpent = true
+            return state.rest.isEmpty ? nil : state.rest.removeFirst()
+        }
+    }
+
+    func close() { state.withLock { $0.isClosed = true } }
+}

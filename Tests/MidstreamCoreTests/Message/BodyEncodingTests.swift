@@ -1,0 +1,93 @@
+import Foundation
+import MidstreamCore
+import Testing
+
+@Suite("Encoded bodies")
+struct BodyEncodingTests {
+    @Test("JSON")
+    func json() throws {
+        let body = try HTTPBody.json(["a": 1])
+        #expect(body.text == #"{"a":1}"#)
+        #expect(body.contentType == "application/json")
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        struct Item: Encodable { let firstName: String }
+        #expect(try HTTPBody.json(Item(firstName: "x"), encoder: encoder).text == #"{"first_name":"x"}"#)
+        #expect(throws: EncodingError.self) { try HTTPBody.json(Double.infinity) }
+    }
+
+    @Test("a form, byte for byte")
+    func form() {
+        let body = HTTPBody.form([("a b", "c&d=e"), ("ü", "*-._~"), ("a b", ""), ("plus", "1+1"), ("line", "\r\n")])
+        #expect(body.text == "a+b=c%26d%3De&%C3%BC=*-._%7E&a+b=&plus=1%2B1&line=%0D%0A")
+        #expect(body.contentType == "application/x-www-form-urlencoded")
+        #expect(HTTPBody.form([]).text == "")
+    }
+
+    @Test("text, data, and another media type")
+    func others() {
+        #expect(HTTPBody.text("ü").bytes == [0xC3, 0xBC])
+        #expect(HTTPBody.text("ü").contentType == "text/plain; charset=utf-8")
+        #expect(HTTPBody.data(Data([1, 2])).bytes == [1, 2])
+        #expect(HTTPBody.text("<a/>").withContentType("text/xml").contentType == "text/xml")
+    }
+
+    @Test("a multipart form, byte for byte")
+    func multipart() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString).bin")
+        try Data("FILE".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        var form = MultipartForm(boundary: "BOUND")
+        form.add("name", "Ada")
+        form.add("up", file: file, fileName: "a\"b\r\n.bin")
+        form.add("json", content: try .json([1]), fileName: nil, contentType: nil)
+        form.add("raw", content: .bytes([65]), fileName: "r", contentType: "x/y\r\nEvil: 1")
+        let expected = [
+            "--BOUND", "Content-Disposition: form-data; name=\"name\"", "", "Ada",
+            "--BOUND", "Content-Disposition: form-data; name=\"up\"; filename=\"a%22b%0D%0A.bin\"",
+            "Content-Type: application/octet-stream", "", "FILE",
+            "--BOUND", "Content-Disposition: form-data; name=\"json\"", "Content-Type: application/json", "", "[1]",
+            "--BOUND", "Content-Disposition: form-data; name=\"raw\"; filename=\"r\"", "Content-Type: x/yEvil: 1", "", "A",
+            "--BOUND--", "",
+        ].joined(separator: "\r\n")
+        let body = HTTPBody.multipart(form)
+        #expect(body.contentType == "multipart/form-data; boundary=BOUND")
+        #expect(body.replayability == .replayable)
+        #expect(body.length == Int64(expected.utf8.count))
+        for _ in 1...2 { #expect(String(decoding: try await body.collect(), as: UTF8.self) == expected) }
+    }
+
+    @Test("a multipart form of no parts is its end")
+    func emptyMultipart() async throws {
+        let body = HTTPBody.multipart(MultipartForm(boundary: "B"))
+        #expect(String(decoding: try await body.collect(), as: UTF8.self) == "--B--\r\n")
+        #expect(body.length == 7)
+    }
+
+    @Test("a multipart form with a part that can be read once can be read once, and has no length that a part hasn't")
+    func multipartOnce() async throws {
+        var form = MultipartForm()
+        form.add("a", "1")
+        form.add("b", content: .once(chunks("x")), fileName: nil, contentType: nil)
+        let body = HTTPBody.multipart(form)
+        #expect(body.replayability == .once)
+        #expect(body.length == nil)
+        _ = try await body.collect()
+        let error = await httpError { try await body.collect() }
+        #expect(error?.code == .bodyNotReplayable)
+    }
+
+    @Test("boundaries are random")
+    func boundaries() {
+        #expect(MultipartForm().boundary != MultipartForm().boundary)
+        #expect(MultipartForm().boundary.utf8.count <= 70)
+    }
+
+    @Test("a file of a multipart form that is missing is told of when it is read")
+    func missingFile() async {
+        var form = MultipartForm()
+        form.add("a", file: URL(fileURLWithPath: "/nowhere/at/all"))
+        let error = await httpError { try await HTTPBody.multipart(form).collect() }
+        #expect(error?.code == .bodyUnreadable)
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import MidstreamCore
+import Testing
+
+@Suite("Bodies")
+struct HTTPBodyTests {
+    private func file(holding bytes: [UInt8]) throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString)")
+        try Data(bytes).write(to: url)
+        return url
+    }
+
+    @Test("no body")
+    func empty() async throws {
+        let body = HTTPBody.empty
+        #expect(body.length == 0 && body.bytes == [] && body.replayability == .replayable)
+        #expect(try await body.collect(upTo: 0) == [])
+        #expect(HTTPBody.bytes([]).description == "no body")
+    }
+
+    @Test("bytes in memory can be read often")
+    func bytes() async throws {
+        let body = HTTPBody.bytes([1, 2, 3])
+        #expect(body.length == 3 && body.bytes == [1, 2, 3] && body.replayability == .replayable)
+        for _ in 1...2 { #expect(try await body.collect() == [1, 2, 3]) }
+        #expect(body.contentType == nil)
+    }
+
+    @Test("a stream is made anew for each reading, and empty chunks are skipped")
+    func stream() async throws {
+        let body = HTTPBody.stream(length: 3) { chunks("a", "", "bc") }
+        #expect(body.length == 3 && body.bytes == nil && body.replayability == .replayable)
+        for _ in 1...2 {
+            var read: [[UInt8]] = []
+            for try await chunk in body { read.append(chunk) }
+            #expect(read == [Array("a".utf8), Array("bc".utf8)])
+        }
+        #expect(HTTPBody.stream { chunks("a") }.length == nil)
+    }
+
+    @Test("a body that can be read once is read once")
+    func once() async throws {
+        let body = HTTPBody.once(chunks("a", "b"), length: 2)
+        #expect(body.length == 2 && body.bytes == nil && body.replayability == .once)
+        #expect(try await body.collect() == Array("ab".utf8))
+        let error = await httpError { try await body.collect() }
+        #expect(error?.code == .bodyNotReplayable)
+    }
+
+    @Test("a file is read in chunks, each time from its start")
+    func file() async throws {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let url = try file(holding: bytes)
+        defer { try? FileManager.default.removeItem(at: url) }
+        let body = HTTPBody.file(url)
+        #expect(body.length == 300_000 && body.bytes == nil && body.replayability == .replayable)
+        for _ in 1...2 { #expect(try await body.collect() == bytes) }
+        var sizes: [Int] = []
+        for try await chunk in body { sizes.append(chunk.count) }
+        #expect(sizes.count > 1 && sizes.reduce(0, +) == 300_000)
+    }
+
+    @Test("an empty file is a body without chunks")
+    func emptyFile() async throws {
+        let url = try file(holding: [])
+        defer { try? FileManager.default.removeItem(at: url) }
+        #expect(HTTPBody.file(url).length == 0)
+        #expect(try await HTTPBody.file(url).collect() == [])
+    }
+
+    @Test("a file that can't be read says so", arguments: ["/nowhere/at/all", "/"])
+    func unreadableFile(path: String) async {
+        let body = HTTPBody.file(URL(fileURLWithPath: path))
+        #expect(body.length == nil)
+        let error = await httpError { try await body.collect() }
+        #expect(error?.code == .bodyUnreadable)
+    }
+
+    @Test("collecting stops past its limit", arguments: [0, 1, 4])
+    func limit(limit: Int) async {
+        let arriving = ArrivingBody([[1, 2], [3, 4, 5]])
+        let bodies = [
+            HTTPBody.bytes([1, 2, 3, 4, 5]), .stream { chunks("ab", "cde") }, .stream(length: 5) { chunks("ab", "cde") },
+            .once(chunks("abcde")), .incoming(arriving),
+        ]
+        for body in bodies {
+            let error = await httpError { try await body.collect(upTo: limit) }
+            #expect(error?.code == .bodyTooLarge)
+        }
+        #expect(arriving.closings == 1)
+    }
+
+    @Test("a body as long as the limit is collected")
+    func exactLimit() async throws {
+        #expect(try await HTTPBody.stream { chunks("ab", "cde") }.collect(upTo: 5).count == 5)
+        #expect(try await HTTPBody.bytes([1, 2]).collect(upTo: 2).count == 2)
+    }
+
+    @Test("a length that was announced, however absurd, reserves no memory for itself", arguments: [Int64.max, 1 << 50, -5])
+    func absurdLength(length: Int64) async throws {
+        let body = HTTPBody.incoming(ArrivingBody([[1], [2]]), length: length)
+        #expect(try await body.collect(upTo: .max) == [1, 2])
+    }
+
+    @Test("an arriving body is closed when reading it fails")
+    func failingWhileCollecting() async {
+        let arriving = ArrivingBody([[1]], thenThrowing: Failure())
+        await #expect(throws: Failure()) { try await HTTPBody.incoming(arriving).collect() }
+        #expect(arriving.closings == 1)
+    }
+
+    @Test("errors of the sequence pass through")
+    func failingStream() async {
+        let body = HTTPBody.stream { AsyncThrowingStream<[UInt8], any Error> { $0.finish(throwing: Failure("source")) } }
+        await #expect(throws: Failure("source")) { try await body.collect() }
+    }
+
+    @Test("closing gives up what arrives and does nothing to any other body")
+    func close() async throws {
+        let arriving = ArrivingBody()
+        let body = HTTPBody.incoming(arriving, length: 5)
+        #expect(body.length == 5 && body.replayability == .once)
+        body.close()
+        #expect(arriving.closings == 1)
+        let error = await httpError { try await body.collect() }
+        #expect(error?.code == .connectionLost)
+        let bytes = HTTPBody.bytes([1])
+        bytes.close()
+        #expect(try await bytes.collect() == [1])
+    }
+
+    @Test("descriptions say what kind of body it is and nothing of its content")
+    func descriptions() {
+        let secret = "hush"
+        let bodies: [HTTPBody] = [
+            .text(secret), .stream { chunks("hush") }, .once(chunks("hush")), .incoming(ArrivingBody([Array(secret.utf8)])),
+            .form([("a", secret)]),
+        ]
+        for body in bodies {
+            var dumped = ""
+            dump(body, to: &dumped)
+            for text in [body.description, String(reflecting: body), dumped] { #expect(!text.contains(secret)) }
+        }
+        #expect("\(HTTPBody.text("abc"))" == "3 bytes")
+    }
+}

@@ -1,0 +1,74 @@
+@testable import MidstreamCore
+import Testing
+
+/// Headers as a plain list, slow and plainly right.
+private struct Model {
+    var fields: [(name: String, value: String)] = []
+
+    mutating func add(_ name: String, _ value: String) { fields.append((name, value)) }
+
+    mutating func remove(_ name: String) { fields.removeAll { $0.name.lowercased() == name.lowercased() } }
+
+    mutating func set(_ name: String, _ value: String) {
+        guard let first = fields.firstIndex(where: { $0.name.lowercased() == name.lowercased() }) else {
+            return add(name, value)
+        }
+        let before = fields[..<first]
+        let after = fields[(first + 1)...].filter { $0.name.lowercased() != name.lowercased() }
+        fields = before + [(name, value)] + after
+    }
+
+    func values(_ name: String) -> [String] { fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value) }
+}
+
+@Suite("Headers against a model")
+struct HTTPHeadersModelTests {
+    @Test("any sequence of operations leaves what the model has", arguments: 0..<20)
+    func randomOperations(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let names = ["A", "a", "B", "Bb", "bB", "Content-Type", "content-type", "X"]
+        let values = ["", "1", "two", "a: b", "x,y", "grün", "last value"]
+        var (headers, model) = (HTTPHeaders(), Model())
+        for _ in 0..<300 {
+            let name = names.randomElement(using: &random) ?? ""
+            let value = values.randomElement(using: &random) ?? ""
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1:
+                headers.add(.init(name), value)
+                model.add(name, value)
+            case 2, 3:
+                headers[.init(name)] = value
+                model.set(name, value)
+            case 4:
+                headers.remove(.init(name))
+                model.remove(name)
+            default:
+                headers.markSensitive("X")
+                headers.add("refused\n", value)
+            }
+            #expect(headers.map { "\($0.name): \($0.value)" } == model.fields.map { "\($0.name): \($0.value)" })
+            #expect(headers.count == model.fields.count)
+            let isSame = names.allSatisfy { name in
+                let values = model.values(name)
+                return headers.values(.init(name)) == values && headers.contains(.init(name)) == !values.isEmpty
+                    && headers[.init(name)] == (values.isEmpty ? nil : values.joined(separator: ", "))
+            }
+            #expect(isSame)
+        }
+    }
+}
+
+/// SplitMix64, so that a failure can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,176 @@
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+@Suite("Headers")
+struct HTTPHeadersTests {
+    private func lines(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }
+
+    @Test("order, duplicates and the case of names are kept")
+    func kept() {
+        var headers: HTTPHeaders = ["B": "1", "a": "2", "b": "3"]
+        headers.add("A", "4")
+        #expect(lines(headers) == ["B: 1", "a: 2", "b: 3", "A: 4"])
+        #expect(headers.count == 4)
+        #expect(!headers.isEmpty)
+    }
+
+    @Test("names are compared without regard to case")
+    func caseless() {
+        let headers: HTTPHeaders = ["Content-Type": "text/plain"]
+        #expect(headers["content-type"] == "text/plain")
+        #expect(headers["CONTENT-TYPE"] == "text/plain")
+        #expect(headers.contains("cOnTeNt-tYpE"))
+        #expect(headers["Content-Typ"] == nil)
+        #expect(headers["Content-Types"] == nil)
+    }
+
+    @Test("getting joins the values of a name, values(_:) doesn't")
+    func combined() {
+        let headers: HTTPHeaders = ["Accept": "a", "X": "y", "accept": "b, c", "ACCEPT": ""]
+        #expect(headers["Accept"] == "a, b, c, ")
+        #expect(headers.values("Accept") == ["a", "b, c", ""])
+        #expect(headers.values("Missing").isEmpty)
+        #expect(headers["Missing"] == nil)
+    }
+
+    @Test("Set-Cookie values can be told apart")
+    func cookies() {
+        var headers = HTTPHeaders()
+        headers.add(.setCookie, "a=1; Expires=Wed, 21 Oct 2015 07:28:00 GMT")
+        headers.add(.setCookie, "b=2")
+        #expect(headers.values(.setCookie) == ["a=1; Expires=Wed, 21 Oct 2015 07:28:00 GMT", "b=2"])
+    }
+
+    @Test("setting replaces in the place of the first and removes the others")
+    func setInPlace() {
+        var headers: HTTPHeaders = ["A": "1", "B": "2", "C": "3", "b": "4"]
+        headers["b"] = "5"
+        #expect(lines(headers) == ["A: 1", "b: 5", "C: 3"])
+        headers["D"] = "6"
+        #expect(lines(headers) == ["A: 1", "b: 5", "C: 3", "D: 6"])
+        headers["A"] = "7"
+        #expect(lines(headers) == ["A: 7", "b: 5", "C: 3", "D: 6"])
+        headers["D"] = "8"
+        #expect(lines(headers).last == "D: 8")
+    }
+
+    @Test("setting nil and remove(_:) remove all fields of the name")
+    func removed() {
+        var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
+        headers["A"] = nil
+        #expect(lines(headers) == ["B: 2"])
+        headers.remove("b")
+        headers.remove("b")
+        #expect(headers.isEmpty)
+        #expect(headers.count == 0)
+    }
+
+    @Test("values are trimmed of outer spaces and tabs, not of inner ones")
+    func trimmed() {
+        let headers: HTTPHeaders = ["A": " \t x  y\t ", "B": "", "C": "   "]
+        #expect(headers.values("A") == ["x  y"])
+        #expect(headers["B"] == "")
+        #expect(headers["C"] == "")
+    }
+
+    @Test("values hold colons, commas and any Unicode text", arguments: ["a:b", ":", "grüße", "日本", "a,b", "\u{1F600}"])
+    func anyText(value: String) {
+        var headers: HTTPHeaders = ["Before": "1"]
+        headers.add("X", value)
+        headers.add("After", "2")
+        #expect(headers["X"] == value)
+        #expect(lines(headers) == ["Before: 1", "X: \(value)", "After: 2"])
+    }
+
+    @Test("equality and hashes disregard the case of names, but not order and values")
+    func equality() {
+        let headers: HTTPHeaders = ["A": "1", "B": "2"]
+        let others: HTTPHeaders = ["a": "1", "b": "2"]
+        #expect(headers == others)
+        #expect(headers.hashValue == others.hashValue)
+        #expect(headers != ["B": "2", "A": "1"])
+        #expect(headers != ["A": "1", "B": "3"])
+        #expect(headers != ["A": "1"])
+        #expect(HTTPHeaders() == [:])
+        #expect(HTTPHeaders.Name("X-a") == "x-A")
+        #expect(Set<HTTPHeaders.Name>(["X-A", "x-a", "X-B"]).count == 2)
+        #expect(HTTPHeaders.Name("k") != "\u{212A}", "the Kelvin sign isn't the letter k")
+    }
+
+    @Test("copies are values")
+    func copies() {
+        let original: HTTPHeaders = ["A": "1"]
+        var copy = original
+        copy["A"] = "2"
+        copy.markSensitive("A")
+        #expect(original["A"] == "1")
+        #expect(!original.isSensitive("A"))
+    }
+
+    @Test(
+        "a name or value that could break the message is refused, and nothing is sent",
+        arguments: [
+            ("X", "a\r\nInjected: 1"), ("X", "a\nb"), ("X", "a\rb"), ("X", "a\0b"), ("", "v"), ("Sp ace", "v"),
+            ("Col:on", "v"), ("Line\n", "v"), ("Ümlaut", "v"), ("(x)", "v"), ("X", "\n"),
+        ])
+    func refused(name: String, value: String) async {
+        for isSet in [true, false] {
+            var request = HTTPRequest("https://example.com/")
+            if isSet { request.headers[.init(name)] = value } else { request.headers.add(.init(name), value) }
+            #expect(request.headers.isEmpty)
+            let stub = StubTransport.ok
+            let error = await httpError {
+                try await HTTPClient(transport: stub).send(request)
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.progress == .notSent)
+            #expect(stub.requests.isEmpty)
+        }
+    }
+
+    @Test("a refused field that is set properly afterwards, or removed, can be sent")
+    func refusedAndCorrected() async throws {
+        var request = HTTPRequest("https://example.com/")
+        request.headers["X"] = "bad\n"
+        request.headers["x"] = "good"
+        request.headers.add("Y", "bad\n")
+        request.headers.remove("Y")
+        let stub = StubTransport.ok
+        _ = try await HTTPClient(transport: stub).send(request)
+        #expect(stub.requests.first?.headers["X"] == "good")
+    }
+
+    @Test("setting a refused value removes what was there, so that no old value is sent in its place")
+    func refusedReplaces() {
+        var headers: HTTPHeaders = ["X": "old"]
+        headers["X"] = "bad\n"
+        #expect(headers["X"] == nil)
+    }
+
+    @Test("the usual credentials are secret, and any other name can be marked")
+    func sensitive() {
+        var headers: HTTPHeaders = ["Authorization": "secret-1", "X-Mine": "secret-2", "Accept": "shown"]
+        #expect(headers.isSensitive("authorization"))
+        #expect(headers.isSensitive("Set-Cookie"))
+        #expect(!headers.isSensitive("X-Mine"))
+        headers.markSensitive("x-mine")
+        #expect(headers.isSensitive("X-Mine"))
+        for text in [headers.description, headers.debugDescription, String(reflecting: headers)] {
+            #expect(!text.contains("secret"))
+            #expect(text.contains("Accept: shown"))
+            #expect(text.contains("X-Mine: "))
+        }
+    }
+
+    @Test("a mark stays when the value is set anew or removed")
+    func markStays() {
+        var headers: HTTPHeaders = ["X-Mine": "a"]
+        headers.markSensitive("X-Mine")
+        headers["X-Mine"] = "b"
+        headers.remove("X-Mine")
+        headers.add("x-mine", "c")
+        headers.add("bad\n", "value")
+        #expect(headers.isSensitive("X-Mine"))
+    }
+}

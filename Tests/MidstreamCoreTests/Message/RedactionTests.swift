@@ -1,0 +1,82 @@
+@testable import MidstreamCore
+import Foundation
+import MidstreamTesting
+import Testing
+
+@Suite("Redaction")
+struct RedactionTests {
+    @Test(
+        "user, password and secret query items are withheld, and nothing else",
+        arguments: [
+            ("https://h/x?a=1#f", "https://h/x?a=1#f"),
+            ("https://u:p@h:81/x", "https://‹withheld›@h:81/x"),
+            ("https://u@h", "https://‹withheld›@h"),
+            ("https://h?a=1&access_token=S&b=2", "https://h?a=1&access_token=‹withheld›&b=2"),
+            ("https://h?API_KEY=S", "https://h?API_KEY=‹withheld›"),
+            ("https://h?access%5Ftoken=S", "https://h?access%5Ftoken=‹withheld›"),
+            ("https://h?sig=S#f", "https://h?sig=‹withheld›#f"),
+            ("x?token=S&token=S", "x?token=‹withheld›&token=‹withheld›"),
+            ("https://h?token", "https://h?token"),
+            ("https://h?a=token=x", "https://h?a=token=x"),
+            ("https://h/cb#access_token=S&state=1", "https://h/cb#access_token=‹withheld›&state=1"),
+            ("https://h/a@b", "https://h/a@b"),
+            ("/users/a@b?x=1", "/users/a@b?x=1"),
+        ])
+    func redacted(url: String, expected: String) {
+        #expect(URLText.redacted(url) == expected)
+    }
+
+    @Test(
+        "a password that makes the URL something else isn't shown either",
+        arguments: [
+            "user:S@host/path", "https://user:S/S@host/", "https://user:S?S@host/", "https://user:S#S@host/",
+            "https:user:S@host/",
+            "https:/user:S@host",
+        ])
+    func misplaced(url: String) {
+        #expect(!URLText.redacted(url).contains("S"), "\(URLText.redacted(url))")
+        #expect(!HTTPRequest(url).description.contains("S"))
+    }
+
+    @Test("the error for a URL with a misplaced password doesn't show it")
+    func errorForMisplaced() async {
+        for url in ["user:S3CRET@host/path", "https://user:S3CRET/x@host/", "ftp://user:S3CRET@host"] {
+            let error = await httpError { try await HTTPClient(transport: StubTransport.ok).send(HTTPRequest(url)) }
+            #expect(error?.code == .invalidRequest)
+            #expect(error.map { "\($0) \($0.message) \($0.localizedDescription)" }?.contains("S3CRET") == false)
+        }
+    }
+
+    @Test(
+        "URLs in headers are redacted where headers are shown", arguments: ["Location", "Content-Location", "Referer", "referer"])
+    func inHeaders(name: String) {
+        let headers: HTTPHeaders = [.init(name): "https://u:S@h/cb?code=S&state=1"]
+        #expect(headers.description == "\(name): https://‹withheld›@h/cb?code=‹withheld›&state=1")
+        #expect(headers[.init(name)] == "https://u:S@h/cb?code=S&state=1")
+    }
+
+    @Test("a request shows its headers and what kind of body it has")
+    func request() {
+        var request = HTTPRequest(.post, "https://h/?key=S", headers: ["Authorization": "S", "A": "1"], body: .text("SSS"))
+        request.headers.markSensitive("A")
+        #expect(request.description == "POST https://h/?key=‹withheld›")
+        #expect(request.debugDescription == "\(request)\nAuthorization: ‹withheld›\nA: ‹withheld›\n[3 bytes]")
+    }
+
+    @Test("an error shows code, message, request, status and what lies behind it")
+    func error() {
+        let request = HTTPRequest("https://u:S@h/")
+        let inner = HTTPError(.connection, "refused")
+        let error = HTTPError(
+            .retriesExhausted, "Tried thrice.", request: request,
+            response: HTTPResponse(status: 503, headers: ["Set-Cookie": "S"], body: .text("S"), request: request),
+            underlying: inner)
+        #expect(
+            error.description
+                == "retriesExhausted: Tried thrice. [GET https://‹withheld›@h/] [503 Service Unavailable] (connection: refused)")
+        #expect(error.debugDescription == error.description)
+        #expect(error.localizedDescription == "Tried thrice.")
+        #expect("\(HTTPError(.tls, underlying: Failure("S")))" == "tls: tls (Failure)")
+        #expect(HTTPError(.tls).progress == .maybeProcessed && error.progress == .answered)
+    }
+}

@@ -1,0 +1,177 @@
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+/// Each fault as the bytes on the wire show it.
+@Suite(.timeLimit(.minutes(2))) struct MockServerFaultTests {
+    typealias Fault = MockServer.Fault
+
+    private func exchange(
+        _ fault: Fault, body: MockServer.Response.Body = "0123456789", headers: HTTPHeaders = [:]
+    ) async throws -> (text: String, end: RawClient.End) {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(headers: headers, body: body, fault: fault))
+        let client = try RawClient(port: server.port)
+        client.send(get())
+        return await client.readAll()
+    }
+
+    @Test func disconnectsBeforeTheHead() async throws {
+        let (text, end) = try await exchange(.disconnect(.beforeHead))
+        #expect(text.isEmpty)
+        #expect(end == .closed)
+    }
+
+    @Test func disconnectsInsideTheHead() async throws {
+        let (text, end) = try await exchange(.disconnect(.insideHead))
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(!text.contains("\r\n\r\n"))
+        #expect(end == .closed)
+    }
+
+    @Test(arguments: [0, 4, 10, 99]) func disconnectsInsideTheBody(after count: Int) async throws {
+        let (text, end) = try await exchange(.disconnect(.insideBody(afterBytes: count)))
+        #expect(split(text).head.contains("Content-Length: 10"))
+        #expect(split(text).body == "0123456789".prefix(count))
+        #expect(end == .closed)
+    }
+
+    @Test func disconnectsInsideAChunk() async throws {
+        let body = MockServer.Response.Body.chunked([Array("abc".utf8), Array("defgh".utf8)])
+        let (text, _) = try await exchange(.disconnect(.insideBody(afterBytes: 5)), body: body)
+        #expect(split(text).body == "3\r\nabc\r\n5\r\nde")
+        let (whole, _) = try await exchange(.disconnect(.insideBody(afterBytes: 8)), body: body)
+        #expect(split(whole).body == "3\r\nabc\r\n5\r\ndefgh\r\n")
+    }
+
+    @Test func disconnectsAfterAResponseThatDidNotSaySo() async throws {
+        let (text, end) = try await exchange(.disconnect(.afterResponse))
+        #expect(split(text).body == "0123456789")
+        #expect(!text.contains("Connection"))
+        #expect(end == .closed)
+    }
+
+    @Test func resets() async throws {
+        for place in [Fault.Place.beforeHead, .insideHead, .insideBody(afterBytes: 3)] {
+            #expect(try await exchange(.reset(place)).end == .reset)
+        }
+    }
+
+    @Test func stallsUntilTheClientLeaves() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        for place in [Fault.Place.insideHead, .insideBody(afterBytes: 4)] {
+            server.enqueue(.init(body: "0123456789", fault: .stall(place)))
+            let client = try RawClient(port: server.port)
+            client.send(get())
+            #expect(await client.read(atLeast: 1).starts(with: "HTTP/1.1".utf8))
+            #expect(server.openConnections == 1)
+            client.leave()
+            await eventually { server.openConnections == 0 }
+        }
+    }
+
+    @Test func stallsBeforeTheHeadUntilShutdown() async throws {
+        let server = try MockServer()
+        server.enqueue(.init(fault: .stall(.beforeHead)))
+        let client = try RawClient(port: server.port)
+        client.send(get())
+        _ = try await server.takeRequest()
+        server.shutdown()
+        #expect(await client.readAll().text.isEmpty)
+    }
+
+    @Test func throttlesByTheClock() async throws {
+        let clock = TestClock()
+        let server = try MockServer(clock: clock)
+        defer { server.shutdown() }
+        server.enqueue(.init(body: .bytes([UInt8](repeating: 65, count: 25)), fault: .throttle(bytesPerSecond: 100)))
+        let client = try RawClient(port: server.port)
+        client.send(get())
+        let head = await client.read(until: "\r\n\r\nAAAAAAAAAA")
+        #expect(head.hasSuffix("\r\n\r\nAAAAAAAAAA"))
+        await clock.waitForSleepers(1)
+        #expect(clock.nextDeadline == .init(offset: .milliseconds(100)))
+        clock.advance(by: .milliseconds(100))
+        #expect(await client.read(atLeast: 10).count == 10)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .milliseconds(100))
+        #expect(await client.read(atLeast: 5).count == 5)
+        await clock.waitForSleepers(1)
+        #expect(clock.nextDeadline == .init(offset: .milliseconds(250)))
+    }
+
+    @Test func dribblesByteByByte() async throws {
+        let clock = TestClock()
+        let server = try MockServer(clock: clock)
+        defer { server.shutdown() }
+        server.enqueue(.init(body: "ab", fault: .dribble(delay: .seconds(1))))
+        let client = try RawClient(port: server.port)
+        client.send(get())
+        var text = ""
+        while !text.hasSuffix("\r\n\r\nab") {
+            text += String(decoding: await client.read(atLeast: 1), as: UTF8.self)
+            await clock.waitForSleepers(1)
+            #expect(clock.now.offset == .seconds(text.utf8.count - 1))
+            clock.advance(by: .seconds(1))
+        }
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test func sendsGarbage() async throws {
+        let (text, end) = try await exchange(.garbage(Array("SSH-2.0-Something\r\n".utf8)))
+        #expect(text == "SSH-2.0-Something\r\n")
+        #expect(end == .closed)
+    }
+
+    @Test func sendsAnOversizeHead() async throws {
+        let (text, _) = try await exchange(.oversizeHead(bytes: 300_000), headers: ["Connection": "close"])
+        let (head, body) = split(text)
+        #expect((300_000..<301_100).contains(head.utf8.count + 4))
+        #expect(body == "0123456789")
+    }
+
+    @Test(arguments: [3, 50]) func declaresTheWrongLength(_ declared: Int) async throws {
+        let (text, end) = try await exchange(.wrongContentLength(declared: declared))
+        #expect(split(text).head.hasSuffix("Content-Length: \(declared)") || text.contains("Content-Length: \(declared)\r\n"))
+        #expect(!text.contains("Content-Length: 10"))
+        #expect(split(text).body == "0123456789")
+        #expect(end == .closed)
+    }
+
+    @Test func breaksOffAChunk() async throws {
+        let (text, end) = try await exchange(.truncatedChunk)
+        #expect(text.contains("Transfer-Encoding: chunked"))
+        #expect(split(text).body == "a\r\n0123456789\r\n10\r\n12345678")
+        #expect(end == .closed)
+    }
+
+    @Test func refusesConnections() async throws {
+        let url = try MockServer.refusedURL("/x")
+        #expect(try MockServer.refusedURL("x") == url)
+        // 7: couldn't connect.
+        #expect(try await CurlCommand.run(url).status == 7)
+    }
+
+    /// The numbers are curl's exit codes: 1 for a protocol it doesn't know, 18 for a partial file, 52 for an empty reply,
+    /// 56 for a failure to receive, 100 for too large a head.
+    @Test(arguments: [
+        (Fault.disconnect(.beforeHead), [52]), (.disconnect(.insideBody(afterBytes: 3)), [18]),
+        (.reset(.beforeHead), [56]), (.reset(.insideBody(afterBytes: 3)), [56, 18]), (.garbage(Array("nonsense\n".utf8)), [1]),
+        (.wrongContentLength(declared: 20), [18]), (.truncatedChunk, [18, 56]), (.oversizeHead(bytes: 400_000), [56, 100, 27]),
+        (.disconnect(.afterResponse), [0]),
+    ])
+    func curlNoticesEachFault(_ fault: Fault, statuses: [Int32]) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(body: "0123456789", fault: fault))
+        let result = try await CurlCommand.run(server.url("/"))
+        #expect(statuses.contains(result.status))
+    }
+}
+
+/// Waits for something that another thread will bring about soon and that has no event of its own.
+func eventually(_ condition: @Sendable () -> Bool) async {
+    while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+}

@@ -1,0 +1,89 @@
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+@Suite struct StubTransportTests {
+    struct Unavailable: Error {}
+
+    @Test func answersFromTheClosureAndRecords() async throws {
+        let stub = StubTransport { request in
+            HTTPResponse(status: 201, body: .text("to \(request.urlText)"), request: request)
+        }
+        let copy = stub
+        let request = HTTPRequest(.post, "http://example.com/a")
+        let response = try await copy.send(request)
+        #expect(response.status == .created)
+        #expect(String(decoding: response.data, as: UTF8.self) == "to http://example.com/a")
+        #expect(stub.requests.map(\.id) == [request.id])
+    }
+
+    @Test func givesEveryRequestTheSameAnswer() async throws {
+        let stub = StubTransport(status: .ok, headers: ["X-A": "1"], body: .text("hello"))
+        for _ in 0..<2 {
+            let request = HTTPRequest("http://example.com/")
+            let response = try await stub.send(request)
+            #expect(response.headers["x-a"] == "1")
+            #expect(response.request.id == request.id)
+            #expect(try await response.body.collect() == Array("hello".utf8))
+        }
+    }
+
+    @Test func answersInSequenceAndSaysWhenItIsUsedUp() async throws {
+        let stub = StubTransport(sequence: [.respond(503), .fail(Unavailable()), .respond(.ok, body: .text("x"))])
+        let request = HTTPRequest("http://example.com/")
+        #expect(try await stub.send(request).status == 503)
+        await #expect(throws: Unavailable.self) { try await stub.send(request) }
+        #expect(try await stub.send(request).status == .ok)
+        let error = await #expect(throws: HTTPError.self) { try await stub.send(request) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message == "The stub has 3 replies, and this is request 4.")
+        #expect(stub.requests.count == 4)
+    }
+
+    @Test func throwsInACancelledTask() async {
+        let stub = StubTransport(status: .ok)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await stub.send(HTTPRequest("http://example.com/"))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func servesAThousandAtOnce() async throws {
+        let stub = StubTransport(sequence: (200..<1200).map { .respond(HTTPStatus($0)) })
+        let codes = try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<1000 {
+                group.addTask { try await stub.send(HTTPRequest("http://example.com/\(index)")).status.code }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(codes.count == 1000)
+        #expect(stub.requests.count == 1000)
+    }
+}
+
+@Suite struct RecordingTransportTests {
+    @Test func recordsResponsesAndErrorsWithTheirTimes() async throws {
+        let clock = TestClock()
+        let stub = StubTransport { request in
+            try await clock.sleep(for: .seconds(2))
+            guard request.method == .get else { throw HTTPError(.connection) }
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let recorder = RecordingTransport(stub, clock: clock)
+        clock.advance(by: .seconds(1))
+        for method in [HTTPMethod.get, .post] {
+            let task = Task { try await recorder.send(HTTPRequest(method, "http://example.com/")) }
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(2))
+            _ = await task.result
+        }
+        let exchanges = recorder.exchanges
+        #expect(exchanges.map(\.request.method) == [.get, .post])
+        #expect(exchanges.map(\.start) == [.seconds(1), .seconds(3)])
+        #expect(exchanges.map(\.duration) == [.seconds(2), .seconds(2)])
+        #expect(try exchanges[0].result.get().status == .ok)
+        #expect(throws: HTTPError.self) { try exchanges[1].result.get() }
+    }
+}
