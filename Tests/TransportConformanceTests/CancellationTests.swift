@@ -167,7 +167,11 @@ import Testing
         let allHaveArrived = Event()
         server.respond { request in
             guard request.path == "/wait" else { return .init(body: "answer") }
-            if arrived.withLock({ $0 += 1; return $0 == 50 }) { allHaveArrived.happen() }
+            if arrived.withLock({
+                $0 += 1; return $0 == 50
+            }) {
+                allHaveArrived.happen()
+            }
             await Event().wait()
             return .init()
         }

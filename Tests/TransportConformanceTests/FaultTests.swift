@@ -159,7 +159,8 @@ import Testing
     }
 
     /// RFC 9112 §6.3, rule 5.
-    @Test(arguments: TransportUnderTest.allCases, ["-1", "abc", "99999999999999999999999"])
+    @Test(
+        arguments: TransportUnderTest.allCases, ["-1", "abc", "99999999999999999999999", "5\r\nContent-Length: 3", "5, 3", ""])
     func aLengthThatIsNone(transport: TransportUnderTest, length: String) async throws {
         for delivery in Delivery.allCases {
             let response = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello"

@@ -42,7 +42,9 @@ import Testing
         let sent = try await server.takeRequest().headers
         for name in names {
             #expect(sent.values(HTTPHeaders.Name(name)) == [name])
-            #expect(sent.contains { $0.name.rawValue == name }, "The case of a name is kept.")
+        }
+        try await needing(.caseOfFieldNames, of: transport) {
+            for name in names { #expect(sent.contains { $0.name.rawValue == name }) }
         }
     }
 
@@ -78,8 +80,8 @@ import Testing
         defer { server.shutdown() }
         server.enqueue(.init(fault: .garbage([UInt8]("HTTP/1.1 200 OK\r\nX-Name: caf") + [0xe9] + [UInt8]("\r\n\r\n"))), .init())
         let client = transport.client()
-        let first = try await client.send(HTTPRequest(server.url()))
         try await needing(.bytesThatAreNoUTF8, of: transport) {
+            let first = try await client.send(HTTPRequest(server.url()))
             #expect(first.headers["X-Name"] == "café", "What isn't UTF-8 is read as ISO 8859-1.")
             _ = try await server.takeRequest()
             _ = try await client.send(HTTPRequest(server.url(), headers: first.headers))
@@ -173,10 +175,12 @@ import Testing
         defer { server.shutdown() }
         let head = "HTTP/1.1 200 OK\r\nX-None:a\r\nX-Some:  \t b \t \r\nContent-Length:2\r\n\r\nhi"
         server.enqueue(.init(fault: .garbage([UInt8](head))))
-        let response = try await transport.client().send(HTTPRequest(server.url()))
-        #expect(response.headers["X-None"] == "a")
-        #expect(response.headers["X-Some"] == "b")
-        #expect(response.body.bytes == [UInt8]("hi"))
+        try await needing(.liberalSpacing, of: transport) {
+            let response = try await transport.client().send(HTTPRequest(server.url()))
+            #expect(response.headers["X-None"] == "a")
+            #expect(response.headers["X-Some"] == "b")
+            #expect(response.body.bytes == [UInt8]("hi"))
+        }
     }
 
     @Test(arguments: TransportUnderTest.allCases) func manyFieldsArrive(transport: TransportUnderTest) async throws {

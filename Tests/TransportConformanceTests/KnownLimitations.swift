@@ -38,6 +38,7 @@ enum Ability: Sendable {
     case bodyWithGet, caseOfMethods, chunkedUpload, uploadWhileItIsMade, uploadBackPressure, emptyRequestFields
     case orderOfRequestFields, orderOfResponseFields, bytesThatAreNoUTF8, versionOfResponses, trailers, ownAcceptEncoding
     case endOfEncodedBody, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
+    case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
     case strictStatusLine, strictChunks, strictContentLength
 }
 
@@ -59,7 +60,25 @@ func needing(
 extension KnownLimitation {
     #if canImport(FoundationNetworking)
         private static let urlSession: [KnownLimitation] = [
-            .init(.urlSession, .trailers, .skipped, "A chunked response with trailers ends the process.")
+            .init(.urlSession, .trailers, .skipped, "A chunked response with trailers ends the process."),
+            .init(.urlSession, .chunkedUpload, .fails, "A body is read to its end before it is sent, and its length is known."),
+            .init(.urlSession, .uploadWhileItIsMade, .skipped, "A body is read to its end before it is sent: it would never be."),
+            .init(.urlSession, .uploadBackPressure, .skipped, "A body is read to its end before it is sent, into a file."),
+            .init(.urlSession, .bodyWithGet, .fails, "URLSession refuses a GET with a body."),
+            .init(.urlSession, .caseOfMethods, .fails, "The usual methods are turned into capitals."),
+            .init(.urlSession, .caseOfFieldNames, .fails, "Each word of a name gets a capital."),
+            .init(.urlSession, .orderOfRequestFields, .fails, "Fields are kept in a dictionary."),
+            .init(.urlSession, .orderOfResponseFields, .fails, "Fields are kept in a dictionary."),
+            .init(.urlSession, .bytesThatAreNoUTF8, .fails, "A head that isn't UTF-8 is taken for a broken one."),
+            .init(.urlSession, .liberalSpacing, .fails, "A field without a space after its colon is taken for a broken one."),
+            .init(
+                .urlSession, .statusLineWithoutReason, .fails, "A status line that ends with its code is taken for a broken one."),
+            .init(.urlSession, .versionOfResponses, .fails, "Foundation doesn't tell the version on Linux."),
+            .init(
+                .urlSession, .bodyOfRedirect, .failsSometimes, "The body of a redirect that could be followed isn't delivered."),
+            .init(
+                .urlSession, .ipv6Addresses, .fails, "Foundation takes the brackets from an address, and libcurl then refuses it."
+            ),
         ]
     #else
         private static let urlSession: [KnownLimitation] = []

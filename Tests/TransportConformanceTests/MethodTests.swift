@@ -33,7 +33,7 @@ import Testing
         #expect(try await server.takeRequest().headers[.contentLength] == "0")
     }
 
-    @Test(arguments: TransportUnderTest.allCases, [HTTPMethod.get, .head, .options])
+    @Test(arguments: TransportUnderTest.allCases, [HTTPMethod.get, .head])
     func aMethodWithoutABodySaysNothingAboutIt(transport: TransportUnderTest, method: HTTPMethod) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
@@ -52,14 +52,13 @@ import Testing
     }
 
     /// RFC 9110 §9.1: the method is case-sensitive.
-    @Test(arguments: TransportUnderTest.allCases, [HTTPMethod(rawValue: "purge"), HTTPMethod(rawValue: "Get")])
-    func theCaseOfAMethodIsKept(transport: TransportUnderTest, method: HTTPMethod) async throws {
+    @Test(arguments: TransportUnderTest.allCases) func theCaseOfAMethodIsKept(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(.init())
         try await needing(.caseOfMethods, of: transport) {
-            _ = try await transport.client().send(HTTPRequest(method, server.url()))
-            #expect(try await server.takeRequest().method.rawValue == method.rawValue)
+            _ = try await transport.client().send(HTTPRequest(HTTPMethod(rawValue: "Get"), server.url()))
+            #expect(try await server.takeRequest().method.rawValue == "Get")
         }
     }
 

@@ -70,7 +70,9 @@ import Testing
             let hasArrived = Event()
             let step = Locked(0)
             let chunks = AsyncStream<[UInt8]> {
-                switch step.withLock({ step in defer { step += 1 }; return step }) {
+                switch step.withLock({ step in
+                    defer { step += 1 }; return step
+                }) {
                 case 0: return [UInt8]("first")
                 case 1:
                     await hasArrived.wait()
@@ -225,16 +227,18 @@ import Testing
             let made = Locked(0)
             let piece = [UInt8](repeating: 7, count: 64 << 10)
             let body = HTTPBody.stream(length: Int64(total)) {
-                AsyncStream<[UInt8]> { made.withLock { count in
-                    guard count < total else { return nil }
-                    count += piece.count
-                    return piece
-                } }
+                AsyncStream<[UInt8]> {
+                    made.withLock { count in
+                        guard count < total else { return nil }
+                        count += piece.count
+                        return piece
+                    }
+                }
             }
             let client = transport.client()
             let url = server.url
             let upload = Task { try await client.send(HTTPRequest(.put, url, body: body)) }
-            _ = await server.accepted()
+            let connection = await server.accepted()
             // The system's buffers are filled first; nothing tells when the last byte has found its place.
             var last = -1
             while true {
@@ -246,6 +250,7 @@ import Testing
             #expect(last < 64 << 20, "Bytes that nobody reads have been asked for.")
             upload.cancel()
             await #expect(throws: CancellationError.self) { try await upload.value }
+            await connection.drained()
         }
     }
 }
