@@ -79,10 +79,26 @@ extension KnownLimitation {
             .init(
                 .urlSession, .ipv6Addresses, .fails, "Foundation takes the brackets from an address, and libcurl then refuses it."
             ),
+            .init(.urlSession, .ownAcceptEncoding, .fails, "What libcurl knows is decoded, whoever has asked for it."),
+            .init(
+                .urlSession, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end."
+            ),
+            .init(.urlSession, .endInsideHead, .skipped, "A connection that is closed within a head ends the process."),
+            .init(.urlSession, .strictStatusLine, .failsSometimes, "Foundation takes what has the form of a status for one."),
+            .init(.urlSession, .strictContentLength, .failsSometimes, "libcurl takes a length that is too large for none."),
+            .init(
+                .urlSession, .noUnaskedRepetition, .skipped,
+                "libcurl sends a request again when a kept connection dies under it, and Foundation doesn't stop it."),
         ]
     #else
         private static let urlSession: [KnownLimitation] = []
     #endif
 
-    private static let curl: [KnownLimitation] = []
+    #if Curl && os(Linux)
+        private static let curl: [KnownLimitation] = [
+            .init(.curl, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end.")
+        ]
+    #else
+        private static let curl: [KnownLimitation] = []
+    #endif
 }
