@@ -1,3 +1,4 @@
+import Interception
 import MidstreamCore
 import MidstreamTesting
 import Testing
@@ -116,6 +117,31 @@ import Testing
         // A thousandth of it comes over the wire.
         let bomb = TransportUnderTest.client(on: transport) { $0.maximumBufferedBody = 1 << 20 }
         await expectError(.bodyTooLarge, .answered) { try await bomb.send(HTTPRequest(server.url())) }
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aBodyIsReceivedNoFasterThanItIsRead(transport: TransportUnderTest) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let total = 256 << 20
+        let sent = Locked(0)
+        let piece = [UInt8](repeating: 7, count: 64 << 10)
+        let chunks = AsyncStream<[UInt8]> {
+            sent.withLock { count in
+                guard count < total else { return nil }
+                count += piece.count
+                return piece
+            }
+        }
+        server.enqueue(.init(body: .chunks(chunks)))
+        try await needing(.responseBackPressure, of: transport) {
+            let response = try await transport.client().stream(HTTPRequest(server.url()))
+            let settled = try await sent.settled()
+            #expect(settled < 64 << 20, "Bytes that nobody reads have been received.")
+            var count = 0
+            for try await chunk in response.body { count += chunk.count }
+            #expect(count == total)
+        }
     }
 
     @Test(arguments: TransportUnderTest.allCases)

@@ -74,3 +74,17 @@ struct FirstTime: Sendable {
         }
     }
 }
+
+extension Locked<Int> {
+    /// The number once it has ceased to grow. The system's buffers are filled first, and nothing tells when the last byte has
+    /// found its place there.
+    func settled() async throws -> Int {
+        var last = 0
+        while true {
+            let now = withLock { $0 }
+            if now == last, now > 0 { return now }
+            last = now
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+}

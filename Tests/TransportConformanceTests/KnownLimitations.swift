@@ -39,6 +39,7 @@ enum Ability: Sendable {
     case orderOfRequestFields, orderOfResponseFields, bytesThatAreNoUTF8, versionOfResponses, trailers, ownAcceptEncoding
     case endOfEncodedBody, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
     case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
+    case responseBackPressure
     case strictStatusLine, strictChunks, strictContentLength
 }
 
@@ -64,6 +65,10 @@ extension KnownLimitation {
             .init(.urlSession, .chunkedUpload, .fails, "A body is read to its end before it is sent, and its length is known."),
             .init(.urlSession, .uploadWhileItIsMade, .skipped, "A body is read to its end before it is sent: it would never be."),
             .init(.urlSession, .uploadBackPressure, .skipped, "A body is read to its end before it is sent, into a file."),
+            .init(
+                .urlSession, .responseBackPressure, .skipped,
+                "Nothing makes the sender wait: what isn't read goes to a file, which an endless body makes grow without end."),
+            .init(.urlSession, .manyConnections, .skipped, "No more than six connections to a host; further requests wait."),
             .init(.urlSession, .bodyWithGet, .fails, "URLSession refuses a GET with a body."),
             .init(.urlSession, .caseOfMethods, .fails, "The usual methods are turned into capitals."),
             .init(.urlSession, .caseOfFieldNames, .fails, "Each word of a name gets a capital."),

@@ -239,15 +239,8 @@ import Testing
             let url = server.url
             let upload = Task { try await client.send(HTTPRequest(.put, url, body: body)) }
             let connection = await server.accepted()
-            // The system's buffers are filled first; nothing tells when the last byte has found its place.
-            var last = -1
-            while true {
-                let now = made.withLock { $0 }
-                if now == last, now > 0 { break }
-                last = now
-                try await Task.sleep(for: .milliseconds(100))
-            }
-            #expect(last < 64 << 20, "Bytes that nobody reads have been asked for.")
+            let settled = try await made.settled()
+            #expect(settled < 64 << 20, "Bytes that nobody reads have been asked for.")
             upload.cancel()
             await #expect(throws: CancellationError.self) { try await upload.value }
             await connection.drained()
