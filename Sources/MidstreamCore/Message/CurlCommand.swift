@@ -11,7 +11,7 @@ extension HTTPRequest {
             words += ["--request", method.rawValue.shellQuoted]
         }
         for (name, value) in headers {
-            let shown = includingSecrets || !headers.isSensitive(name) ? value : HTTPHeaders.withheld
+            let shown = includingSecrets ? value : headers.shown(value, of: name)
             // A field without a value has to end in a semicolon, or curl leaves it out.
             words += ["--header", (shown.isEmpty ? "\(name);" : "\(name): \(shown)").shellQuoted]
         }
@@ -19,6 +19,8 @@ extension HTTPRequest {
             words += ["--header", "Content-Type: \(type)".shellQuoted]
         }
         words += bodyWords(includingSecrets: includingSecrets)
+        // Brackets and braces are patterns to curl unless it is told otherwise.
+        if urlText.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
         words.append((includingSecrets ? urlText : redactedURL).shellQuoted)
         return words.joined(separator: " ")
     }
@@ -28,7 +30,8 @@ extension HTTPRequest {
         guard let bytes = body.bytes else { return ["--data-binary", "@-"] }
         guard !bytes.isEmpty else { return [] }
         guard includingSecrets else { return ["--data-binary", HTTPHeaders.withheld.shellQuoted] }
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else {
             // A shell's words can't hold every byte, so the rest goes through the standard input.
             return ["--data-binary", "@-"]
         }

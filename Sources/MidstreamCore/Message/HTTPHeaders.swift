@@ -23,7 +23,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    private var sensitiveNames: [Name] {
+    private(set) var sensitiveNames: [Name] {
         get { marks?.sensitive ?? [] }
         set { marks = newValue.isEmpty && refused.isEmpty ? nil : Marks(sensitive: newValue, refused: refused) }
     }
@@ -131,7 +131,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Whether both are unchanged copies of the same fields; costs no comparison of their contents.
     func isIdentical(to other: HTTPHeaders) -> Bool {
-        bytes.count == other.bytes.count
+        marks === other.marks && bytes.count == other.bytes.count
             && bytes.withUnsafeBufferPointer { a in other.bytes.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress } }
     }
 
