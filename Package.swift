@@ -82,7 +82,7 @@ let package = Package(
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
-                "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession",
+                "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),

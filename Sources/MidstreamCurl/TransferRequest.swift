@@ -39,7 +39,7 @@
                 prepareConnection(handle)
                 handle.shape = shape
             }
-            handle.set(CURLOPT_URL, request.urlText)
+            handle.set(CURLOPT_URL, Self.withoutUserInfo(request.urlText))
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
             let timeLeft = request.delivery == .streamed ? nil : request.timeLeft
             handle.set(CURLOPT_TIMEOUT_MS, timeLeft?.wholeMilliseconds ?? 0)
@@ -75,6 +75,18 @@
             guard scheme.starts(with: "http://".utf8) || scheme.elementsEqual("https://".utf8) else {
                 throw invalid("The URL is neither http nor https.")
             }
+            // Curl would take the beginning of the path for the host.
+            let authority = url.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+            guard let first = authority.first, !"/?#".utf8.contains(first) else { throw invalid("The URL names no host.") }
+        }
+
+        /// The URL as curl is to have it, since it would make credentials of what stands before an `@`.
+        private static func withoutUserInfo(_ url: String) -> String {
+            guard url.utf8.contains(UInt8(ascii: "@")) else { return url }
+            var parts = URLText(url)
+            guard parts.userInfo != nil else { return url }
+            parts.authority = parts.hostAndPort
+            return parts.text
         }
 
         private func invalid(_ message: String) -> HTTPError {

@@ -21,9 +21,20 @@
         private func completeHead() -> Bool {
             noteActivity()
             headers = head.takeFields()
-            let length = headers[.contentLength].flatMap { Int64($0) }
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
-            expectedLength = isBodiless ? 0 : length
+            expectedLength = nil
+            if isBodiless {
+                expectedLength = 0
+            } else if let text = headers[.contentLength], !headers.contains(.transferEncoding) {
+                // Curl takes one that is too large for none, and the last of several that differ (RFC 9112 §6.3, rule 5).
+                guard let length = Self.length(text) else {
+                    failure = HTTPError(
+                        .protocolViolation, "The response's Content-Length isn't a number.", request: request,
+                        progress: .maybeProcessed)
+                    return false
+                }
+                expectedLength = length
+            }
             decodedLength = expectedLength
             if decodes, !isBodiless, headers.contains(.contentEncoding) {
                 // What they say is true of the bytes on the wire only.
@@ -47,6 +58,13 @@
                 if loop.options.idleLimit != nil { loop.expectDeadline(of: self) }
             }
             return true
+        }
+
+        /// The number that a `Content-Length` tells, or a list that repeats one.
+        private static func length(_ text: String) -> Int64? {
+            if let number = Int64(text) { return number >= 0 ? number : nil }
+            let numbers = Set(text.split(separator: ",").map { $0.drop { $0 == " " } })
+            return numbers.count == 1 ? numbers.first.flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil } : nil
         }
 
         /// Takes a piece of the body; returns what curl is to be told.

@@ -52,8 +52,10 @@ extension HTTPError {
                 (code, sentence) = (.timeout, "The server took too long.")
             case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory, .cannotOpenFile, .requestBodyStreamExhausted:
                 (code, sentence) = (.bodyUnreadable, "The request's body can't be read.")
-            case .cannotDecodeRawData, .cannotDecodeContentData, .cannotParseResponse:
-                (code, sentence) = (.protocolViolation, "The response isn't HTTP, or its body isn't encoded as it says.")
+            case .cannotDecodeRawData, .cannotDecodeContentData:
+                (code, sentence) = (.decoding, "The response's body isn't encoded as it says.")
+            case .cannotParseResponse:
+                (code, sentence) = (.protocolViolation, "The response isn't HTTP.")
             case .dataLengthExceedsMaximum:
                 (code, sentence) = (.protocolViolation, "A part of the response is longer than URLSession allows.")
             case .unknown:
@@ -77,7 +79,11 @@ extension HTTPError {
             func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
             if !hasHead, says("ssl", "tls", "certificate") { return (.tls, "No secure connection could be made.", true) }
             if says("proxy") { return (.proxy, "The proxy can't be used.", !hasHead) }
-            if says("header", "content encoding", "content unencoding", "chunk", "status line", "unsupported http", "http/2") {
+            // In this order, since the words for a bad encoding name the transfer's as well.
+            if says("content encoding", "content unencoding", "bad http content") {
+                return (.decoding, "The response's body isn't encoded as it says.", false)
+            }
+            if says("header", "content-length", "chunk", "status line", "unsupported http", "http/2") {
                 return (.protocolViolation, "The server sent what isn't HTTP.", false)
             }
             return (.connectionLost, "The connection broke before the response was complete.", false)

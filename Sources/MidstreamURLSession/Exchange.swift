@@ -67,13 +67,13 @@ final class Exchange: Sendable {
 
     /// Settles the outcome and resumes whoever waits. Gives the task, if this call was the one that ended the exchange.
     @discardableResult
-    private func end(with outcome: Result<Void, any Error>) -> URLSessionTask? {
+    private func end(with outcome: Result<Void, any Error>, keepsReceived: Bool = false) -> URLSessionTask? {
         var (waiter, reader, task, stopUpload) = (State().waiter, State().reader, State().task, State().stopUpload)
         state.withLock { state in
             guard state.end == nil else { return }
             state.end = outcome
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
-            if case .failure = outcome { state.buffer = ResponseBuffer() }
+            if case .failure = outcome, !keepsReceived { state.buffer = ResponseBuffer() }
             swap(&waiter, &state.waiter)
             swap(&reader, &state.reader)
             swap(&task, &state.task)
@@ -277,7 +277,8 @@ extension Exchange {
     func complete(_ error: (any Error)?, head: URLResponse?) {
         let hasHead = state.withLock { $0.head != nil }
         if let error {
-            end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)))
+            // What came before can still be read, and the error comes after it.
+            end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)), keepsReceived: true)
         } else {
             if !hasHead, let head { receive(head: head) }
             end(with: .success(()))

@@ -27,11 +27,16 @@ struct OutgoingRequest: Sendable {
         guard let url = Self.url(request.urlText) else {
             throw refusal(.invalidRequest, "The URL isn't an absolute http or https URL.")
         }
-        guard request.method.rawValue.isToken else { throw refusal(.invalidRequest, "The method isn't a token.") }
+        guard request.method.rawValue.isToken, request.method.rawValue != "CONNECT" else {
+            throw refusal(.invalidRequest, "The method can't be sent.")
+        }
         if let name = request.headers.refused.first {
             throw refusal(.invalidRequest, "The header field \(name.rawValue.debugDescription) can't be sent.")
         }
         if request.body.isSpent { throw HTTPError.bodyNotReplayable() }
+        if let path = request.body.filePath, !FileManager.default.isReadableFile(atPath: path) {
+            throw refusal(.bodyUnreadable, "The file \(path) can't be read.")
+        }
         content = Self.content(of: request.body)
         // URLSession refuses it too, but only once the task runs and with an error about the size.
         if request.method == .get, case .none = content {

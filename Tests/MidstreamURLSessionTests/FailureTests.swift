@@ -82,7 +82,7 @@ import Testing
         (.serverCertificateUntrusted, .tls, .notSent), (.serverCertificateHasBadDate, .tls, .notSent),
         (.timedOut, .timeout, .maybeProcessed), (.networkConnectionLost, .connectionLost, .maybeProcessed),
         (.badServerResponse, .connectionLost, .maybeProcessed), (.cannotParseResponse, .protocolViolation, .maybeProcessed),
-        (.cannotDecodeContentData, .protocolViolation, .maybeProcessed), (.unknown, .connectionLost, .maybeProcessed),
+        (.cannotDecodeContentData, .decoding, .maybeProcessed), (.unknown, .connectionLost, .maybeProcessed),
         (.unsupportedURL, .invalidRequest, .notSent), (.fileDoesNotExist, .bodyUnreadable, .maybeProcessed),
     ])
     func errorsAreTranslated(code: URLError.Code, expected: HTTPError.Code, progress: HTTPError.Progress) {

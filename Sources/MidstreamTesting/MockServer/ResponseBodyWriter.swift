@@ -81,7 +81,8 @@ struct ResponseBodyWriter {
         }
     }
 
-    private mutating func flush() throws {
+    /// Sends what has been put together so far.
+    mutating func flush() throws {
         guard !pending.isEmpty else { return }
         try send(pending[...])
         pending.removeAll(keepingCapacity: true)

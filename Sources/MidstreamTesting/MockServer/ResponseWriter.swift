@@ -79,6 +79,8 @@ struct ResponseWriter {
                     if length != nil { rest -= min(rest, block.count) }
                 }
             case .sequence(let sequence):
+                // The first chunk may be long in coming.
+                try body.flush()
                 let chunks = ChunkReader(sequence)
                 while let chunk = try connection.wait({ try await chunks.next() }) { try body.write(chunk[...]) }
             }

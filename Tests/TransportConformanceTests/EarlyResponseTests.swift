@@ -1,0 +1,77 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+/// A server may answer before it has the whole request (RFC 9112 §9.3).
+@Suite(.timeLimit(.minutes(1))) struct EarlyResponseTests {
+    @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
+    func anAnswerDuringTheUploadIsDelivered(transport: TransportUnderTest, delivery: Delivery) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let client = transport.client()
+        let bytes = noise(10 << 20)
+        let bodies: [HTTPBody] = [
+            .bytes(bytes), .stream(length: Int64(bytes.count)) { bytes.pieces(of: 65_536).asynchronous() },
+            .stream { bytes.pieces(of: 65_536).asynchronous() },
+        ]
+        for body in bodies {
+            server.enqueue(.init(status: 413, body: "too large", early: true), .init(body: "next"))
+            let received = try await delivery.send(HTTPRequest(.put, server.url(), body: body), by: client)
+            #expect(received.status == 413)
+            #expect(received.text == "too large")
+            #expect(try await delivery.send(HTTPRequest(server.url()), by: client).text == "next")
+        }
+    }
+
+    @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
+    func anAnswerAfterWhichTheServerClosesIsDelivered(transport: TransportUnderTest, delivery: Delivery) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(status: 413, headers: ["Connection": "close"], body: "too large", early: true), .init(body: "next"))
+        let client = transport.client()
+        let request = HTTPRequest(.put, server.url(), body: .bytes(noise(10 << 20)))
+        let received = try await delivery.send(request, by: client)
+        #expect(received.status == 413)
+        #expect(received.text == "too large")
+        #expect(try await delivery.send(HTTPRequest(server.url()), by: client).text == "next")
+    }
+
+    @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
+    func anAnswerEndsAnUploadThatNeverEnds(transport: TransportUnderTest, delivery: Delivery) async throws {
+        let server = try SilentServer()
+        try await needing(.uploadWhileItIsMade, of: transport) {
+            let isGivenUp = Event()
+            let isFirst = FirstTime()
+            let body = HTTPBody.once(
+                AsyncStream<[UInt8]> {
+                    if isFirst.take() { return [UInt8]("first") }
+                    await Event().wait()
+                    isGivenUp.happen()
+                    return nil
+                })
+            let client = transport.client()
+            async let answer = delivery.send(HTTPRequest(.put, server.url, body: body), by: client)
+            let connection = await server.accepted()
+            #expect(await connection.receives("first"))
+            connection.write("HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\ntoo large")
+            let received = try await answer
+            #expect(received.status == 413)
+            #expect(received.text == "too large")
+            await isGivenUp.wait()
+        }
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func anExpectationMayBeRefused(transport: TransportUnderTest) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(status: 417, body: "no", early: true), .init(body: "next"))
+        let client = transport.client()
+        let request = HTTPRequest(.put, server.url(), headers: ["Expect": "100-continue"], body: .bytes(noise(4 << 20)))
+        let response = try await client.send(request)
+        #expect(response.status == 417)
+        #expect(response.body.bytes == [UInt8]("no"))
+        #expect(try await client.send(HTTPRequest(server.url())).body.bytes == [UInt8]("next"))
+    }
+}

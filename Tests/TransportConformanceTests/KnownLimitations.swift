@@ -1,0 +1,109 @@
+import Testing
+
+/// What a transport can't do, for a reason that doesn't lie in this package. All of it is in this list, so that whoever chooses
+/// a transport sees at once what they give up, and whoever reads a test needn't look for exceptions in it.
+///
+/// A case that ``Effect/fails`` is run, and its passing is reported: the entry is then to be removed.
+struct KnownLimitation: Sendable {
+    enum Effect: Sendable {
+        /// The case isn't run, since it would end the process or never end.
+        case skipped
+        /// The case is run and fails.
+        case fails
+        /// The case is run and fails now and then.
+        case failsSometimes
+    }
+
+    let transport: TransportUnderTest
+    let ability: Ability
+    let effect: Effect
+    let reason: String
+
+    init(_ transport: TransportUnderTest, _ ability: Ability, _ effect: Effect, _ reason: String) {
+        self.transport = transport
+        self.ability = ability
+        self.effect = effect
+        self.reason = reason
+    }
+
+    static func of(_ transport: TransportUnderTest, _ ability: Ability) -> KnownLimitation? {
+        all.first { $0.transport == transport && $0.ability == ability }
+    }
+
+    static let all: [KnownLimitation] = urlSession + curl
+}
+
+/// What a case needs, where not every transport has it.
+enum Ability: Sendable {
+    case bodyWithGet, caseOfMethods, chunkedUpload, uploadWhileItIsMade, uploadBackPressure, emptyRequestFields
+    case orderOfRequestFields, orderOfResponseFields, bytesThatAreNoUTF8, versionOfResponses, trailers, ownAcceptEncoding
+    case endOfEncodedBody, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
+    case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
+    case responseBackPressure
+    case strictStatusLine, strictChunks, strictContentLength
+}
+
+/// Runs a case that needs an ability, as far as the transport has it.
+func needing(
+    _ ability: Ability, of transport: TransportUnderTest, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
+) async throws {
+    guard let limitation = KnownLimitation.of(transport, ability) else { return try await body() }
+    let reason = Comment(rawValue: limitation.reason)
+    switch limitation.effect {
+    case .skipped: try Test.cancel(reason, sourceLocation: sourceLocation)
+    case .fails: await withKnownIssue(reason, sourceLocation: sourceLocation) { try await body() }
+    case .failsSometimes:
+        await withKnownIssue(reason, isIntermittent: true, sourceLocation: sourceLocation) { try await body() }
+    }
+}
+
+extension KnownLimitation {
+    #if canImport(FoundationNetworking)
+        private static let urlSession: [KnownLimitation] = [
+            .init(.urlSession, .trailers, .skipped, "A chunked response with trailers ends the process."),
+            .init(.urlSession, .chunkedUpload, .fails, "A body is read to its end before it is sent, and its length is known."),
+            .init(.urlSession, .uploadWhileItIsMade, .skipped, "A body is read to its end before it is sent: it would never be."),
+            .init(.urlSession, .uploadBackPressure, .skipped, "A body is read to its end before it is sent, into a file."),
+            .init(
+                .urlSession, .responseBackPressure, .skipped,
+                "Nothing makes the sender wait: what isn't read goes to a file, which an endless body makes grow without end."),
+            .init(.urlSession, .manyConnections, .skipped, "No more than six connections to a host; further requests wait."),
+            .init(.urlSession, .bodyWithGet, .fails, "URLSession refuses a GET with a body."),
+            .init(.urlSession, .caseOfMethods, .fails, "The usual methods are turned into capitals."),
+            .init(.urlSession, .caseOfFieldNames, .fails, "Each word of a name gets a capital."),
+            .init(.urlSession, .orderOfRequestFields, .fails, "Fields are kept in a dictionary."),
+            .init(.urlSession, .orderOfResponseFields, .fails, "Fields are kept in a dictionary."),
+            .init(.urlSession, .bytesThatAreNoUTF8, .fails, "A head that isn't UTF-8 is taken for a broken one."),
+            .init(.urlSession, .liberalSpacing, .fails, "A field without a space after its colon is taken for a broken one."),
+            .init(
+                .urlSession, .statusLineWithoutReason, .fails, "A status line that ends with its code is taken for a broken one."),
+            .init(.urlSession, .versionOfResponses, .fails, "Foundation doesn't tell the version on Linux."),
+            .init(
+                .urlSession, .bodyOfRedirect, .failsSometimes, "The body of a redirect that could be followed isn't delivered."),
+            .init(
+                .urlSession, .ipv6Addresses, .fails, "Foundation takes the brackets from an address, and libcurl then refuses it."
+            ),
+            .init(.urlSession, .ownAcceptEncoding, .fails, "What libcurl knows is decoded, whoever has asked for it."),
+            .init(
+                .urlSession, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end."
+            ),
+            .init(.urlSession, .endInsideHead, .skipped, "A connection that is closed within a head ends the process."),
+            .init(.urlSession, .strictStatusLine, .failsSometimes, "Foundation takes what has the form of a status for one."),
+            .init(.urlSession, .strictContentLength, .failsSometimes, "libcurl takes a length that is too large for none."),
+            .init(
+                .urlSession, .noUnaskedRepetition, .skipped,
+                "libcurl sends a request again when a kept connection dies under it, and Foundation doesn't stop it."),
+        ]
+    #else
+        private static let urlSession: [KnownLimitation] = []
+    #endif
+
+    #if Curl && os(Linux)
+        private static let curl: [KnownLimitation] = [
+            .init(.curl, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end.")
+        ]
+    #else
+        private static let curl: [KnownLimitation] = []
+    #endif
+}

@@ -1,0 +1,90 @@
+import Foundation
+import MidstreamCore
+import MidstreamURLSession
+import Testing
+
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
+/// The transports that have to pass the suite. Every test takes one as its argument and makes a new one for itself.
+enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
+    #if Curl && os(Linux)
+        case curl
+    #endif
+    case urlSession
+
+    /// All of them, or the one that `MIDSTREAM_TRANSPORT` names.
+    static let allCases: [Self] = {
+        var all: [Self] = [.urlSession]
+        #if Curl && os(Linux)
+            all.insert(.curl, at: 0)
+        #endif
+        guard let only = ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] else { return all }
+        return all.filter { $0.rawValue == only }
+    }()
+
+    func make() -> any HTTPTransport {
+        switch self {
+        #if Curl && os(Linux)
+            case .curl: CurlTransport()
+        #endif
+        case .urlSession: URLSessionTransport()
+        }
+    }
+
+    /// A client on a new transport that takes every status as it comes.
+    func client(_ change: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
+        Self.client(on: make(), change)
+    }
+
+    static func client(
+        on transport: any HTTPTransport, _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
+    ) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.validators = []
+        configuration.redirects = .refuse
+        configuration.timeout = .zero
+        change(&configuration)
+        return HTTPClient(configuration: configuration, transport: transport)
+    }
+
+    var testDescription: String { rawValue }
+}
+
+/// How a response is asked for. Both ways have to give the same.
+enum Delivery: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    /// With ``HTTPClient/send(_:)``: the transport may gather the body itself.
+    case buffered
+    /// With ``HTTPClient/stream(_:)``: the body is read while it arrives.
+    case streamed
+
+    /// Sends a request and reads the body of its response to the end.
+    func send(_ request: HTTPRequest, by client: HTTPClient) async throws -> Received {
+        switch self {
+        case .buffered:
+            let response = try await client.send(request)
+            return Received(response: response, bytes: try #require(response.body.bytes))
+        case .streamed:
+            let response = try await client.stream(request)
+            var bytes: [UInt8] = []
+            for try await chunk in response.body {
+                #expect(!chunk.isEmpty, "A chunk of a body is never empty.")
+                bytes += chunk
+            }
+            return Received(response: response, bytes: bytes)
+        }
+    }
+
+    var testDescription: String { rawValue }
+}
+
+/// A response and the whole of its body.
+struct Received: Sendable {
+    let response: HTTPResponse
+    let bytes: [UInt8]
+
+    var status: HTTPStatus { response.status }
+    var headers: HTTPHeaders { response.headers }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
