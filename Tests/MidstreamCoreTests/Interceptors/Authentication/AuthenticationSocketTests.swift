@@ -64,12 +64,15 @@ import Testing
         box.withLock { $0 = nil }
     }
 
-    @Test func aStreamedRejectionLeavesItsConnectionToOthers() async throws {
+    @Test func aStreamedRejectionThatNeverEndsHoldsNothingUp() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
+        let (chunks, feed) = AsyncStream<[UInt8]>.makeStream()
+        defer { feed.finish() }
+        feed.yield([1])
         server.respond { request in
             if request.headers[.authorization] == "token 1" { return .init(body: "in") }
-            return .init(status: .unauthorized, body: .stream(length: nil))
+            return .init(status: .unauthorized, body: .chunks(chunks))
         }
         let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
             AuthenticationInterceptor(TestAuthenticator(), credential: "old")

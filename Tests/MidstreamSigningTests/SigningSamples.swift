@@ -1,0 +1,49 @@
+import Midstream
+import MidstreamSigning
+import MidstreamTesting
+import Testing
+
+/// The samples of `Documentation/Signing.md`, compiled and run.
+@Suite(.timeLimit(.minutes(1))) struct SigningSamples {
+    @Test func aClientThatSigns() async throws {
+        let (id, secret, token) = ("AKID", "secret", "token")
+        let stub = StubTransport(status: .ok)
+        let credentials = AWSCredentials(accessKeyID: id, secretAccessKey: secret, sessionToken: token)
+        let client = HTTPClient(baseURL: "https://dynamodb.eu-central-1.amazonaws.com", transport: stub) {
+            SigningInterceptor(AWSSignerV4(credentials, region: "eu-central-1", service: "dynamodb"))
+        }
+        _ = try await client.send(HTTPRequest(.post, "/", body: .text("{}")))
+        #expect(stub.requests[0].headers[.authorization]?.hasPrefix("AWS4-HMAC-SHA256 Credential=AKID/") == true)
+        #expect("\(try await client.explain(HTTPRequest("/")))".contains("would sign the request"))
+        #expect("\(try await client.explain(HTTPRequest("https://b.example/")))".contains("doesn't sign for this origin"))
+    }
+
+    private struct Role {
+        func credentials() async throws -> AWSCredentials { AWSCredentials(accessKeyID: "AKID", secretAccessKey: "secret") }
+    }
+
+    @Test func aPresignedURL() async throws {
+        let role = Role()
+        let signer = AWSSignerV4(region: "eu-central-1", service: "s3") { try await role.credentials() }
+        let url = try await signer.presignedURL(
+            for: HTTPRequest(.put, "https://bucket.s3.amazonaws.com/photo"), expires: .seconds(600))
+        #expect(url.contains("X-Amz-Expires=600&X-Amz-SignedHeaders=host&X-Amz-Signature="))
+    }
+
+    private struct TimestampSigner: RequestSigner {
+        func sign(_ request: inout HTTPRequest) async throws {
+            request.headers["X-Signature"] = try await seal(request.method.rawValue + request.urlText)
+            request.headers.markSensitive("X-Signature")
+        }
+
+        private func seal(_ text: String) async throws -> String { "sealed \(text)" }
+    }
+
+    @Test func aSchemeOfOnesOwn() async throws {
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient(baseURL: "https://a.example", transport: stub) { SigningInterceptor(TimestampSigner()) }
+        let trace = try await client.send(HTTPRequest("/")).trace
+        #expect(stub.requests[0].headers["X-Signature"] == "sealed GEThttps://a.example/")
+        #expect(!"\(trace)".contains("sealed"))
+    }
+}
