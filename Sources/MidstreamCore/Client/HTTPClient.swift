@@ -14,6 +14,8 @@ public final class HTTPClient: Sendable {
     private let arbiter: Arbiter
     private let assembled: Pipeline
     private let query: String?
+    /// The origin of the base URL, which credentials are meant for unless they are given for others.
+    let baseOrigin: OriginMatch?
 
     /// Makes a client.
     ///
@@ -27,6 +29,7 @@ public final class HTTPClient: Sendable {
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) {
         self.baseURL = baseURL
+        baseOrigin = baseURL.flatMap { OriginMatch($0) }
         self.configuration = configuration
         self.transport = transport
         let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }

@@ -6,7 +6,7 @@ internal import Interception
 /// Copying one costs a few reference counts; an interceptor changes its copy and passes that on.
 public struct HTTPRequest: Identifiable, Sendable {
     /// Identifies the call. Given when the request is made, kept by copies, the same on every attempt and redirect.
-    public let id: UUID
+    public private(set) var id: UUID
     /// The method.
     public var method: HTTPMethod
     /// The URL as text: as it was given, relative to the client's base URL or absolute. Inside the pipeline it is absolute.
@@ -39,6 +39,13 @@ public struct HTTPRequest: Identifiable, Sendable {
         urlText = url
         self.headers = headers
         self.body = body
+    }
+
+    /// The same request as another call, with an identity of its own.
+    package func asNewCall() -> HTTPRequest {
+        var request = self
+        request.id = .unique()
+        return request
     }
 
     /// Makes a `GET` request; see ``init(_:_:headers:body:)``.
@@ -75,6 +82,7 @@ extension HTTPRequest {
         var validators: [any HTTPValidator]?
         var allowsUnsafeRetry = false
         var context = RequestContext()
+        var transferObserver: TransferObserver?
     }
 
     private final class Rare: Sendable {
@@ -144,6 +152,12 @@ extension HTTPRequest {
     public var context: RequestContext {
         get { rare?.settings.context ?? Self.usual.context }
         set { self[\.context] = newValue }
+    }
+
+    /// Who hears how many bytes have gone over the wire; nobody by default.
+    package var transferObserver: TransferObserver? {
+        get { rare?.settings.transferObserver }
+        set { self[\.transferObserver] = newValue }
     }
 
     /// How much time the present attempt has left, zero or less when it is over; nil: no limit.

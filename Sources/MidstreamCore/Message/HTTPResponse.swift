@@ -75,18 +75,13 @@ public struct HTTPResponse: Sendable {
 
     /// Decodes the buffered body as JSON.
     ///
-    /// - Throws: ``HTTPError/Code/decoding`` with the decoder's error behind it; also when the body is a stream, which has to
-    ///   be collected first.
+    /// - Throws: ``HTTPError/Code/decoding``, which says where the body isn't what was expected and has the decoder's error
+    ///   behind it; also when the body is a stream, which has to be collected first.
     public func decode<T: Decodable>(_ type: T.Type = T.self, decoder: JSONDecoder = JSONDecoder()) throws -> T {
         guard body.bytes != nil else {
             throw HTTPError(.decoding, "The body is a stream; collect it before decoding.", request: request, response: self)
         }
-        do {
-            return try decoder.decode(type, from: data)
-        } catch {
-            throw HTTPError(
-                .decoding, "The body is no \(type).", request: request, response: self, underlying: error, trace: trace)
-        }
+        return try PayloadDecoding(of: self).decode(type, from: data, by: decoder)
     }
 }
 

@@ -25,12 +25,26 @@ struct Exchange: Sendable {
     /// Whether the transport itself ends the exchange in time, which saves a task for each.
     private func keepsTime(of request: HTTPRequest, _ stopwatch: Stopwatch) -> Bool {
         isTimekeeping && stopwatch.isOnSystemClock && request.delivery != .streamed
+            && request.transferObserver?.watchesDownload != true
     }
 
     private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var response = try await transport.send(request)
+        var response = try await received(request)
         try await response.buffer(as: request.delivery)
         if request.delivery == .streamed { request.call?.opened(response.body) }
+        return response
+    }
+
+    private func received(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let observer = request.transferObserver else { return try await transport.send(request) }
+        var counted = request
+        counted.body = observer.observing(sent: request.body)
+        // Its arrival can be watched only while it arrives; the client then collects it.
+        if observer.watchesDownload { counted.delivery = .streamed }
+        var response = try await transport.send(counted)
+        response.request.body = request.body
+        response.request.delivery = request.delivery
+        response.body = observer.observing(received: response.body)
         return response
     }
 
