@@ -125,7 +125,6 @@ public struct AWSSignerV4: RequestSigner {
     private func addHeaders(
         to message: inout CanonicalRequest, _ credentials: AWSCredentials, _ scope: SigningScope
     ) async throws {
-        message.headers.remove(.authorization)
         message.headers["X-Amz-Date"] = scope.timestamp
         if let token = credentials.sessionToken { message.headers["X-Amz-Security-Token"] = token }
         message.payloadHash = try await payloadHash(of: message.request)
