@@ -10,7 +10,8 @@
 ///
 /// The work runs in a task of its own, which has the priority and the task-local values of the caller that started it. A
 /// caller that is cancelled leaves at once with `CancellationError`; the work goes on for the others, and is finished even when
-/// all have left, since it may be one that must not be broken off half-way, such as the exchange of a token that can be used once.
+/// all have left, since it may be one that must not be broken off half-way, such as the exchange of a token that can be used
+/// once.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {

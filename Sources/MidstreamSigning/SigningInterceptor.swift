@@ -3,8 +3,8 @@ public import MidstreamCore
 
 /// Signs each request that goes on the wire to one of its origins.
 ///
-/// It stands at ``MidstreamCore/Stage/exchange``, and should be the last one listed there: what changes a request after it makes the
-/// signature wrong. A redirect to another origin goes unsigned.
+/// It stands at ``MidstreamCore/Stage/exchange``, and should be the last one listed there: what changes a request after it
+/// makes the signature wrong. A redirect to another origin goes unsigned.
 public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
     /// What signs.
     public let signer: Signer

@@ -10,17 +10,17 @@ public import MidstreamCore
 /// ```
 ///
 /// The first request goes out without credentials and is sent again when it is challenged; later ones answer the known challenge
-/// right away, with the nonce's count going up. A nonce that has become stale is replaced by the one that the server sends with its
-/// refusal, or ahead of that with `nextnonce`. Credentials that are refused with a fresh nonce are wrong, and the 401 is the
-/// answer.
+/// right away, with the nonce's count going up. A nonce that has become stale is replaced by the one that the server sends with
+/// its refusal, or ahead of that with `nextnonce`. Credentials that are refused with a fresh nonce are wrong, and the 401 is
+/// the answer.
 ///
 /// Known are MD5 and SHA-256, also in their session form, with `auth`, with `auth-int` for a body in memory where the
 /// server offers nothing else, and without a quality as in RFC 2069; `userhash`, and names in UTF-8. Of several challenges the
 /// one with SHA-256 is answered.
 ///
 /// It stands at ``MidstreamCore/Stage/exchange``, since each answer is good for one method and target: a hop of a redirect is
-/// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request whose
-/// body can be read once, and was, can't be sent again, so its 401 is returned.
+/// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request
+/// whose body can be read once, and was, can't be sent again, so its 401 is returned.
 public final class DigestInterceptor: HTTPInterceptor {
     private struct Session {
         var challenge: DigestChallenge
@@ -41,8 +41,8 @@ public final class DigestInterceptor: HTTPInterceptor {
     /// - Parameters:
     ///   - user: The user's name.
     ///   - password: The password. It is never sent.
-    ///   - origins: URLs whose origins get answers. nil, the default: the origin of the client's base URL; for a client without one,
-    ///     that of the first request. A text that is no http or https URL makes calls fail with
+    ///   - origins: URLs whose origins get answers. nil, the default: the origin of the client's base URL; for a client without
+    ///     one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``MidstreamCore/HTTPError/Code/invalidRequest``.
     ///   - clientNonce: Gives a new text for each answer (RFC 7616 §3.4); 128 random bits by default.
     public init(
@@ -63,8 +63,8 @@ public final class DigestInterceptor: HTTPInterceptor {
 
     /// Sends the request, with an answer to the known challenge if there is one, and again when it is challenged.
     ///
-    /// - Throws: What `next` throws; ``MidstreamCore/HTTPError/Code/unsupported`` for a challenge that asks for a digest of a body that
-    ///   isn't in memory.
+    /// - Throws: What `next` throws; ``MidstreamCore/HTTPError/Code/unsupported`` for a challenge that asks for a digest of a
+    ///   body that isn't in memory.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard !request.headers.contains(.authorization), try scope.contains(request.urlText, of: request),
             let origin = HTTPOrigin(request.urlText)

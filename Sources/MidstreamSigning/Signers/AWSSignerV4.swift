@@ -11,8 +11,8 @@ public import MidstreamCore
 ///
 /// The host, the body's hash and all headers are signed that the request has by then, but those that proxies and transports
 /// change (`User-Agent`, `Connection`, `Expect` …). The query is brought into the form that AWS reckons with: everything but
-/// unreserved characters percent-encoded. The hash covers a body in memory or in a file, in a single chunk; a stream's hash can't be
-/// known before it is sent, see ``Payload``.
+/// unreserved characters percent-encoded. The hash covers a body in memory or in a file, in a single chunk; a stream's hash
+/// can't be known before it is sent, see ``Payload``.
 public struct AWSSignerV4: RequestSigner {
     /// Where the signature goes.
     public enum Placement: Sendable, Hashable {
@@ -47,8 +47,8 @@ public struct AWSSignerV4: RequestSigner {
     ///
     /// - Parameters:
     ///   - region: The region in which the service is asked.
-    ///   - service: The service's name for signing. `s3` and its kin (`s3-object-lambda`, `s3-outposts`, `s3express`) have rules of their own
-    ///     for the path and the body, which are followed.
+    ///   - service: The service's name for signing. `s3` and its kin (`s3-object-lambda`, `s3-outposts`) have rules of
+    ///     their own for the path and the body, which are followed.
     ///   - placement: Where the signature goes; the headers by default.
     ///   - payload: What is signed of the body; its hash by default.
     ///   - now: The time of signing; a server refuses one that is more than some minutes wrong.
@@ -120,12 +120,11 @@ public struct AWSSignerV4: RequestSigner {
         return request.urlText
     }
 
-    private var isS3: Bool { ["s3", "s3-object-lambda", "s3-outposts", "s3express"].contains(service) }
+    private var isS3: Bool { ["s3", "s3-object-lambda", "s3-outposts"].contains(service) }
 
     private func addHeaders(
         to message: inout CanonicalRequest, _ credentials: AWSCredentials, _ scope: SigningScope
     ) async throws {
-        message.headers.remove(.authorization)
         message.headers["X-Amz-Date"] = scope.timestamp
         if let token = credentials.sessionToken { message.headers["X-Amz-Security-Token"] = token }
         message.payloadHash = try await payloadHash(of: message.request)
@@ -143,7 +142,7 @@ public struct AWSSignerV4: RequestSigner {
             guard payload == .unsignedStreams, isProtected else {
                 throw HTTPError(
                     .unsupported,
-                    "The hash of a stream isn't known before it is sent. Sign a file or bytes, or allow unsigned streams over https.",
+                    "A stream's hash isn't known before it is sent: sign bytes or a file, or allow unsigned streams over https.",
                     request: request, progress: .notSent)
             }
             return CanonicalRequest.unsignedPayload

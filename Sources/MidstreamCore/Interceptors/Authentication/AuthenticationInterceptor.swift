@@ -1,6 +1,7 @@
 public import Interception
 
-/// Puts a credential on each request, and replaces it when it has expired or is rejected: once, however many calls need a new one.
+/// Puts a credential on each request, and replaces it when it has expired or is rejected: once, however many calls need a new
+/// one.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") {
@@ -10,12 +11,13 @@ public import Interception
 ///
 /// - A call that was sent with an older credential than the present one is sent again without a refresh. A new call waits for a
 ///   refresh that is under way.
-/// - A refresh that fails makes the calls that wait for it fail with ``HTTPError/Code/authentication``, and so those that had been sent
-///   before and are rejected afterwards; none is sent again. The next new call may try again, within the limit.
+/// - A refresh that fails makes the calls that wait for it fail with ``HTTPError/Code/authentication``, and so those that had
+///   been sent before and are rejected afterwards; none is sent again. The next new call may try again, within the limit.
 /// - A fresh credential that is rejected ends the call with that response, on which the validators then speak.
 /// - A caller's cancellation, and the attempt's timeout, end that caller's wait and leave the refresh running for the others.
 /// - Credentials go to their origins only. A redirect inside the attempt keeps a header within the origin and never takes it to
-///   another. A credential in the query belongs at ``Stage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is judged by itself.
+///   another. A credential in the query belongs at ``Stage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is
+///   judged by itself.
 /// - A request whose body can be read once, and was, can't be sent again: the credential is refreshed for the calls to come, and
 ///   the rejecting response is returned.
 ///
@@ -34,8 +36,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///   - origins: URLs whose origins get the credential. nil, the default: the origin of the client's base URL; for a client
     ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``HTTPError/Code/invalidRequest``.
-    ///   - refreshLimit: How often credentials may be refreshed; 5 times in 30 s by default. Past it, calls that need a refresh fail with
-    ///     ``HTTPError/Code/authentication`` and an ``ExcessiveRefreshError`` behind it.
+    ///   - refreshLimit: How often credentials may be refreshed; 5 times in 30 s by default. Past it, calls that need a refresh
+    ///     fail with ``HTTPError/Code/authentication`` and an ``ExcessiveRefreshError`` behind it.
     ///   - refreshTimeout: How long one refresh may take; 60 s by default, nil: no limit.
     ///   - clock: What the limit and the timeout are measured by; the continuous clock by default.
     public init(

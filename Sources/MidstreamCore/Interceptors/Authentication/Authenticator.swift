@@ -29,8 +29,8 @@ public protocol Authenticator: Sendable {
     /// Obtains a new credential.
     ///
     /// Runs once for all calls that need it, in a task of its own that a caller's cancellation doesn't reach. It may use the
-    /// client that it serves: requests that it sends from its own task, or from child tasks, pass this interceptor untouched. Those
-    /// of a detached task would wait for the refresh like any other.
+    /// client that it serves: requests that it sends from its own task, or from child tasks, pass this interceptor untouched.
+    /// Those of a detached task would wait for the refresh like any other.
     ///
     /// - Parameter credential: The one to be replaced; nil when there is none yet.
     /// - Throws: An error, which the waiting calls get as ``HTTPError/underlying`` of ``HTTPError/Code/authentication``.

@@ -27,7 +27,7 @@ public struct ExcessiveRefreshError: Error, Sendable, Hashable, CustomStringConv
 
     /// Says how many refreshes in what time were too many.
     public var description: String {
-        "The credential has been refreshed \(limit.count) times within \(limit.window), which didn't help; it isn't refreshed again yet."
+        "The credential has been refreshed \(limit.count) times within \(limit.window) without success, and not again yet."
     }
 }
 

@@ -44,6 +44,23 @@ import Testing
         #expect(authenticator.refreshes == 2)
     }
 
+    @Test func aCallThatIsRejectedAfterARefreshHasFailedSharesTheFailure() async throws {
+        let late = Gate()
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: LoginFailed())
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/late") { await late.wait() }
+            return HTTPResponse(status: .unauthorized, request: request)
+        }
+        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let lateCall = Task { try await client.send(HTTPRequest("/late")) }
+        await late.reached()
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        late.open()
+        #expect((await lateCall.result.errorOfCall as? HTTPError)?.underlying is LoginFailed)
+        #expect(authenticator.refreshes == 1)
+    }
+
     @Test func withoutACredentialNothingIsSent() async throws {
         let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())

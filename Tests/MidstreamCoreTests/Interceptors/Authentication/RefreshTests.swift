@@ -71,6 +71,24 @@ import Testing
         #expect(authenticator.refreshes == 1)
     }
 
+    @Test func aNewerCredentialThatIsOutdatedTooIsRefreshed() async throws {
+        let late = Gate()
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport { request in
+            if request.headers[.authorization] == "old" { await late.wait() }
+            let isFresh = request.headers[.authorization] == "token 1"
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
+        let client = client(interceptor, stub)
+        let lateCall = Task { try await client.send(HTTPRequest("/")).status }
+        await late.reached()
+        interceptor.credential = "newer"
+        late.open()
+        #expect(try await lateCall.value == .ok)
+        #expect(stub.credentials == ["old", "newer", "token 1"])
+    }
+
     @Test func aNewCallWaitsForARefreshThatIsUnderWay() async throws {
         let refreshing = Gate()
         let authenticator = TestAuthenticator { _ in await refreshing.wait() }

@@ -1,4 +1,5 @@
-/// What a token endpoint answered in place of a token, or why it wasn't asked; the error behind ``HTTPError/Code/authentication``.
+/// What a token endpoint answered in place of a token, or why it wasn't asked; the error behind
+/// ``HTTPError/Code/authentication``.
 public struct OAuthError: Error, Sendable, Hashable {
     /// The kind of failure (RFC 6749 §5.2). The set is open, since servers add codes of their own.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -27,8 +27,8 @@ public struct OAuthToken: Sendable, Hashable, Codable {
 
     /// Whether the access token has expired or is about to.
     ///
-    /// - Parameter leeway: How long before its end it counts as due, but never more than half of its life: a short-lived token would
-    ///   be replaced on each request otherwise.
+    /// - Parameter leeway: How long before its end it counts as due, but never more than half of its life: a short-lived token
+    ///   would be replaced on each request otherwise.
     func isDue(at now: Date, leeway: TimeInterval) -> Bool {
         guard let expires else { return false }
         return now >= expires - min(leeway, max(0, expires.timeIntervalSince(obtained) / 2))
