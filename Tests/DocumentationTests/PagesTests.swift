@@ -59,7 +59,7 @@ struct PagesTests {
     }
 
     private static let tests = Result {
-        try Repository.files(below: "Tests/DocumentationTests", withExtension: "swift").map(SourceFile.init)
+        try Repository.files(below: "Tests", withExtension: "swift").map(SourceFile.init)
     }
 
     /// Whether the code stands in a file, line for line, at any indentation.
