@@ -30,13 +30,21 @@ import Testing
         #expect(url.contains("X-Amz-Expires=600&X-Amz-SignedHeaders=host&X-Amz-Signature="))
     }
 
-    private struct TimestampSigner: RequestSigner {
+    struct TimestampSigner: RequestSigner {
         func sign(_ request: inout HTTPRequest) async throws {
             request.headers["X-Signature"] = try await seal(request.method.rawValue + request.urlText)
             request.headers.markSensitive("X-Signature")
         }
+    }
 
-        private func seal(_ text: String) async throws -> String { "sealed \(text)" }
+    @Test func digest() async throws {
+        let password = "Circle of Life"
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
+            DigestInterceptor(user: "Mufasa", password: password)
+        }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.requests[0].headers[.authorization] == nil)
     }
 
     @Test func aSchemeOfOnesOwn() async throws {
@@ -47,3 +55,5 @@ import Testing
         #expect(!"\(trace)".contains("sealed"))
     }
 }
+
+private func seal(_ text: String) async throws -> String { "sealed \(text)" }

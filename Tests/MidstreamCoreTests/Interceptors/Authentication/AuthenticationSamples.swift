@@ -50,7 +50,7 @@ import Testing
         #expect(stub.credentials[0].hasPrefix("Basic "))
     }
 
-    private struct SessionAuthenticator: Authenticator {
+    struct SessionAuthenticator: Authenticator {
         let client: HTTPClient
 
         func apply(_ session: String, to request: inout HTTPRequest) {
@@ -79,8 +79,9 @@ import Testing
     }
 
     @Test func oneRunForManyCallers() async throws {
+        @Sendable func fetchToken() async throws -> String { "token" }
         let refreshes = SingleFlight<Never, String>()
-        let token = try await refreshes.run { "token" }
+        let token = try await refreshes.run { try await fetchToken() }
         #expect(token == "token")
     }
 }
