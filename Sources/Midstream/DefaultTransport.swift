@@ -19,9 +19,11 @@ extension HTTPClient {
     public static let shared = HTTPClient()
 
     /// The platform's transport. Clients share it and so their connections.
+    public static let defaultTransport: any HTTPTransport = platformTransport()
+
     #if Curl && os(Linux)
-        public static let defaultTransport: any HTTPTransport = CurlTransport()
+        private static func platformTransport() -> CurlTransport { CurlTransport() }
     #else
-        public static let defaultTransport: any HTTPTransport = URLSessionTransport()
+        private static func platformTransport() -> URLSessionTransport { URLSessionTransport() }
     #endif
 }
