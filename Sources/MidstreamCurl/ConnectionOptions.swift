@@ -50,7 +50,7 @@
         }
 
         /// Sets all of it on a handle that has been reset.
-        func apply(to handle: EasyHandle, loop: UnsafeMutableRawPointer) {
+        func apply(to handle: EasyHandle, loop: EventLoop) {
             handle.set(CURLOPT_NOSIGNAL, 1)
             handle.set(CURLOPT_QUICK_EXIT, 1)
             handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -109,12 +109,11 @@
             if let pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, pinnedKeys) }
         }
 
-        /// Has curl ask for the encodings that it can undo, and undo them. False when that isn't wanted.
-        func applyDecoding(to handle: EasyHandle) -> Bool {
-            guard let encodings else { return false }
-            handle.set(CURLOPT_ACCEPT_ENCODING, encodings)
-            return true
-        }
+        /// Whether curl can undo encodings and is to.
+        var decodes: Bool { encodings != nil }
+
+        /// Has curl ask for the encodings that it can undo, and undo them.
+        func applyDecoding(to handle: EasyHandle) { handle.set(CURLOPT_ACCEPT_ENCODING, encodings) }
 
         private func applyProxy(to handle: EasyHandle) {
             if case .environment = configuration.proxy { return }

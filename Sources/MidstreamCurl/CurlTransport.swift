@@ -83,4 +83,7 @@
             }
         }
     }
+
+    /// The attempt's timeout is one of libcurl's own timers, which is cheaper than a task that waits for each request.
+    extension CurlTransport: TimekeepingTransport {}
 #endif

@@ -265,9 +265,9 @@
             guard !transfer.isGivenUp else { return transfer.fail(CancellationError()) }
             guard let handle = handles.take() else { return transfer.fail(HTTPError.noResources(ENOMEM)) }
             do {
-                try transfer.prepare(handle, loop: Unmanaged.passUnretained(self).toOpaque())
+                try transfer.prepare(handle)
             } catch {
-                handles.give(back: handle)
+                handles.give(back: handle, isClean: false)
                 return transfer.fail(error)
             }
             handle.transfer = transfer
@@ -289,7 +289,7 @@
         private func finish(_ transfer: Transfer, _ code: CURLcode) {
             guard let handle = transfer.handle else { return }
             let outcome = transfer.outcome(code, handle)
-            release(transfer, handle)
+            release(transfer, handle, isClean: code == CURLE_OK)
             transfer.complete(outcome)
         }
 
@@ -297,18 +297,18 @@
         func abort(_ transfer: Transfer, _ error: any Error) {
             transfer.isGivenUp = true
             guard let handle = transfer.handle else { return }
-            release(transfer, handle)
+            release(transfer, handle, isClean: false)
             transfer.fail(error)
         }
 
-        private func release(_ transfer: Transfer, _ handle: EasyHandle) {
+        private func release(_ transfer: Transfer, _ handle: EasyHandle, isClean: Bool) {
             curl_multi_remove_handle(multi, handle.curl)
             let place = transfer.end()
             if let last = active.popLast(), last !== transfer {
                 active[place] = last
                 last.place = place
             }
-            handles.give(back: handle)
+            handles.give(back: handle, isClean: isClean)
         }
 
         /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.

@@ -121,9 +121,10 @@
             }
         }
 
-        static func install(on handle: EasyHandle, loop: UnsafeMutableRawPointer) {
-            handle.set(CURLOPT_OPENSOCKETDATA, pointer: loop)
-            handle.set(CURLOPT_CLOSESOCKETDATA, pointer: loop)
+        static func install(on handle: EasyHandle, loop: EventLoop) {
+            let context = Unmanaged.passUnretained(loop).toOpaque()
+            handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+            handle.set(CURLOPT_CLOSESOCKETDATA, pointer: context)
             _ = ccurl_set_open_function(handle.curl) { context, _, address in
                 guard let address else { return CURL_SOCKET_BAD }
                 let descriptor = ccurl_socket(

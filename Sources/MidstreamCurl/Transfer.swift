@@ -45,6 +45,8 @@
         var decodes = false
         /// The bytes that the body has on the wire; nil when that isn't known.
         var expectedLength: Int64?
+        /// The bytes that the body has once decoded; nil when that isn't known.
+        var decodedLength: Int64?
         var tlsVersion: String?
 
         private var startTime: UInt64 = 0
@@ -90,6 +92,7 @@
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
         func settle() -> Bool {
             guard handle != nil else { return false }
+            answer()
             if stream?.deliver() == true { resumeReceiving() }
             return isAnsweredEarly
         }
@@ -128,25 +131,35 @@
             switch outcome {
             case .success(let metrics):
                 let trailers = head.takeTrailers()
-                if let stream { return stream.finish(nil, trailers: trailers, metrics: metrics) }
+                if let stream {
+                    stream.finish(nil, trailers: trailers, metrics: metrics)
+                    return answer()
+                }
                 let response = HTTPResponse(
                     status: HTTPStatus(head.status), headers: headers, body: .bytes(received), request: request,
                     version: head.version, trailers: trailers, metrics: metrics)
                 takeContinuation()?.resume(returning: response)
             case .failure(let error):
-                if let stream { return stream.finish(error, trailers: nil, metrics: nil) }
-                takeContinuation()?.resume(throwing: error)
+                guard let stream, !(error is CancellationError) else {
+                    stream?.finish(error, trailers: nil, metrics: nil)
+                    takeContinuation()?.resume(throwing: error)
+                    return
+                }
+                stream.finish(error, trailers: nil, metrics: nil)
+                answer()
             }
         }
 
-        /// Gives the caller the head, with a body that is still arriving.
-        func answer(with stream: BodyStream, length: Int64?) {
-            self.stream = stream
+        /// Gives the caller the head, with a body that is still arriving; does nothing a second time.
+        ///
+        /// Not before curl has been left: what came together with the head can then be read without another wait.
+        private func answer() {
+            guard let stream, let continuation = takeContinuation() else { return }
             let body = IncomingTransferBody(stream: stream, transfer: self)
             let response = HTTPResponse(
-                status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: length), request: request,
+                status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)
-            takeContinuation()?.resume(returning: response)
+            continuation.resume(returning: response)
         }
 
         private func takeContinuation() -> UnsafeContinuation<HTTPResponse, any Error>? {

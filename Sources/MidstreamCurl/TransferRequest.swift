@@ -18,12 +18,11 @@
         /// Small enough that many requests at a time cost little memory.
         private static let bufferedBuffer = 64 << 10
 
-        /// Sets everything on a handle that has been reset.
+        /// Sets a handle's options, or those of them that differ from its last request's.
         ///
         /// - Throws: ``HTTPError``; nothing has been sent.
-        func prepare(_ handle: EasyHandle, loop context: UnsafeMutableRawPointer) throws {
-            let options = loop.options
-            if let problem = options.problem { throw problem }
+        func prepare(_ handle: EasyHandle) throws {
+            if let problem = loop.options.problem { throw problem }
             try checkURL()
             guard request.method.rawValue.isToken, request.method.rawValue != "CONNECT" else {
                 throw invalid("The method can't be sent.")
@@ -32,17 +31,38 @@
                 throw invalid(
                     "The header \(name.rawValue.isToken ? name.rawValue : "with a name that is no token") can't be sent.")
             }
-            options.apply(to: handle, loop: context)
-            options.apply(to: handle, isSecure: isSecure)
-            handle.set(CURLOPT_URL, request.urlText)
-            if case .streamed = request.delivery {
-                handle.set(CURLOPT_BUFFERSIZE, Self.streamBuffer)
-            } else {
-                handle.set(CURLOPT_BUFFERSIZE, Self.bufferedBuffer)
-            }
             let framing = try Framing(request)
+            decodes = loop.options.decodes && !framing.hasAcceptEncoding
+            let shape = shape(framing)
+            if shape == nil || handle.shape != shape {
+                handle.reset()
+                prepareConnection(handle)
+                handle.shape = shape
+            }
+            handle.set(CURLOPT_URL, request.urlText)
+            // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
+            let timeLeft = request.delivery == .streamed ? nil : request.timeLeft
+            handle.set(CURLOPT_TIMEOUT_MS, timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
+        }
+
+        private func shape(_ framing: Framing) -> Shape? {
+            let kind: Shape.Kind
+            switch (request.method, request.body.bytes) {
+            case (.get, let bytes?) where bytes.isEmpty: kind = .get
+            case (.post, let bytes?) where !bytes.isEmpty: kind = .post
+            default: return nil
+            }
+            return Shape(kind: kind, isSecure: isSecure, isStreamed: request.delivery == .streamed, asksForEncodings: decodes)
+        }
+
+        private func prepareConnection(_ handle: EasyHandle) {
+            let options = loop.options
+            options.apply(to: handle, loop: loop)
+            options.apply(to: handle, isSecure: isSecure)
+            if decodes { options.applyDecoding(to: handle) }
+            handle.set(CURLOPT_BUFFERSIZE, request.delivery == .streamed ? Self.streamBuffer : Self.bufferedBuffer)
         }
 
         /// The rest is left to curl, which refuses what it can't read; but no byte may end a line or a C string.
@@ -51,7 +71,7 @@
             guard url.allSatisfy({ $0 > 32 && $0 != 127 }) else {
                 throw invalid("The URL holds a space or a control character.")
             }
-            let scheme = url.prefix(8).map(\.asciiLowercased)
+            let scheme = url.prefix(8).lazy.map(\.asciiLowercased)
             guard scheme.starts(with: "http://".utf8) || scheme.elementsEqual("https://".utf8) else {
                 throw invalid("The URL is neither http nor https.")
             }
@@ -127,7 +147,6 @@
             RequestFields.forEach(in: request.headers) { line, colon, kind in
                 if kind != .framing { handle.fields.append(line, colon: colon) }
             }
-            if !framing.hasAcceptEncoding { decodes = loop.options.applyDecoding(to: handle) }
             handle.set(CURLOPT_HTTPHEADER, pointer: handle.fields.first)
         }
     }

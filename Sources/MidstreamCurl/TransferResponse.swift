@@ -24,7 +24,7 @@
             let length = headers[.contentLength].flatMap { Int64($0) }
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
             expectedLength = isBodiless ? 0 : length
-            var decodedLength = expectedLength
+            decodedLength = expectedLength
             if decodes, !isBodiless, headers.contains(.contentEncoding) {
                 // What they say is true of the bytes on the wire only.
                 headers.remove(.contentEncoding)
@@ -35,7 +35,8 @@
             markUnsettledIfUploading()
             switch request.delivery {
             case .streamed:
-                answer(with: BodyStream(), length: decodedLength)
+                stream = BodyStream()
+                markUnsettled()
                 loop.expectDeadline(of: self)
             case .buffered(let limit):
                 if let decodedLength {

@@ -6,7 +6,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite struct CurlTransportTests {
+    @Suite(.timeLimit(.minutes(1))) struct CurlTransportTests {
         let transport = CurlTransport()
 
         @Test(arguments: deliveries) func `A GET brings status, fields and body`(_ delivery: BodyDelivery) async throws {
@@ -22,7 +22,9 @@
         }
 
         @Test func `A buffered body is in memory`() async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" }
+            let server = try RawServer.answering { _ in
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+            }
             let response = try await transport.send(request(server.url, .buffered(upTo: 5)))
             #expect(response.body.bytes == Array("hello".utf8))
         }

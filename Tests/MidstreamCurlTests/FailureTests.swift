@@ -6,7 +6,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite struct FailureTests {
+    @Suite(.timeLimit(.minutes(1))) struct FailureTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let answer: String
             let code: HTTPError.Code
@@ -78,7 +78,7 @@
         @Test(arguments: ["connect", "head", "body", "upload"]) func `Each phase has its timeout`(_ phase: String) async throws {
             let server = try RawServer { connection in
                 if phase == "body" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab") }
-                Thread.sleep(until: .distantFuture)
+                connection.waitForHangUp()
             }
             var configuration = CurlTransport.Configuration()
             configuration.connectTimeout = .milliseconds(phase == "connect" ? 50 : 60_000)
@@ -110,7 +110,9 @@
             #expect(try await response.body.collect().count == 2_000_000)
         }
 
-        @Test(arguments: deliveries) func `Closing fails what is under way and all that follows`(_ delivery: BodyDelivery) async throws {
+        @Test(arguments: deliveries) func `Closing fails what is under way and all that follows`(_ delivery: BodyDelivery)
+            async throws
+        {
             let arrived = AsyncStream.makeStream(of: Void.self)
             let server = try RawServer { connection in
                 _ = connection.readHead()

@@ -7,7 +7,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite struct LoopTests {
+    @Suite(.timeLimit(.minutes(1))) struct LoopTests {
         let transport = CurlTransport()
 
         @Test func `Connections are kept, and stay registered while they are`() async throws {
@@ -63,7 +63,9 @@
             #expect(open.withLock { $0.most } <= 2)
         }
 
-        @Test(arguments: [1, 3]) func `Many requests at a time are all answered, from loops and elsewhere`(_ loops: Int) async throws {
+        @Test(arguments: [1, 3]) func `Many requests at a time are all answered, from loops and elsewhere`(_ loops: Int)
+            async throws
+        {
             let server = try RawServer.answering { "HTTP/1.1 200 OK\r\nX-Line: \($0.lines[0])\r\nContent-Length: 0\r\n\r\n" }
             var configuration = CurlTransport.Configuration()
             configuration.eventLoops = loops

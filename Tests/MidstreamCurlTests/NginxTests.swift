@@ -7,7 +7,7 @@
     @testable import MidstreamCurl
 
     /// Against the real servers that `Scripts/with-servers` starts.
-    @Suite(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
+    @Suite(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(1)))
     struct NginxTests {
         let transport: CurlTransport
 
@@ -38,8 +38,12 @@
         @Test(arguments: deliveries)
         func `A refusal over HTTP/2 arrives before the upload is read`(_ delivery: BodyDelivery) async throws {
             let bytes = [UInt8](repeating: 0, count: 8 << 20)
+            // While curl waits for more of a body it doesn't see by itself that the response is whole.
+            let stalled = HTTPBody.stream(length: 8 << 20) { AsyncStream<[UInt8]> { $0.yield([1, 2, 3]) } }
             for url in [Servers["NGINX_HTTPS"], Servers["NGINX_HTTP"]] {
-                for body: HTTPBody in [.bytes(bytes), .stream(length: 8 << 20) { [bytes].stream }, .stream { [bytes].stream }] {
+                for body: HTTPBody in [
+                    stalled, .bytes(bytes), .stream(length: 8 << 20) { [bytes].stream }, .stream { [bytes].stream },
+                ] {
                     var sent = request("\(url)/small-limit", delivery)
                     sent.method = .post
                     sent.body = body
@@ -50,10 +54,11 @@
             }
         }
 
-        @Test func `HTTP/1.1 can be had over TLS, and HTTP/2 without`() async throws {
+        @Test func `HTTP/1.1 can be had over TLS`() async throws {
             var configuration = transport.configuration
             configuration.httpVersions = .http1Only
-            let response = try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+            let response = try await CurlTransport(configuration: configuration).send(
+                HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
             #expect(response.version == .http1_1)
         }
 
@@ -72,7 +77,8 @@
                 #expect(error.code == .tls && error.progress == .notSent)
             }
             other.tls.verifiesCertificates = false
-            #expect(try await CurlTransport(configuration: other).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")).status == 200)
+            #expect(
+                try await CurlTransport(configuration: other).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")).status == 200)
         }
 
         @Test func `Authorities in memory, pins and client certificates are used`() async throws {
@@ -82,7 +88,8 @@
             configuration.tls.pinnedPublicKeys = [Servers["SERVER_PIN"]]
             configuration.tls.clientCertificate = .init(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"])
             configuration.tls.minimumVersion = .tls1_3
-            let response = try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
+            let response = try await CurlTransport(configuration: configuration).send(
+                HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
             #expect(response.status == 200)
         }
 
@@ -121,18 +128,19 @@
             }
         }
 
-        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A gibibyte passes through little memory`(_ name: String) async throws {
-            let response = try await transport.send(HTTPRequest(Servers[name] + "/large"))
-            #expect(response.body.length == 1 << 30)
-            let before = try residentMemory()
-            var count = 0
-            var most = 0
-            for try await chunk in response.body {
-                count += chunk.count
-                if count % (64 << 20) < chunk.count { most = max(most, try residentMemory()) }
+        /// In a process of its own: the memory of one that runs other tests says nothing.
+        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A gibibyte passes through little memory`(_ name: String)
+            async throws
+        {
+            await #expect(processExitsWith: .success) { [name] in
+                let response = try await Self().transport.send(HTTPRequest(Servers[name] + "/large"))
+                #expect(response.body.length == 1 << 30)
+                let before = try Self.peakMemory()
+                var count = 0
+                for try await chunk in response.body { count += chunk.count }
+                #expect(count == 1 << 30)
+                #expect(try Self.peakMemory() - before < 10 << 20)
             }
-            #expect(count == 1 << 30)
-            #expect(most - before < 64 << 20)
         }
 
         @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `Large bodies go up`(_ name: String) async throws {
@@ -150,7 +158,9 @@
             #expect(try await response.body.collect() == Array("\(100 << 20)\n".utf8))
         }
 
-        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A stopped response doesn't hold up others`(_ name: String) async throws {
+        @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A stopped response doesn't hold up others`(_ name: String)
+            async throws
+        {
             let stopped = try await transport.send(HTTPRequest(Servers[name] + "/large"))
             for _ in 0..<20 {
                 let response = try await transport.send(request(Servers[name] + "/10m", .buffered(upTo: 20 << 20)))
@@ -159,9 +169,10 @@
             stopped.body.close()
         }
 
-        private func residentMemory() throws -> Int {
-            let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-            return (Int(fields[1]) ?? 0) * Int(getpagesize())
+        private static func peakMemory() throws -> Int {
+            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+            return try #require(Int(line.split(separator: " ")[1])) << 10
         }
     }
 

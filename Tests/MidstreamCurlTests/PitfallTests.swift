@@ -7,7 +7,7 @@
     @testable import MidstreamCurl
 
     /// What libcurl does by default, or does wrong, and the transport doesn't.
-    @Suite struct PitfallTests {
+    @Suite(.timeLimit(.minutes(1))) struct PitfallTests {
         let transport = CurlTransport()
 
         @Test func `Plain HTTP requests don't wait for each other`() async throws {
@@ -30,7 +30,7 @@
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nearly")
-                Thread.sleep(until: .distantFuture)
+                connection.waitForHangUp()
             }
             var request = request(server.url, delivery)
             request.method = .post
@@ -61,7 +61,10 @@
             #expect(try await transport.send(HTTPRequest(server.url)).headers[.location] == "/b")
         }
 
-        @Test(arguments: ["file:///etc/passwd", "ftp://h/", "gopher://h", "", "x", "http://", "http://a b/", "http://h/\r\nX: y", "http://h:99999999/"])
+        @Test(arguments: [
+            "file:///etc/passwd", "ftp://h/", "gopher://h", "", "x", "http://", "http://a b/", "http://h/\r\nX: y",
+            "http://h:99999999/",
+        ])
         func `What isn't http or https is refused`(_ url: String) async throws {
             let error = try await #require(throws: HTTPError.self) { try await transport.send(HTTPRequest(url)) }
             #expect(error.code == .invalidRequest)
@@ -78,12 +81,10 @@
                 return String(decoding: body, as: UTF8.self).components(separatedBy: "\r\n")
             }
             let fields = ["Accept-Encoding: gzip, br, zstd", "X-B: 1", "X-A:", "x-b: 2", "X-C: é;"]
-            #expect(try await head(HTTPRequest("\(server.url)/a?b", headers: headers)) == ["GET /a?b HTTP/1.1", "Host: other"] + fields)
-            let large = HTTPBody.bytes([UInt8](repeating: 1, count: 3 << 20))
             #expect(
-                try await head(HTTPRequest(.post, server.url, headers: headers, body: large))
-                    == ["POST / HTTP/1.1", "Host: other"] + fields.prefix(1) + ["Content-Length: \(3 << 20)"] + fields.dropFirst()
-                    || true)
+                try await head(HTTPRequest("\(server.url)/a?b", headers: headers)) == ["GET /a?b HTTP/1.1", "Host: other"]
+                    + fields)
+            let large = HTTPBody.bytes([UInt8](repeating: 1, count: 3 << 20))
             let lines = try await head(HTTPRequest(.post, server.url, headers: headers, body: large))
             #expect(Set(lines) == Set(["POST / HTTP/1.1", "Host: other", "Content-Length: \(3 << 20)"] + fields))
             let typed = try await head(HTTPRequest(.put, server.url, body: .text("a")))
@@ -96,7 +97,8 @@
                 guard let head = connection.readHead() else { return }
                 connection.write("HTTP/1.1 100 Continue\r\n\r\n")
                 _ = connection.read(3)
-                connection.write("HTTP/1.1 200 OK\r\nX-Expect: \(head.contains("Expect: 100-continue"))\r\nContent-Length: 0\r\n\r\n")
+                connection.write(
+                    "HTTP/1.1 200 OK\r\nX-Expect: \(head.contains("Expect: 100-continue"))\r\nContent-Length: 0\r\n\r\n")
             }
             let request = HTTPRequest(.post, server.url, headers: ["Expect": "100-continue"], body: .bytes([1, 2, 3]))
             #expect(try await transport.send(request).headers["X-Expect"] == "true")
@@ -117,7 +119,9 @@
             #expect(!response.headers.contains("X-Sum"))
         }
 
-        @Test(arguments: deliveries) func `A decoded body loses the fields about its encoding`(_ delivery: BodyDelivery) async throws {
+        @Test(arguments: deliveries) func `A decoded body loses the fields about its encoding`(_ delivery: BodyDelivery)
+            async throws
+        {
             let zipped: [UInt8] = [
                 31, 139, 8, 0, 0, 0, 0, 0, 0, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
             ]

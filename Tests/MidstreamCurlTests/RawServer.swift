@@ -168,6 +168,12 @@
         /// Waits until the peer has closed the connection, or the server is stopped.
         func waitForEnd() { while fill() { buffer.removeAll() } }
 
+        /// The same without reading what the peer sends.
+        func waitForHangUp() {
+            var wanted = pollfd(fd: descriptor, events: Int16(0x2000 /* POLLRDHUP */), revents: 0)
+            while poll(&wanted, 1, -1) < 0 {}
+        }
+
         private func fill() -> Bool {
             var chunk = [UInt8](repeating: 0, count: 64 << 10)
             let count = recv(descriptor, &chunk, chunk.count, 0)

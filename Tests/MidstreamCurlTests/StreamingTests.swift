@@ -6,7 +6,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite struct StreamingTests {
+    @Suite(.timeLimit(.minutes(1))) struct StreamingTests {
         let transport = CurlTransport()
 
         @Test func `A reader that is behind stops the server`() async throws {
@@ -122,7 +122,7 @@
             let made = Locked(0)
             let server = try RawServer { connection in
                 _ = connection.readHead()
-                Thread.sleep(until: .distantFuture)
+                connection.waitForHangUp()
             }
             let body = HTTPBody.stream {
                 AsyncStream<[UInt8]> {

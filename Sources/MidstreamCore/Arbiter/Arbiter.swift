@@ -42,6 +42,8 @@ final class Arbiter: HTTPInterceptor {
     private func outcome(of attempt: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) async throws -> Outcome {
         do {
             var response = try await next(attempt)
+            // Validators may read what send() promises in memory, even where an interceptor answered with a stream.
+            try await response.buffer(as: attempt.delivery)
             do {
                 for transformer in configuration.transformers { try await transformer.intercept(response: &response) }
             } catch {

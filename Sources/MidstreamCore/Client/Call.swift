@@ -10,8 +10,13 @@ package final class Call: Sendable {
     package let checkedURL: String
     package let recorder: TraceRecorder?
     package let stopwatch: Stopwatch
-    /// Responses of this call whose bodies may still be arriving. One that a second exchange takes the place of is closed.
-    private let openBodies: Locked<[HTTPBody]>?
+    /// Bodies of this call that may still be arriving. One that a second exchange takes the place of is closed. Not kept alive,
+    /// since a trace keeps the call and would keep their connections with it.
+    private let openBodies: Locked<[OpenBody]>?
+
+    private struct OpenBody: Sendable {
+        weak var source: (any IncomingBody)?
+    }
 
     init(client: HTTPClient, isStreamed: Bool, isAlternate: Bool, pipeline: Pipeline, checkedURL: String) {
         self.client = client
@@ -24,8 +29,8 @@ package final class Call: Sendable {
     }
 
     func opened(_ body: HTTPBody) {
-        guard body.incoming != nil else { return }
-        openBodies?.withLock { $0.append(body) }
+        guard let source = body.incoming else { return }
+        openBodies?.withLock { $0.append(OpenBody(source: source)) }
     }
 
     func closeOpenBodies() {
@@ -34,6 +39,6 @@ package final class Call: Sendable {
             defer { bodies = [] }
             return bodies
         }
-        for body in bodies { body.close() }
+        for body in bodies { body.source?.close() }
     }
 }

@@ -83,14 +83,24 @@ public final class HTTPClient: Sendable {
         _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
     ) async throws -> HTTPResponse {
         let (request, pipeline) = try prepared(request, delivery: delivery, isAlternate: isAlternate)
-        let limit = TimeLimit(request.deadline ?? configuration.deadline, on: configuration.clock)
         do {
-            return try await limit.run(error: { .deadlineExceeded($0) }) {
-                try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+            guard let deadline = request.deadline ?? configuration.deadline else {
+                return try await run(request, through: pipeline)
+            }
+            return try await TimeLimit(deadline, on: configuration.clock).run(error: { .deadlineExceeded($0) }) {
+                try await self.run(request, through: pipeline)
             }
         } catch let error as HTTPError {
             throw error.completed(request: request, trace: Trace(request.call))
         }
+    }
+
+    private func run(_ request: HTTPRequest, through pipeline: Pipeline) async throws -> HTTPResponse {
+        var response = try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+        // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
+        try await response.buffer(as: request.delivery)
+        if response.request.call !== request.call { response.request.call = request.call }
+        return response
     }
 
     /// The request with an absolute URL and with what the client adds, ready for the pipeline that it is to pass through.

@@ -11,7 +11,7 @@ extension HTTPRequest {
             words += ["--request", method.rawValue.shellQuoted]
         }
         for (name, value) in headers {
-            let shown = includingSecrets || !headers.isSensitive(name) ? value : HTTPHeaders.withheld
+            let shown = includingSecrets ? value : headers.shown(value, of: name)
             // A field without a value has to end in a semicolon, or curl leaves it out.
             words += ["--header", (shown.isEmpty ? "\(name);" : "\(name): \(shown)").shellQuoted]
         }
@@ -28,7 +28,8 @@ extension HTTPRequest {
         guard let bytes = body.bytes else { return ["--data-binary", "@-"] }
         guard !bytes.isEmpty else { return [] }
         guard includingSecrets else { return ["--data-binary", HTTPHeaders.withheld.shellQuoted] }
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else {
             // A shell's words can't hold every byte, so the rest goes through the standard input.
             return ["--data-binary", "@-"]
         }

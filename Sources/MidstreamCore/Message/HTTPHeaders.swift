@@ -23,7 +23,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    private var sensitiveNames: [Name] {
+    private(set) var sensitiveNames: [Name] {
         get { marks?.sensitive ?? [] }
         set { marks = newValue.isEmpty && refused.isEmpty ? nil : Marks(sensitive: newValue, refused: refused) }
     }
@@ -118,20 +118,20 @@ public struct HTTPHeaders: Sendable {
     /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
     package mutating func merge(defaults: HTTPHeaders) {
         guard !defaults.isEmpty || defaults.marks != nil else { return }
+        let own = self
         if bytes.isEmpty {
             bytes = defaults.bytes
         } else {
-            let own = self
             for (name, value) in defaults where !own.contains(name) { append(name, value) }
         }
         guard defaults.marks != nil else { return }
         for name in defaults.sensitiveNames { markSensitive(name) }
-        refused += defaults.refused
+        refused += defaults.refused.filter { !own.contains($0) }
     }
 
     /// Whether both are unchanged copies of the same fields; costs no comparison of their contents.
     func isIdentical(to other: HTTPHeaders) -> Bool {
-        bytes.count == other.bytes.count
+        marks === other.marks && bytes.count == other.bytes.count
             && bytes.withUnsafeBufferPointer { a in other.bytes.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress } }
     }
 

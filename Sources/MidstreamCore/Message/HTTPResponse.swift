@@ -8,24 +8,20 @@ public struct HTTPResponse: Sendable {
     public var headers: HTTPHeaders
     /// The body: in memory after ``HTTPClient/send(_:)``, still arriving after ``HTTPClient/stream(_:)``.
     public var body: HTTPBody
-    /// The request as it went on the wire.
-    public package(set) var request: HTTPRequest
-    /// The version of HTTP that it came with.
-    public var version: HTTPVersion
-    /// What is known once the body has arrived; on the heap, so that responses stay cheap to hand on.
-    private var ending: Ending?
+    /// What interceptors rarely touch, on the heap: responses are handed on many times, and each time their bytes are moved.
+    private var rest: Rest
 
-    private final class Ending: Sendable {
+    private final class Rest: Sendable {
+        let request: HTTPRequest
+        let version: HTTPVersion
         let trailers: HTTPHeaders?
         let metrics: TransportMetrics?
 
-        private init(trailers: HTTPHeaders?, metrics: TransportMetrics?) {
+        init(_ request: HTTPRequest, _ version: HTTPVersion, _ trailers: HTTPHeaders?, _ metrics: TransportMetrics?) {
+            self.request = request
+            self.version = version
             self.trailers = trailers
             self.metrics = metrics
-        }
-
-        static func of(_ trailers: HTTPHeaders?, _ metrics: TransportMetrics?) -> Ending? {
-            trailers == nil && metrics == nil ? nil : Ending(trailers: trailers, metrics: metrics)
         }
     }
 
@@ -41,21 +37,31 @@ public struct HTTPResponse: Sendable {
         self.status = status
         self.headers = headers
         self.body = body
-        self.request = request
-        self.version = version
-        ending = .of(trailers, metrics)
+        rest = Rest(request, version, trailers, metrics)
+    }
+
+    /// The request as it went on the wire.
+    public package(set) var request: HTTPRequest {
+        get { rest.request }
+        set { rest = Rest(newValue, rest.version, rest.trailers, rest.metrics) }
+    }
+
+    /// The version of HTTP that it came with.
+    public var version: HTTPVersion {
+        get { rest.version }
+        set { rest = Rest(rest.request, newValue, rest.trailers, rest.metrics) }
     }
 
     /// The fields after the body (RFC 9110 §6.5); for a streamed response known once its body has been read to the end.
     public var trailers: HTTPHeaders? {
-        get { ending?.trailers ?? body.incoming?.trailers }
-        set { ending = .of(newValue, ending?.metrics) }
+        get { rest.trailers ?? body.incoming?.trailers }
+        set { rest = Rest(rest.request, rest.version, newValue, rest.metrics) }
     }
 
     /// The transport's measurements; for a streamed response known once its body has been read to the end.
     public var metrics: TransportMetrics? {
-        get { ending?.metrics ?? body.incoming?.metrics }
-        set { ending = .of(ending?.trailers, newValue) }
+        get { rest.metrics ?? body.incoming?.metrics }
+        set { rest = Rest(rest.request, rest.version, rest.trailers, newValue) }
     }
 
     /// The URL that answered, redirects followed.

@@ -15,15 +15,27 @@ public struct ChainedRequestInterceptor: RequestInterceptor {
     public func intercept(request: inout HTTPRequest) async throws {
         for interceptor in interceptors { try await interceptor.intercept(request: &request) }
     }
+
+    /// Runs the interceptors around the rest of the pipeline, so that one that intercepts responses as well still does.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        try await next.running(interceptors.map(\.generic), on: request)
+    }
 }
 
 /// Response interceptors that act as one.
 public struct ChainedResponseInterceptor: ResponseInterceptor {
     /// In the order in which they run.
     public let interceptors: [any ResponseInterceptor]
+    /// Those that intercept requests as well.
+    private let requestInterceptors: [any RequestInterceptor]
+
+    private init(_ interceptors: [any ResponseInterceptor]) {
+        self.interceptors = interceptors
+        requestInterceptors = interceptors.compactMap { $0 as? any RequestInterceptor }
+    }
 
     /// Joins response interceptors into one that runs them as listed. An empty list changes nothing.
-    public static func chain(inOrder interceptors: [any ResponseInterceptor]) -> Self { Self(interceptors: interceptors) }
+    public static func chain(inOrder interceptors: [any ResponseInterceptor]) -> Self { Self(interceptors) }
 
     /// The first one's; `.attempt` for an empty list.
     public var stage: Stage { interceptors.first?.stage ?? .attempt }
@@ -31,6 +43,13 @@ public struct ChainedResponseInterceptor: ResponseInterceptor {
     /// Runs the interceptors as listed; a throw in one stops the later ones.
     public func intercept(response: inout HTTPResponse) async throws {
         for interceptor in interceptors { try await interceptor.intercept(response: &response) }
+    }
+
+    /// Passes the request on, through those of the interceptors that intercept requests as well, and runs all on the response.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        for interceptor in requestInterceptors { try await interceptor.intercept(request: &request) }
+        return try await intercepting(try await next(request))
     }
 }
 

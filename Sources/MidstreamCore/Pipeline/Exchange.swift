@@ -29,31 +29,24 @@ struct Exchange: Sendable {
     }
 
     private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var response = try await received(request)
-        switch request.delivery {
-        case .buffered(let limit):
-            if response.body.bytes == nil {
-                let body = response.body
-                response.body = .bytes(try await body.collect(upTo: limit))
-                response.trailers = response.trailers ?? body.incoming?.trailers
-                response.metrics = response.metrics ?? body.incoming?.metrics
-            }
-        case .streamed:
-            request.call?.opened(response.body)
-        }
+        if let observer = request.transferObserver { return try await deliver(request, observedBy: observer) }
+        var response = try await transport.send(request)
+        try await response.buffer(as: request.delivery)
+        if request.delivery == .streamed { request.call?.opened(response.body) }
         return response
     }
 
-    private func received(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard let observer = request.transferObserver else { return try await transport.send(request) }
-        var counted = request
-        counted.body = observer.observing(sent: request.body)
-        // Its arrival can be watched only while it arrives; the client then collects it.
-        if observer.watchesDownload { counted.delivery = .streamed }
-        var response = try await transport.send(counted)
+    private func deliver(_ request: HTTPRequest, observedBy observer: TransferObserver) async throws -> HTTPResponse {
+        var observed = request
+        observed.body = observer.observing(sent: request.body)
+        // Its arrival can be watched only while it arrives; it is collected here.
+        if observer.watchesDownload { observed.delivery = .streamed }
+        var response = try await transport.send(observed)
         response.request.body = request.body
         response.request.delivery = request.delivery
         response.body = observer.observing(received: response.body)
+        try await response.buffer(as: request.delivery)
+        if request.delivery == .streamed { request.call?.opened(response.body) }
         return response
     }
 
@@ -81,6 +74,17 @@ struct Exchange: Sendable {
                 request: request, progress: .notSent)
         }
         return request
+    }
+}
+
+extension HTTPResponse {
+    /// Takes the body into memory, if it is to be delivered like that and isn't there yet.
+    mutating func buffer(as delivery: BodyDelivery) async throws {
+        guard case .buffered(let limit) = delivery, body.bytes == nil else { return }
+        let arriving = body
+        body = .bytes(try await arriving.collect(upTo: limit))
+        trailers = trailers ?? arriving.incoming?.trailers
+        metrics = metrics ?? arriving.incoming?.metrics
     }
 }
 

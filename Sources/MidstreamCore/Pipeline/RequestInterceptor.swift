@@ -45,13 +45,15 @@ extension ResponseInterceptor {
     /// Says nothing, since there is no response.
     public func plan(_ request: inout HTTPRequest) async throws -> String? { nil }
 
-    /// The response as the interceptor leaves it; closed when it throws, since nobody else will see it.
-    fileprivate func intercepting(_ response: HTTPResponse) async throws -> HTTPResponse {
+    /// The response as the interceptor leaves it; closed when it throws, as is one that it put in its place, since nobody else
+    /// will see them.
+    func intercepting(_ response: HTTPResponse) async throws -> HTTPResponse {
         var changed = response
         do {
             try await intercept(response: &changed)
         } catch {
             response.body.close()
+            changed.body.close()
             throw error
         }
         return changed

@@ -37,18 +37,22 @@ public struct Explanation: Sendable, CustomStringConvertible {
     init(
         of start: HTTPRequest, given: HTTPRequest, in pipeline: Pipeline, _ configuration: HTTPClient.Configuration
     ) async throws {
-        clientChanges = RequestSnapshot(start).changes(since: RequestSnapshot(given))
         var request = start
-        var steps: [Step] = []
+        var notes: [String?] = []
+        var snapshots = [RequestSnapshot(start)]
         for element in pipeline.elements {
-            let before = RequestSnapshot(request)
-            let note = try await element.interceptor.plan(&request)
-            steps.append(
-                Step(
-                    name: element.name, stage: element.place.stage, scope: element.scope,
-                    changes: RequestSnapshot(request).changes(since: before), note: note))
+            notes.append(try await element.interceptor.plan(&request))
+            snapshots.append(RequestSnapshot(request))
         }
-        self.steps = steps
+        // A value is as secret before an interceptor marks it as afterwards.
+        let marked = Set(snapshots.flatMap(\.headers.sensitiveNames))
+        clientChanges = snapshots[0].changes(since: RequestSnapshot(given), secret: marked)
+        steps = pipeline.elements.indices.map { place in
+            let element = pipeline.elements[place]
+            return Step(
+                name: element.name, stage: element.place.stage, scope: element.scope,
+                changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked), note: notes[place])
+        }
         self.request = try pipeline.exchange.checked(request)
         transport = pipeline.transportName
         let timeout = request.timeout ?? configuration.timeout

@@ -19,11 +19,12 @@ struct RequestSnapshot: Sendable {
             && urlText == request.urlText && body == BodyIdentity(request.body)
     }
 
-    func changes(since before: RequestSnapshot) -> [String] {
+    /// What is different, with the values of headers withheld that are secret here or were marked so elsewhere in the call.
+    func changes(since before: RequestSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
         var changes: [String] = []
         if before.method != method { changes.append("method: \(method)") }
         if before.urlText != urlText { changes.append("url: \(URLText.redacted(urlText))") }
-        changes += headers.changes(since: before.headers)
+        changes += headers.changes(since: before.headers, secret: secret)
         if before.body != body { changes.append("body replaced") }
         return changes
     }
@@ -45,10 +46,11 @@ struct ResponseSnapshot: Sendable {
         status == response.status && headers.isIdentical(to: response.headers) && body == BodyIdentity(response.body)
     }
 
-    func changes(since before: ResponseSnapshot) -> [String] {
+    /// What is different; see ``RequestSnapshot/changes(since:secret:)``.
+    func changes(since before: ResponseSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
         var changes: [String] = []
         if before.status != status { changes.append("status: \(status)") }
-        changes += headers.changes(since: before.headers)
+        changes += headers.changes(since: before.headers, secret: secret)
         if before.body != body { changes.append("body replaced") }
         return changes
     }
@@ -56,14 +58,15 @@ struct ResponseSnapshot: Sendable {
 
 extension HTTPHeaders {
     /// The fields that were added (`+`), changed (`~`) and removed (`-`), secret values withheld.
-    func changes(since before: HTTPHeaders) -> [String] {
+    func changes(since before: HTTPHeaders, secret: Set<Name>) -> [String] {
         if isIdentical(to: before) { return [] }
         var changes: [String] = []
         var seen: Set<Name> = []
         for (name, _) in self where seen.insert(name).inserted {
             let values = values(name)
             guard values != before.values(name) else { continue }
-            let shown = isSensitive(name) ? Self.withheld : values.map { self.shown($0, of: name) }.joined(separator: ", ")
+            let isSecret = secret.contains(name) || isSensitive(name)
+            let shown = isSecret ? Self.withheld : values.map { self.shown($0, of: name) }.joined(separator: ", ")
             changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
         }
         for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }

@@ -4,11 +4,15 @@ struct TraceAssembly {
     private let start: UInt64
     private let pipeline: Pipeline
     private var children: [Int32: [Int32]] = [:]
+    /// Names marked sensitive anywhere in the call: a value was as secret before somebody said so.
+    private let marked: Set<HTTPHeaders.Name>
 
     init(_ recording: TraceRecorder.Recording, start: UInt64, pipeline: Pipeline) {
         self.recording = recording
         self.start = start
         self.pipeline = pipeline
+        marked = Set(
+            recording.requests.all.flatMap(\.headers.sensitiveNames) + recording.responses.all.flatMap(\.headers.sensitiveNames))
         for (place, pass) in recording.passes.enumerated() { children[pass.parent, default: []].append(Int32(place)) }
     }
 
@@ -30,8 +34,8 @@ struct TraceAssembly {
             startNanoseconds: pass.start - start,
             nanoseconds: pass.end == 0 ? nil : pass.end - pass.start,
             request: request.map { "\($0.method) \(URLText.redacted($0.urlText))" } ?? "",
-            requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before) } } ?? [],
-            responseChanges: received.flatMap { before in response.map { $0.changes(since: before) } } ?? [],
+            requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked) } } ?? [],
+            responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked) } } ?? [],
             notes: recording.notes.filter { $0.pass == index }.map(\.text),
             status: response?.status.code,
             failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],

@@ -1,4 +1,4 @@
-extension Trace: CustomStringConvertible {
+extension Trace: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The call as a tree: a line for each pass with its start and duration, indented by stage, and under it what it changed, said
     /// and brought.
     public var description: String {
@@ -9,6 +9,12 @@ extension Trace: CustomStringConvertible {
         if droppedSpans > 0 { lines.append("… and \(droppedSpans) passes more, which were not kept") }
         return lines.joined(separator: "\n")
     }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows, and neither the interceptors nor the call, which know secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["trace": description]) }
 
     private static func write(_ span: Span, to lines: inout [String], depth: Int, within parent: Span?) {
         var depth = depth

@@ -99,6 +99,7 @@ struct Versions<Snapshot> {
     private var others: [Snapshot] = []
 
     var count: Int { first == nil ? 0 : others.count + 1 }
+    var all: [Snapshot] { (first.map { [$0] } ?? []) + others }
 
     /// Whether the last state fulfils a condition. Looks at it in place, since copying it costs more than most conditions.
     func isLast(_ condition: (borrowing Snapshot) -> Bool) -> Bool {

@@ -10,8 +10,15 @@ struct Redirects: HTTPInterceptor {
         var hops = 0
         while true {
             let response = try await next(request)
-            guard response.status.isRedirectToFollow, let target = try await policy.target(of: response, from: request)
-            else { return response }
+            guard response.status.isRedirectToFollow else { return response }
+            let decided: HTTPRequest?
+            do {
+                decided = try await policy.target(of: response, from: request)
+            } catch {
+                response.body.close()
+                throw error
+            }
+            guard let target = decided else { return response }
             // The limit is what ends a circle too: a site may well send a client back to where it came from, with a cookie more.
             guard hops < policy.limit else {
                 throw HTTPError(
@@ -47,7 +54,7 @@ extension RedirectPolicy {
             else { return nil }
             let target = redirected(request, to: url, status: response.status)
             switch mode {
-            case .custom(let decide): return try await decide(target, response)
+            case .custom(let decide): return try await decide(target, response)?.takingPlace(of: request)
             default:
                 let isDowngrade = URLText(request.urlText).isHTTPS && !URLText(url).isHTTPS
                 return isDowngrade && !allowsDowngrade ? nil : target
@@ -71,6 +78,18 @@ extension RedirectPolicy {
             target.headers.removeContentFields()
         }
         return target
+    }
+}
+
+extension HTTPRequest {
+    /// The request as part of the call that another one is part of, since a closure may have made it from nothing.
+    fileprivate func takingPlace(of other: HTTPRequest) -> HTTPRequest {
+        var request = self
+        request.call = other.call
+        request.attempt = other.attempt
+        request.attemptEnd = other.attemptEnd
+        request.delivery = other.delivery
+        return request
     }
 }
 

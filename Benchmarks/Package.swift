@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "curl-baseline", targets: ["CurlBaseline"]),
+        .executable(name: "midstream-bench", targets: ["MidstreamBench"]),
+        .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
+    ],
+    dependencies: [.package(name: "Midstream", path: "..")],
+    targets: [
+        // The same requests by libcurl's own API, which everything is compared with.
+        .executableTarget(
+            name: "CurlBaseline", cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("curl")]),
+        // Preloaded into a contestant it counts the allocations.
+        .target(name: "MallocCount"),
+        .executableTarget(
+            name: "MidstreamBench",
+            dependencies: [.product(name: "Midstream", package: "Midstream")],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,57 @@
+"""Measures the contestants against each other; Scripts/bench builds them, starts the servers and runs this."""
+
+import argparse
+import os
+import pathlib
+
+import contestants
+import report
+from measure import Bench
+
+PROTOCOLS = {
+    "http1": ("HTTP/1.1", "MIDSTREAM_NGINX_HTTP"),
+    "http2": ("HTTP/2 over TLS", "MIDSTREAM_NGINX_HTTPS"),
+}
+# About a second for the first contestant on a quiet machine.
+REQUESTS = {1: 8000, 64: 30000}
+PIPELINE_REQUESTS = 200_000
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="Scripts/bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="how often each is measured (5)")
+    parser.add_argument("--only", default="", metavar="REGEX", help="contestants whose name matches")
+    parser.add_argument("--print-products", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--binaries", type=pathlib.Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds is at least 1")
+    return options
+
+
+def main() -> None:
+    options = arguments()
+    groups = contestants.load(options.only)
+    if options.print_products:
+        print(*sorted(contestants.products(groups)), sep="\n")
+        return
+    bench = Bench(options.binaries, options.rounds)
+    print(f"Medians of {options.rounds} interleaved rounds; in parentheses the ratio to the first line.\n")
+    if "wire" in groups:
+        for protocol, (title, variable) in PROTOCOLS.items():
+            taking_part = [one for one in groups["wire"] if protocol in one.protocols]
+            for in_flight, requests in REQUESTS.items():
+                results = bench.interleaved(taking_part, requests, [
+                    "--url", os.environ[variable] + "/bench", "--protocol", protocol,
+                    "--ca", os.environ["MIDSTREAM_CA"], "--in-flight", str(in_flight),
+                ])
+                print(report.wire(f"{title}, {in_flight} in flight, 1 KiB", results), flush=True)
+    if "download" in groups:
+        results = bench.downloads(groups["download"], os.environ["MIDSTREAM_NGINX_HTTP"] + "/large")
+        print(report.downloads("Download of 1 GiB, HTTP/1.1", results), flush=True)
+    if "pipeline" in groups:
+        results = bench.interleaved(groups["pipeline"], PIPELINE_REQUESTS, [])
+        print(report.pipeline("The pipeline alone, over a transport that answers at once", results), flush=True)
+
+
+main()

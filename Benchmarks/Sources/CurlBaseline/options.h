@@ -1,0 +1,20 @@
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// What the command line says.
+struct options {
+    const char *url;
+    /// A PEM file of authorities to trust; NULL: the system's.
+    const char *authorities;
+    bool http2;
+    uint32_t requests;
+    uint32_t in_flight;
+};
+
+/// Ends the program with a message when the arguments aren't right.
+struct options parse_options(int count, char **arguments);
+
+#endif

@@ -1,0 +1,74 @@
+#include "transfer.h"
+
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t append(char *bytes, size_t size, size_t count, void *context) {
+    struct buffer *buffer = context;
+    size_t length = size * count, needed = buffer->count + length;
+    if (needed > buffer->capacity) {
+        size_t capacity = needed > 2 * buffer->capacity ? needed : 2 * buffer->capacity;
+        char *larger = realloc(buffer->bytes, capacity);
+        if (!larger) return CURL_WRITEFUNC_ERROR;
+        buffer->bytes = larger;
+        buffer->capacity = capacity;
+    }
+    memcpy(buffer->bytes + buffer->count, bytes, length);
+    buffer->count = needed;
+    return length;
+}
+
+void open_transfer(struct transfer *transfer) {
+    *transfer = (struct transfer){.easy = curl_easy_init()};
+    if (!transfer->easy) abort();
+}
+
+void close_transfer(struct transfer *transfer) {
+    curl_easy_cleanup(transfer->easy);
+    free(transfer->head.bytes);
+    free(transfer->body.bytes);
+}
+
+void start(struct transfer *transfer, struct loop *loop, const struct options *options) {
+    CURL *easy = transfer->easy;
+    transfer->head.count = 0;
+    transfer->body.count = 0;
+    transfer->started = now();
+    // All options anew, as if the next request were another one.
+    curl_easy_reset(easy);
+    attach(loop, easy);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_URL, options->url);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 30000L);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 60000L);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, append);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer->head);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, append);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer->body);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 131072L);
+    if (options->authorities) curl_easy_setopt(easy, CURLOPT_CAINFO, options->authorities);
+    if (options->http2) {
+        curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+        curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    } else {
+        curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    }
+    curl_multi_add_handle(loop->multi, easy);
+}
+
+void check(struct transfer *transfer, CURLcode result, const struct options *options) {
+    long status = 0, version = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
+    if (result) fprintf(stderr, "curl-baseline: %s\n", curl_easy_strerror(result));
+    else if (status != 200) fprintf(stderr, "curl-baseline: status %ld\n", status);
+    else if ((version == CURL_HTTP_VERSION_2_0) != options->http2) fprintf(stderr, "curl-baseline: not the protocol asked for\n");
+    else return;
+    exit(1);
+}

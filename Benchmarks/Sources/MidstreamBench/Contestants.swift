@@ -1,0 +1,107 @@
+import Midstream
+
+/// Does nothing: what it costs is what any interceptor costs.
+struct PassThrough: HTTPInterceptor {
+    func intercept(
+        _ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>
+    ) async throws -> HTTPResponse {
+        try await next(request)
+    }
+}
+
+/// Answers at once.
+struct ImmediateTransport: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: .ok, request: request) }
+}
+
+extension Options {
+    func outcome() async throws -> Outcome {
+        switch mode {
+        case .transport:
+            return try await onTransport { transport in
+                WireRun(options: self) {
+                    var response = try await transport.send(HTTPRequest(url))
+                    response.body = try await .bytes(response.body.collect())
+                    return response
+                }
+            }
+        case .client:
+            return try await onTransport { transport in
+                let client = client(on: transport)
+                return WireRun(options: self) { try await client.send(HTTPRequest(url)) }
+            }
+        case .urlsession:
+            let client = client(on: URLSessionTransport())
+            return try await WireRun(options: self) { try await client.send(HTTPRequest(url)) }.outcome()
+        case .download: return try await download()
+        case .stub: return try await throughPipeline()
+        case .copy: return copies()
+        }
+    }
+
+    private func client(
+        on transport: any HTTPTransport, configuration: HTTPClient.Configuration = .init()
+    ) -> HTTPClient {
+        HTTPClient(configuration: configuration, transport: transport) {
+            for _ in 0..<interceptors { PassThrough() }
+        }
+    }
+
+    private func curlTransport() -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.tls.authorities = authorities.map { .file($0) }
+        configuration.httpVersions = isHTTP2 ? .automatic : .http1Only
+        return CurlTransport(configuration: configuration)
+    }
+
+    private func onTransport(_ run: (CurlTransport) -> WireRun) async throws -> Outcome {
+        let transport = curlTransport()
+        defer { transport.close() }
+        let run = run(transport)
+        guard runsOnLoop else { return try await run.outcome() }
+        return try await withTaskExecutorPreference(transport.executor) { try await run.outcome() }
+    }
+
+    private func download() async throws -> Outcome {
+        let client = client(on: curlTransport())
+        let before = Reading()
+        for _ in 0..<requests {
+            let response = try await client.stream(HTTPRequest(url))
+            var received: Int64 = 0
+            for try await chunk in response.body { received += Int64(chunk.count) }
+            guard received == response.body.length else { throw Failure(description: "\(received) bytes came") }
+        }
+        return Outcome(options: self, before: before, after: Reading())
+    }
+
+    private func throughPipeline() async throws -> Outcome {
+        // Without the timeout, whose task costs many times what an interceptor does.
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = .zero
+        let client = client(on: ImmediateTransport(), configuration: configuration)
+        for _ in 0..<requests / 10 { _ = try await client.send(HTTPRequest(url)) }
+        let before = Reading()
+        for _ in 0..<requests { _ = try await client.send(HTTPRequest(url)) }
+        return Outcome(options: self, before: before, after: Reading())
+    }
+
+    private func copies() -> Outcome {
+        let original = HTTPRequest(
+            .post, url,
+            headers: [
+                "Accept": "application/json", "Authorization": "Bearer 0123456789", "User-Agent": "bench/1",
+                "Content-Type": "application/json",
+            ], body: .bytes(Array(repeating: 32, count: 512)))
+        // Kept in memory, so that the copies can't be optimised away.
+        var copies = Array(repeating: original, count: 16)
+        let before = Reading()
+        for number in 0..<requests {
+            var copy = original
+            copy.timeout = .nanoseconds(number)
+            copies[number & 15] = copy
+        }
+        let after = Reading()
+        precondition(copies.contains { $0.timeout == .nanoseconds(requests - 1) })
+        return Outcome(options: self, before: before, after: after)
+    }
+}

@@ -1,0 +1,60 @@
+/// What the command line says.
+struct Options: Sendable {
+    enum Mode: String, CaseIterable {
+        /// The libcurl transport without a client; the body is collected from the stream.
+        case transport
+        /// The client on the libcurl transport.
+        case client
+        /// The client on URLSession, as on platforms without libcurl.
+        case urlsession
+        /// One response of any size, streamed.
+        case download
+        /// The client on a transport that answers at once: the pipeline alone.
+        case stub
+        /// Copying a request and changing the copy.
+        case copy
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    var mode = Mode.client
+    var url = "http://127.0.0.1/"
+    var authorities: String?
+    var isHTTP2 = false
+    var requests = 10_000
+    var inFlight = 64
+    var interceptors = 0
+    /// Whether the tasks run on the transport's own thread.
+    var runsOnLoop = false
+
+    init(_ arguments: [String]) throws {
+        var arguments = arguments[...]
+        guard let name = arguments.popFirst(), let mode = Mode(rawValue: name) else {
+            throw Failure(description: "the first argument is one of \(Mode.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self.mode = mode
+        while let option = arguments.popFirst() {
+            if option == "--on-loop" {
+                runsOnLoop = true
+                continue
+            }
+            guard let value = arguments.popFirst() else { throw Failure(description: "no value for \(option)") }
+            switch option {
+            case "--url": url = value
+            case "--ca": authorities = value
+            case "--requests": requests = try Self.count(value, atLeast: 1)
+            case "--in-flight": inFlight = try Self.count(value, atLeast: 1)
+            case "--interceptors": interceptors = try Self.count(value, atLeast: 0)
+            case "--protocol" where ["http1", "http2"].contains(value): isHTTP2 = value == "http2"
+            default: throw Failure(description: "unknown: \(option) \(value)")
+            }
+        }
+    }
+
+    private static func count(_ text: String, atLeast minimum: Int) throws -> Int {
+        guard let value = Int(text), value >= minimum else { throw Failure(description: "not a fitting number: \(text)") }
+        return value
+    }
+}
