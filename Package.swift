@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
+        .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
@@ -41,6 +42,13 @@ let package = Package(
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "MidstreamSigning",
+            dependencies: [
+                "MidstreamCore", "Interception", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
         .target(
             name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .executableTarget(
@@ -49,8 +57,13 @@ let package = Package(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamCoreTests", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"],
+            name: "MidstreamCoreTests",
+            dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamSigningTests",
+            dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception"],
+            exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
             swiftSettings: settings),

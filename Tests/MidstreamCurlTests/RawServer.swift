@@ -32,7 +32,11 @@
             Thread.detachNewThread { [state] in
                 while true {
                     let descriptor = accept(listener, nil, nil)
-                    guard descriptor >= 0 else { return }
+                    guard descriptor >= 0 else {
+                        // Here rather than in deinit: another server could get the number while this thread still accepts with it.
+                        Glibc.close(listener)
+                        return
+                    }
                     let mayServe = state.withLock { state in
                         guard !state.isStopped else { return false }
                         state.accepted += 1
@@ -41,7 +45,7 @@
                     }
                     guard mayServe else {
                         Glibc.close(descriptor)
-                        return
+                        continue
                     }
                     Thread.detachNewThread {
                         serve(RawConnection(descriptor))
@@ -61,7 +65,6 @@
                 for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
             shutdown(listener, Int32(SHUT_RDWR))
-            Glibc.close(listener)
         }
 
         var url: String { "http://127.0.0.1:\(port)" }

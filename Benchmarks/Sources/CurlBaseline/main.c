@@ -34,8 +34,8 @@ static void run(struct loop *loop, struct transfer *transfers, const struct opti
 
 static void print_result(const struct options *options, struct reading before, struct reading after, uint32_t *latencies) {
     sort_latencies(latencies, options->requests);
-    printf("{\"name\": \"libcurl in C\", \"protocol\": \"%s\", \"inFlight\": %u, \"requests\": %u, ",
-           options->http2 ? "http2" : "http1", options->in_flight, options->requests);
+    printf("{\"name\": \"libcurl in C%s\", \"protocol\": \"%s\", \"inFlight\": %u, \"requests\": %u, ",
+           options->resets ? ", options reset" : "", options->http2 ? "http2" : "http1", options->in_flight, options->requests);
     printf("\"seconds\": %.6f, \"cpuSeconds\": %.6f, \"peakKiB\": %ld, ",
            (double)(after.nanoseconds - before.nanoseconds) / 1e9, after.cpu_seconds - before.cpu_seconds, peak_kib());
     if (counts_allocations()) {

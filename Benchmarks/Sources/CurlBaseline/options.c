@@ -7,7 +7,8 @@
 
 static _Noreturn void fail(const char *problem, const char *detail) {
     fprintf(stderr, "curl-baseline: %s%s\n", problem, detail);
-    fprintf(stderr, "usage: curl-baseline --url URL [--protocol http1|http2] [--ca FILE] [--requests N] [--in-flight N]\n");
+    fprintf(stderr, "usage: curl-baseline --url URL [--protocol http1|http2] [--ca FILE] [--requests N] [--in-flight N]"
+                    " [--options kept|reset]\n");
     exit(64);
 }
 
@@ -17,6 +18,12 @@ static uint32_t parse_count(const char *text) {
     long value = strtol(text, &end, 10);
     if (errno || *end || end == text || value < 1 || value > 100000000) fail("not a positive number: ", text);
     return (uint32_t)value;
+}
+
+static bool is_second(const char *text, const char *first, const char *second) {
+    if (!strcmp(text, second)) return true;
+    if (strcmp(text, first)) fail("unknown value ", text);
+    return false;
 }
 
 struct options parse_options(int count, char **arguments) {
@@ -29,9 +36,9 @@ struct options parse_options(int count, char **arguments) {
         else if (!strcmp(name, "--ca")) options.authorities = value;
         else if (!strcmp(name, "--requests")) options.requests = parse_count(value);
         else if (!strcmp(name, "--in-flight")) options.in_flight = parse_count(value);
-        else if (strcmp(name, "--protocol")) fail("unknown option ", name);
-        else if (!strcmp(value, "http2")) options.http2 = true;
-        else if (strcmp(value, "http1")) fail("unknown protocol ", value);
+        else if (!strcmp(name, "--protocol")) options.http2 = is_second(value, "http1", "http2");
+        else if (!strcmp(name, "--options")) options.resets = is_second(value, "kept", "reset");
+        else fail("unknown option ", name);
     }
     if (!options.url) fail("no URL given", "");
     return options;

@@ -10,6 +10,8 @@ struct options {
     /// A PEM file of authorities to trust; NULL: the system's.
     const char *authorities;
     bool http2;
+    /// Whether all options are set anew for each request, rather than those alone that may differ.
+    bool resets;
     uint32_t requests;
     uint32_t in_flight;
 };

@@ -32,26 +32,18 @@ void close_transfer(struct transfer *transfer) {
     free(transfer->body.bytes);
 }
 
-void start(struct transfer *transfer, struct loop *loop, const struct options *options) {
+static void set_options(struct transfer *transfer, struct loop *loop, const struct options *options) {
     CURL *easy = transfer->easy;
-    transfer->head.count = 0;
-    transfer->body.count = 0;
-    transfer->started = now();
-    // All options anew, as if the next request were another one.
-    curl_easy_reset(easy);
     attach(loop, easy);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-    curl_easy_setopt(easy, CURLOPT_URL, options->url);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 30000L);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 60000L);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, append);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer->head);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, append);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer->body);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 131072L);
     if (options->authorities) curl_easy_setopt(easy, CURLOPT_CAINFO, options->authorities);
     if (options->http2) {
         curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
@@ -59,7 +51,21 @@ void start(struct transfer *transfer, struct loop *loop, const struct options *o
     } else {
         curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     }
-    curl_multi_add_handle(loop->multi, easy);
+}
+
+void start(struct transfer *transfer, struct loop *loop, const struct options *options) {
+    transfer->head.count = 0;
+    transfer->body.count = 0;
+    transfer->started = now();
+    if (!transfer->has_options || options->resets) {
+        curl_easy_reset(transfer->easy);
+        set_options(transfer, loop, options);
+        transfer->has_options = true;
+    }
+    // What differs from request to request.
+    curl_easy_setopt(transfer->easy, CURLOPT_URL, options->url);
+    curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, 60000L);
+    curl_multi_add_handle(loop->multi, transfer->easy);
 }
 
 void check(struct transfer *transfer, CURLcode result, const struct options *options) {

@@ -14,6 +14,7 @@ struct buffer {
 /// An easy handle and the response that it receives; used again for each request.
 struct transfer {
     CURL *easy;
+    bool has_options;
     struct buffer head;
     struct buffer body;
     uint64_t started;

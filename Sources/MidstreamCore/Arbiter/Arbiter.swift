@@ -68,7 +68,7 @@ final class Arbiter: HTTPInterceptor {
                 request: retries.original, progress: .notSent)
         }
         retries.original.note("waits \(wait), as the server has asked other calls to", by: next)
-        try await configuration.clock.sleep(for: wait)
+        try await configuration.clock.pause(for: wait)
     }
 
     /// Does what has to be done before the next attempt; throws when there will be none.
@@ -101,6 +101,6 @@ final class Arbiter: HTTPInterceptor {
                 await onError?(error)
             }
         }
-        if delay > .zero { try await configuration.clock.sleep(for: delay) } else { try Task.checkCancellation() }
+        if delay > .zero { try await configuration.clock.pause(for: delay) } else { try Task.checkCancellation() }
     }
 }

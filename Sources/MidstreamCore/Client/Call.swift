@@ -2,9 +2,14 @@ internal import Interception
 
 /// What belongs to one call and is shared by all its attempts.
 package final class Call: Sendable {
+    /// The call that the present task works for. An interceptor may pass on a request that it has made anew instead of the one it
+    /// was given; that one still belongs to the call, though it doesn't know.
+    @TaskLocal static var current: Call?
+
     package let client: HTTPClient
     /// Whether the call is made on behalf of another one that failed; then it may not ask for such a call itself.
     package let isAlternate: Bool
+    let delivery: BodyDelivery
     package let pipeline: Pipeline
     /// The URL that was resolved and checked when the call began.
     package let checkedURL: String
@@ -18,14 +23,15 @@ package final class Call: Sendable {
         weak var source: (any IncomingBody)?
     }
 
-    init(client: HTTPClient, isStreamed: Bool, isAlternate: Bool, pipeline: Pipeline, checkedURL: String) {
+    init(client: HTTPClient, delivery: BodyDelivery, isAlternate: Bool, pipeline: Pipeline, checkedURL: String) {
         self.client = client
+        self.delivery = delivery
         self.isAlternate = isAlternate
         self.pipeline = pipeline
         self.checkedURL = checkedURL
         recorder = client.configuration.recordsTrace ? TraceRecorder(pipeline: pipeline) : nil
         stopwatch = Stopwatch(on: client.configuration.clock)
-        openBodies = isStreamed ? Locked([]) : nil
+        openBodies = delivery == .streamed ? Locked([]) : nil
     }
 
     func opened(_ body: HTTPBody) {
@@ -40,5 +46,18 @@ package final class Call: Sendable {
             return bodies
         }
         for body in bodies { body.source?.close() }
+    }
+}
+
+extension HTTPRequest {
+    /// The request as a part of the call that the present task works for, if it isn't a part of one.
+    var withinCall: HTTPRequest {
+        guard call == nil, let current = Call.current else { return self }
+        var request = self
+        request.call = current
+        request.delivery = current.delivery
+        let timeout = timeout ?? current.client.configuration.timeout
+        request.attemptEnd = timeout > .zero ? current.stopwatch.elapsed + timeout : nil
+        return request
     }
 }

@@ -5,7 +5,7 @@ extension HTTPClient {
         public var headers: HTTPHeaders = ["User-Agent": "Midstream"]
         /// Query items for every request, after the request's own; none by default.
         public var query: [(String, String)] = []
-        /// How long one attempt may take, redirects included; 60 s by default. Zero or less: no limit.
+        /// How long one attempt may take, redirects included; 60 s by default. Zero or less: no limit. See ``HTTPRequest/timeout``.
         public var timeout = Duration.seconds(60)
         /// How long a whole call may take, retries and waits included; no limit by default. A wait that would pass it isn't begun:
         /// the call ends with the last outcome.

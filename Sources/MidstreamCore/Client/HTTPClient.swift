@@ -14,6 +14,8 @@ public final class HTTPClient: Sendable {
     private let arbiter: Arbiter
     private let assembled: Pipeline
     private let query: String?
+    /// The origin of the base URL, which credentials are meant for unless they are given for others.
+    let baseOrigin: OriginMatch?
 
     /// Makes a client.
     ///
@@ -27,6 +29,7 @@ public final class HTTPClient: Sendable {
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) {
         self.baseURL = baseURL
+        baseOrigin = baseURL.flatMap { OriginMatch($0) }
         self.configuration = configuration
         self.transport = transport
         let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
@@ -96,7 +99,9 @@ public final class HTTPClient: Sendable {
     }
 
     private func run(_ request: HTTPRequest, through pipeline: Pipeline) async throws -> HTTPResponse {
-        var response = try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+        var response = try await Call.$current.withValue(request.call) {
+            try await pipeline.run(request, isTraced: request.call?.recorder != nil)
+        }
         // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
         try await response.buffer(as: request.delivery)
         if response.request.call !== request.call { response.request.call = request.call }
@@ -118,7 +123,7 @@ public final class HTTPClient: Sendable {
         prepared.attempt = 1
         prepared.delivery = delivery
         prepared.call = Call(
-            client: self, isStreamed: delivery == .streamed, isAlternate: isAlternate, pipeline: pipeline,
+            client: self, delivery: delivery, isAlternate: isAlternate, pipeline: pipeline,
             checkedURL: prepared.urlText)
         return (prepared, pipeline)
     }

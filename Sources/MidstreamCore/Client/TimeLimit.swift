@@ -19,7 +19,7 @@ struct TimeLimit: Sendable {
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask { [clock] in
-                try await clock.sleep(for: duration)
+                try await clock.pause(for: duration)
                 return nil
             }
             // The first to end decides; the group then waits for the other, which is cancelled.

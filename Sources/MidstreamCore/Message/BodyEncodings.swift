@@ -25,7 +25,7 @@ extension HTTPBody {
 }
 
 extension String {
-    fileprivate var formEncoded: String {
+    var formEncoded: String {
         var encoded = ""
         for byte in utf8 {
             switch byte {

@@ -19,6 +19,8 @@ extension HTTPRequest {
             words += ["--header", "Content-Type: \(type)".shellQuoted]
         }
         words += bodyWords(includingSecrets: includingSecrets)
+        // Brackets and braces are patterns to curl unless it is told otherwise.
+        if urlText.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
         words.append((includingSecrets ? urlText : redactedURL).shellQuoted)
         return words.joined(separator: " ")
     }

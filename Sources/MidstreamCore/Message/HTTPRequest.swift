@@ -101,14 +101,18 @@ extension HTTPRequest {
         }
     }
 
-    /// How long one attempt may take, from its first interceptor to the last byte that is buffered; nil: the client's. Zero or
-    /// less: no limit. For a streamed response it covers the time up to the head.
+    /// How long one attempt may take; nil: the client's. Zero or less: no limit.
+    ///
+    /// It counts from the attempt's start, redirects included, to the last byte that is buffered; for a streamed response to the
+    /// head. It ends the exchange that is on the wire. An interceptor that waits for something of its own isn't interrupted by
+    /// it, but by the ``deadline``; its next exchange then finds the time used up.
     public var timeout: Duration? {
         get { rare?.settings.timeout }
         set { self[\.timeout] = newValue }
     }
 
-    /// How long the whole call may take, retries and waits included; nil: the client's.
+    /// How long the whole call may take, retries, waits and interceptors included; nil: the client's. It cancels whatever is
+    /// going on.
     public var deadline: Duration? {
         get { rare?.settings.deadline }
         set { self[\.deadline] = newValue }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Interception
 
 extension URLText {
     /// The URL as it may be shown: without user and password, and without the values of items of query and fragment that are
@@ -33,9 +34,19 @@ extension URLText {
     private static func redacted(item: Substring) -> Substring {
         guard let mark = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return item }
         let name = item[..<mark]
-        let isSecret = secretItems.contains((name.removingPercentEncoding ?? String(name)).lowercased())
+        let spelled = (name.removingPercentEncoding ?? String(name)).lowercased()
+        let isSecret = secretItems.contains(spelled) || addedSecretItems.withLock { $0.contains(spelled) }
         return isSecret ? "\(name)=\(HTTPHeaders.withheld)" : item
     }
+
+    /// Withholds the values of another query item from now on, in all URLs that are shown.
+    ///
+    /// For the process and for good, since a URL is shown in many places that know nothing of the client which it belongs to.
+    package static func treatAsSecret(item name: String) {
+        addedSecretItems.withLock { _ = $0.insert(name.lowercased()) }
+    }
+
+    private static let addedSecretItems = Locked(Set<String>())
 
     /// Names of items whose values give access to something, in small letters.
     private static let secretItems: Set<String> = [

@@ -117,16 +117,18 @@ struct Versions<Snapshot> {
 
 /// Watches a pipeline for the recorder of the call that passes through it.
 struct TraceObserver: ChainObserver {
+    private static func recorder(_ request: HTTPRequest) -> TraceRecorder? { (request.call ?? Call.current)?.recorder }
+
     func willRun(_ index: Int32, with request: HTTPRequest, within parent: Int32) -> Int32 {
-        request.call?.recorder?.begin(index, request, within: parent) ?? -1
+        Self.recorder(request)?.begin(index, request, within: parent) ?? -1
     }
 
     func didRun(_ pass: Int32, with request: HTTPRequest, returned response: HTTPResponse) {
-        request.call?.recorder?.end(pass, response)
+        Self.recorder(request)?.end(pass, response)
     }
 
     func didRun(_ pass: Int32, with request: HTTPRequest, threw error: any Error) {
-        request.call?.recorder?.end(pass, error)
+        Self.recorder(request)?.end(pass, error)
     }
 }
 
@@ -137,7 +139,7 @@ extension HTTPRequest {
     ///   - text: A few words without secrets; not made when nothing is recorded.
     ///   - next: The interceptor's own `next`, which tells whose note it is.
     public func note(_ text: @autoclosure () -> String, by next: Next<HTTPRequest, HTTPResponse>) {
-        guard next.span >= 0, let recorder = call?.recorder else { return }
+        guard next.span >= 0, let recorder = (call ?? Call.current)?.recorder else { return }
         recorder.note(text(), pass: next.span)
     }
 }

@@ -166,6 +166,37 @@ struct TimeAndCancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(transport.steps.all.isEmpty)
     }
+
+    @Test("limits hold on the system's clock too, one alarm serving many calls")
+    func systemClock() async {
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = .milliseconds(20)
+        let client = HTTPClient(configuration: configuration, transport: StubTransport.silent)
+        await withTaskGroup(of: HTTPError?.self) { group in
+            for _ in 0..<50 { group.addTask { [request] in await httpError { try await client.send(request) } } }
+            for await error in group { #expect(error?.code == .timeout) }
+        }
+    }
+
+    @Test("a long limit on the system's clock is left behind by a call that ends before it, and cancellation passes it")
+    func unusedSystemLimit() async throws {
+        let client = HTTPClient(transport: StubTransport.ok)
+        for _ in 0..<100 { #expect(try await client.send(request).status == .ok) }
+        let silent = HTTPClient(transport: StubTransport.silent)
+        let call = Task { [request] in try await silent.send(request) }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
+    @Test("a request that an interceptor makes anew still belongs to the call")
+    func freshRequest() async throws {
+        let client = client(timeout: .seconds(5)) {
+            ClosureHTTPInterceptor("Detour") { _, next in try await next(HTTPRequest("https://elsewhere")) }
+        }
+        let error = await error(of: client, advancingBy: .seconds(5))
+        #expect(error?.code == .timeout)
+        #expect(error?.trace.map { "\($0)" }?.contains("url: https://elsewhere") == true)
+    }
 }
 
 extension StubTransport {

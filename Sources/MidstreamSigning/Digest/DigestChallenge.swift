@@ -1,0 +1,48 @@
+internal import MidstreamCore
+
+/// A challenge of the Digest scheme (RFC 7616 §3.3) that can be answered.
+struct DigestChallenge: Sendable, Hashable {
+    let realm: String
+    var nonce: String
+    let opaque: String?
+    /// The algorithm's name as the server wrote it; nil when it named none, which means MD5.
+    let algorithm: String?
+    let function: HashFunction
+    /// Whether the user's hash is bound to the nonce (`MD5-sess`, `SHA-256-sess`).
+    let isSession: Bool
+    /// The qualities of protection on offer, in small letters; empty for a server of RFC 2069.
+    let qualities: [String]
+    /// Whether the credentials are right and only the nonce was too old.
+    let isStale: Bool
+    let wantsHashedUser: Bool
+    let takesUTF8: Bool
+
+    /// nil when it is of another scheme, or asks for what isn't known here.
+    init?(_ challenge: AuthenticationChallenge) {
+        let given = challenge.parameters
+        guard challenge.scheme.equalsIgnoringASCIICase("Digest"), let realm = given["realm"], let nonce = given["nonce"] else {
+            return nil
+        }
+        switch given["algorithm"]?.lowercased() {
+        case nil, "md5": (function, isSession) = (.md5, false)
+        case "md5-sess": (function, isSession) = (.md5, true)
+        case "sha-256": (function, isSession) = (.sha256, false)
+        case "sha-256-sess": (function, isSession) = (.sha256, true)
+        default: return nil
+        }
+        self.realm = realm
+        self.nonce = nonce
+        opaque = given["opaque"]
+        algorithm = given["algorithm"]
+        qualities = given["qop"]?.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init) ?? []
+        isStale = given["stale"]?.equalsIgnoringASCIICase("true") ?? false
+        wantsHashedUser = given["userhash"]?.equalsIgnoringASCIICase("true") ?? false
+        takesUTF8 = given["charset"]?.equalsIgnoringASCIICase("UTF-8") ?? false
+    }
+
+    /// The strongest of a response's challenges; among equals the first, which the server prefers (RFC 7616 §3.7).
+    static func best(in headers: HTTPHeaders) -> DigestChallenge? {
+        let known = AuthenticationChallenge.all(in: headers).compactMap { DigestChallenge($0) }
+        return known.first { $0.function == .sha256 } ?? known.first
+    }
+}

@@ -1,0 +1,143 @@
+public import Interception
+public import MidstreamCore
+
+/// Answers challenges of the Digest scheme (RFC 7616) with a user name and a password.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") {
+///     DigestInterceptor(user: "Mufasa", password: password)
+/// }
+/// ```
+///
+/// The first request goes out without credentials and is sent again when it is challenged; later ones answer the known challenge
+/// right away, with the nonce's count going up. A nonce that has become stale is replaced by the one that the server sends with its
+/// refusal, or ahead of that with `nextnonce`. Credentials that are refused with a fresh nonce are wrong, and the 401 is the
+/// answer.
+///
+/// Known are MD5 and SHA-256, also in their session form, with `auth`, with `auth-int` for a body in memory where the
+/// server offers nothing else, and without a quality as in RFC 2069; `userhash`, and names in UTF-8. Of several challenges the
+/// one with SHA-256 is answered.
+///
+/// It stands at ``MidstreamCore/Stage/exchange``, since each answer is good for one method and target: a hop of a redirect is
+/// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request whose
+/// body can be read once, and was, can't be sent again, so its 401 is returned.
+public final class DigestInterceptor: HTTPInterceptor {
+    private struct Session {
+        var challenge: DigestChallenge
+        var count: UInt32 = 0
+    }
+
+    /// More origins than anyone gives one password to; past it the sessions are forgotten and begin again.
+    private static let maximumSessions = 100
+
+    private let user: String
+    private let password: String
+    private let clientNonce: @Sendable () -> String
+    private let scope: CredentialScope
+    private let sessions = Locked([HTTPOrigin: Session]())
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameters:
+    ///   - user: The user's name.
+    ///   - password: The password. It is never sent.
+    ///   - origins: URLs whose origins get answers. nil, the default: the origin of the client's base URL; for a client without one,
+    ///     that of the first request. A text that is no http or https URL makes calls fail with
+    ///     ``MidstreamCore/HTTPError/Code/invalidRequest``.
+    ///   - clientNonce: Gives a new text for each answer (RFC 7616 §3.4); 128 random bits by default.
+    public init(
+        user: String, password: String, origins: [String]? = nil,
+        clientNonce: @escaping @Sendable () -> String = { randomNonce() }
+    ) {
+        self.user = user
+        self.password = password
+        self.clientNonce = clientNonce
+        scope = CredentialScope(origins)
+    }
+
+    /// 128 random bits as hexadecimal digits.
+    public static func randomNonce() -> String { (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal }
+
+    /// `.exchange`.
+    public var stage: Stage { .exchange }
+
+    /// Sends the request, with an answer to the known challenge if there is one, and again when it is challenged.
+    ///
+    /// - Throws: What `next` throws; ``MidstreamCore/HTTPError/Code/unsupported`` for a challenge that asks for a digest of a body that
+    ///   isn't in memory.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard !request.headers.contains(.authorization), try scope.contains(request.urlText, of: request),
+            let origin = HTTPOrigin(request.urlText)
+        else { return try await next(request) }
+        var use = use(of: nil, for: origin)
+        var freshChallenges = 0
+        while true {
+            var answered = request
+            if let use { answered.headers[.authorization] = try answer(use, to: request) }
+            let response = try await next(answered)
+            takeNextNonce(from: response, for: origin)
+            guard response.status == .unauthorized, !request.body.isSpent,
+                let challenge = DigestChallenge.best(in: response.headers), challenge.nonce != use?.challenge.nonce,
+                // A fresh nonce that has become stale already is replaced once more, not for ever.
+                freshChallenges == 0 || (freshChallenges == 1 && challenge.isStale)
+            else { return response }
+            freshChallenges += 1
+            response.body.close()
+            request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce", by: next)
+            use = self.use(of: challenge, for: origin)
+        }
+    }
+
+    /// Says what would be done about a challenge; uses up no nonce.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        guard try scope.contains(request.urlText, of: request), let origin = HTTPOrigin(request.urlText) else {
+            return "no credentials for this origin"
+        }
+        if request.headers.contains(.authorization) { return "the request has credentials of its own" }
+        let isKnown = sessions.withLock { $0[origin] != nil }
+        return isKnown ? "would answer the known challenge" : "would answer a challenge"
+    }
+
+    /// One use of a nonce.
+    private struct Use {
+        let challenge: DigestChallenge
+        let count: UInt32
+    }
+
+    /// Counts a use of a new challenge's nonce, or of the known one's; nil when none is known.
+    private func use(of challenge: DigestChallenge?, for origin: HTTPOrigin) -> Use? {
+        sessions.withLock { sessions in
+            guard var session = challenge.map({ Session(challenge: $0) }) ?? sessions[origin] else { return nil }
+            // Calls that are challenged at the same time may be given the same nonce, and must not use it with the same count.
+            if let known = sessions[origin], known.challenge.nonce == session.challenge.nonce { session.count = known.count }
+            session.count += 1
+            if sessions.count >= Self.maximumSessions, sessions[origin] == nil { sessions.removeAll() }
+            sessions[origin] = session
+            return Use(challenge: session.challenge, count: session.count)
+        }
+    }
+
+    private func answer(_ use: Use, to request: HTTPRequest) throws -> String {
+        let url = URLText(request.urlText)
+        let path = url.path.isEmpty ? "/" : String(url.path)
+        let answer = DigestAnswer(
+            challenge: use.challenge, user: user, password: password, clientNonce: clientNonce(), count: use.count)
+        return try answer.field(
+            method: request.method.rawValue, uri: path + (url.query.map { "?\($0)" } ?? ""), body: request.body.bytes)
+    }
+
+    /// Takes over the nonce that the server wants to see next (RFC 7616 §3.5).
+    private func takeNextNonce(from response: HTTPResponse, for origin: HTTPOrigin) {
+        guard let field = response.headers["Authentication-Info"], let nonce = parameters(of: field)["nextnonce"] else { return }
+        sessions.withLock { sessions in
+            guard sessions[origin] != nil, sessions[origin]?.challenge.nonce != nonce else { return }
+            sessions[origin]?.challenge.nonce = nonce
+            sessions[origin]?.count = 0
+        }
+    }
+}
+
+extension DigestInterceptor: CustomReflectable {
+    /// Shows no credentials.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

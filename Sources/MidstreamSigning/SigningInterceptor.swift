@@ -1,0 +1,47 @@
+public import Interception
+public import MidstreamCore
+
+/// Signs each request that goes on the wire to one of its origins.
+///
+/// It stands at ``MidstreamCore/Stage/exchange``, and should be the last one listed there: what changes a request after it makes the
+/// signature wrong. A redirect to another origin goes unsigned.
+public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
+    /// What signs.
+    public let signer: Signer
+    private let scope: CredentialScope
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameters:
+    ///   - signer: What signs.
+    ///   - origins: URLs whose origins get signed requests. nil, the default: the origin of the client's base URL; for a client
+    ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
+    ///     ``MidstreamCore/HTTPError/Code/invalidRequest``.
+    public init(_ signer: Signer, origins: [String]? = nil) {
+        self.signer = signer
+        scope = CredentialScope(origins)
+    }
+
+    /// `.exchange`.
+    public var stage: Stage { .exchange }
+
+    /// Signs the request and passes it on.
+    ///
+    /// - Throws: What the signer and `next` throw.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard try scope.contains(request.urlText, of: request) else { return try await next(request) }
+        var signed = request
+        try await signer.sign(&signed)
+        return try await next(signed)
+    }
+
+    /// Says whether the request would be signed; doesn't sign it, since that may take credentials from elsewhere.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        try scope.contains(request.urlText, of: request) ? "would sign the request" : "doesn't sign for this origin"
+    }
+}
+
+extension SigningInterceptor: CustomReflectable {
+    /// Shows the kind of signer.
+    public var customMirror: Mirror { Mirror(self, children: ["signer": "\(Signer.self)"]) }
+}

@@ -1,0 +1,113 @@
+import MidstreamTesting
+import Interception
+import MidstreamCore
+
+/// Gives out `token 1`, `token 2` … and lets a test hold up and break its refreshes.
+final class TestAuthenticator: Authenticator {
+    private struct State {
+        var refreshes = 0
+        var due: Set<String> = []
+        var failure: (any Error)?
+    }
+
+    private let state = Locked(State())
+    private let work: @Sendable (String?) async throws -> Void
+
+    init(_ work: @escaping @Sendable (_ old: String?) async throws -> Void = { _ in }) { self.work = work }
+
+    var refreshes: Int { state.withLock { $0.refreshes } }
+
+    /// Makes refreshes fail, or succeed again.
+    func fail(with error: (any Error)?) { state.withLock { $0.failure = error } }
+
+    /// Makes a token one that should be replaced before it is used.
+    func expire(_ token: String) { state.withLock { _ = $0.due.insert(token) } }
+
+    func apply(_ credential: String, to request: inout HTTPRequest) async throws {
+        request.headers.add(.authorization, credential)
+    }
+
+    func needsRefresh(_ credential: String) -> Bool { state.withLock { $0.due.contains(credential) } }
+
+    func refresh(_ credential: String?) async throws -> String {
+        let number = state.withLock { state in
+            state.refreshes += 1
+            return state.refreshes
+        }
+        try await work(credential)
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        return "token \(number)"
+    }
+}
+
+struct LoginFailed: Error, Equatable {}
+
+extension TestAuthenticator {
+    /// Something that tasks wait for until it is opened, and that tells how many wait.
+    final class Gate: Sendable {
+        private struct State {
+            var isOpen = false
+            var waiters: [CheckedContinuation<Void, Never>] = []
+            var observers: [(wanted: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        }
+
+        private let state = Locked(State())
+
+        func open() {
+            let waiters = state.withLock { state in
+                state.isOpen = true
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+
+        /// Waits until the gate is open, whatever happens to the task.
+        func wait() async {
+            await withCheckedContinuation { waiter in
+                let (isOpen, satisfied) = state.withLock { state in
+                    if state.isOpen { return (true, [CheckedContinuation<Void, Never>]()) }
+                    state.waiters.append(waiter)
+                    let count = state.waiters.count
+                    let satisfied = state.observers.filter { $0.wanted <= count }.map(\.continuation)
+                    state.observers.removeAll { $0.wanted <= count }
+                    return (false, satisfied)
+                }
+                if isOpen { waiter.resume() }
+                for observer in satisfied { observer.resume() }
+            }
+        }
+
+        /// Waits until so many tasks wait at the gate.
+        func reached(by count: Int = 1) async {
+            await withCheckedContinuation { observer in
+                let isReached = state.withLock { state in
+                    if state.waiters.count >= count { return true }
+                    state.observers.append((count, observer))
+                    return false
+                }
+                if isReached { observer.resume() }
+            }
+        }
+    }
+}
+
+extension StubTransport {
+    /// Answers 200 to requests with one of these credentials and 401 to others.
+    static func accepting(_ tokens: String...) -> StubTransport {
+        StubTransport { request in
+            let isAccepted = request.headers[.authorization].map(tokens.contains) ?? false
+            return HTTPResponse(status: isAccepted ? .ok : .unauthorized, request: request)
+        }
+    }
+
+    /// The credentials that were sent, in order; an empty text for none.
+    var credentials: [String] { requests.map { $0.headers[.authorization] ?? "" } }
+}
+
+extension Result {
+    /// The error; nil for a value.
+    var errorOfCall: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,124 @@
+import Midstream
+import MidstreamTesting
+import Testing
+
+@testable import MidstreamSigning
+
+@Suite(.timeLimit(.minutes(1))) struct DigestInterceptorTests {
+    private func client(_ server: DigestServer, password: String = "Circle of Life", origins: [String]? = nil) -> HTTPClient {
+        HTTPClient(baseURL: server.server.url()) {
+            DigestInterceptor(user: "Mufasa", password: password, origins: origins)
+        }
+    }
+
+    @Test(arguments: [("SHA-256", HashFunction.sha256), ("MD5", .md5)])
+    func oneChallengeServesManyRequestsWhoseCountGoesUp(algorithm: String, function: HashFunction) async throws {
+        let server = try DigestServer(algorithm: algorithm, function: function)
+        let client = client(server)
+        for number in 1...3 {
+            let response = try await client.send(HTTPRequest(.post, "/a%20b?x=\(number)&y", body: .text("you")))
+            #expect(response.body.bytes == Array("hello you".utf8))
+        }
+        #expect(server.challenges == 1)
+        #expect(server.server.requestCount == 4)
+    }
+
+    @Test func concurrentRequestsUseEachCountOnce() async throws {
+        let server = try DigestServer()
+        let client = client(server)
+        _ = try await client.send(HTTPRequest("/"))
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+            for number in 0..<100 { group.addTask { try await client.send(HTTPRequest("/\(number)")).status } }
+            for try await status in group { #expect(status == .ok) }
+        }
+        #expect(server.challenges == 1)
+    }
+
+    @Test func aStaleNonceIsReplaced() async throws {
+        let server = try DigestServer()
+        let client = client(server)
+        _ = try await client.send(HTTPRequest("/"))
+        server.expireNonce()
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(server.challenges == 2)
+    }
+
+    @Test func theNextNonceIsUsedBeforeItIsAskedFor() async throws {
+        let server = try DigestServer()
+        server.state.withLock { $0.nextNonce = true }
+        let client = client(server)
+        for _ in 0..<3 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
+        #expect(server.challenges == 1)
+    }
+
+    @Test func aWrongPasswordEndsWithTheResponse() async throws {
+        let server = try DigestServer()
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(server, password: "wrong").send(HTTPRequest("/"))
+        }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.response?.status == .unauthorized)
+        #expect(server.server.requestCount == 2)
+    }
+
+    @Test func aServerWhoseNoncesNeverLastIsNotAskedForEver() async throws {
+        let server = try DigestServer()
+        server.state.withLock { $0.isAlwaysStale = true }
+        let error = await #expect(throws: HTTPError.self) { try await client(server).send(HTTPRequest("/")) }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(server.server.requestCount == 3)
+    }
+
+    @Test func aRedirectIsAnsweredAnewWithinTheOriginAndNotOutsideIt() async throws {
+        let server = try DigestServer()
+        let other = try DigestServer()
+        server.server.enqueue(.init(status: .found, headers: [.location: "/second"]))
+        let client = client(server)
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(server.server.requests.map(\.path) == ["/", "/second", "/second"])
+
+        server.server.enqueue(.init(status: .found, headers: [.location: other.server.url("/")]))
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(other.server.requests.map { $0.headers.contains(.authorization) } == [false])
+    }
+
+    @Test func aBodyThatCanBeReadOnceIsSentOnce() async throws {
+        let server = try DigestServer()
+        let client = client(server)
+        let upload = {
+            HTTPRequest(
+                .put, "/",
+                body: .once(
+                    AsyncStream {
+                        $0.yield([65])
+                        $0.finish()
+                    }))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(upload()) }
+        #expect(error?.code == .unacceptableStatus)
+        // Nothing keeps it from working once the challenge is known.
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(try await client.send(upload()).body.bytes == Array("hello A".utf8))
+    }
+
+    @Test func aRequestKeepsItsOwnAuthorization() async throws {
+        let server = try DigestServer()
+        await #expect(throws: HTTPError.self) {
+            try await client(server).send(HTTPRequest("/", headers: [.authorization: "Own"]))
+        }
+        #expect(server.server.requests.map { $0.headers[.authorization] } == ["Own"])
+    }
+
+    @Test func anExplanationUsesUpNoNonceAndNothingSecretIsShown() async throws {
+        let server = try DigestServer()
+        let client = client(server, password: "Circle of Life")
+        #expect("\(try await client.explain(HTTPRequest("/")))".contains("would answer a challenge"))
+        let response = try await client.send(HTTPRequest("/"))
+        #expect("\(response.trace)".contains("answered a challenge"))
+        #expect("\(try await client.explain(HTTPRequest("/")))".contains("would answer the known challenge"))
+        #expect(try await client.send(HTTPRequest("/")).request.headers[.authorization]?.contains("nc=00000002") == true)
+        var shown = "\(response)\(response.trace)\(String(reflecting: response.request))"
+        dump(DigestInterceptor(user: "Mufasa", password: "Circle of Life"), to: &shown)
+        #expect(!shown.contains("Circle of Life") && !shown.contains("response="))
+    }
+}
