@@ -78,6 +78,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamTesting"], swiftSettings: settings),
+        .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
                 "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession",

@@ -22,4 +22,14 @@ import Testing
         #expect(server.requestCount == 4)
         #expect(server.requests.map(\.path) == ["/a", "/b", "/c", "/d"])
     }
+
+    @Test func aSingleResponseWithoutArgumentsIsNoEmptyArray() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init())
+        server.enqueue([.init(status: .created), .init(status: .accepted)])
+        for status in ["200", "201", "202"] {
+            #expect(try await CurlCommand.run("-w", "%{http_code}", server.url()).text == status)
+        }
+    }
 }

@@ -98,7 +98,9 @@ public final class MockServer: Sendable {
     public func enqueue(_ responses: Response...) { state.enqueue(responses) }
 
     /// Adds responses to the queue. Each answers one request, in order.
-    public func enqueue(_ responses: [Response]) { state.enqueue(responses) }
+    ///
+    /// Generic, so that `enqueue(.init())` means one empty response and not an empty array of responses.
+    public func enqueue(_ responses: some Sequence<Response>) { state.enqueue(Array(responses)) }
 
     /// Answers requests that find the queue empty. Replaces the closure of an earlier call.
     ///

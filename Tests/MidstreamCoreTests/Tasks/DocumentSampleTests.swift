@@ -39,7 +39,7 @@ private struct TokenRefreshModifier: RequestTaskModifier {
             return result
         }
 
-        // If no error is thrown, then it's safe to re-run the request
+        // What the refresh throws ends the task before this line.
         try await session.refresh(token)
         return try await task.result()
     }

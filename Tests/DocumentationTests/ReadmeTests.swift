@@ -1,0 +1,44 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import Testing
+
+@Suite("README")
+struct ReadmeTests {
+    private struct User: Decodable { let name: String }
+
+    private let server = StubTransport(status: .ok, body: .text(#"{"name": "Ann"}"#))
+
+    /// Stands for the initialiser in the example, which would go to the network.
+    private func HTTPClient(
+        baseURL: String, @PipelineBuilder interceptors: () -> [any HTTPInterceptor]
+    ) -> Midstream.HTTPClient {
+        Midstream.HTTPClient(baseURL: baseURL, transport: server, interceptors: interceptors)
+    }
+
+    @Test("The first example")
+    func firstExample() async throws {
+        struct RequestID: RequestInterceptor {
+            func intercept(request: inout HTTPRequest) async throws {
+                request.headers["X-Request-ID"] = request.id.uuidString
+            }
+        }
+
+        let client = HTTPClient(baseURL: "https://api.example.com/v2") {
+            RequestID()
+            ClosureRequestInterceptor("Language") { $0.headers[.acceptLanguage] = "en" }
+        }
+
+        let response = try await client.send(HTTPRequest("users/42"))
+        let user = try response.decode(User.self)
+
+        print(client.pipeline)  // who sees a request, in which order
+        print(response.trace)  // what was done to this one
+
+        #expect(user.name == "Ann")
+        let sent = try #require(server.requests.first)
+        #expect(sent.urlText == "https://api.example.com/v2/users/42")
+        #expect(sent.headers["X-Request-ID"] == sent.id.uuidString)
+        #expect(sent.headers[.acceptLanguage] == "en")
+    }
+}

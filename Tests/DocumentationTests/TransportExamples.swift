@@ -1,0 +1,133 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("Transports.md")
+struct TransportExamples {
+    @Test("URLSession, with a configuration of one's own")
+    func urlSession() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(body: "hello"))
+        let baseURL = server.url()
+        let session = URLSessionConfiguration.ephemeral
+        session.httpMaximumConnectionsPerHost = 20
+
+        let client = HTTPClient(
+            baseURL: baseURL, transport: URLSessionTransport(configuration: session))
+        #expect(try await client.send(HTTPRequest("greeting")).data == Data("hello".utf8))
+    }
+
+    /// Answers from a folder of files.
+    struct FolderTransport: HTTPTransport {
+        let folder: URL
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            let file = folder.appendingPathComponent(request.url.lastPathComponent)
+            guard let data = try? Data(contentsOf: file) else {
+                return HTTPResponse(status: .notFound, request: request)
+            }
+            return HTTPResponse(status: .ok, body: .data(data), request: request)
+        }
+    }
+
+    @Test("A transport of one's own")
+    func ownTransport() async throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let client = HTTPClient(
+            baseURL: "http://files.invalid", transport: FolderTransport(folder: folder))
+        #expect(try await client.send(HTTPRequest("TransportExamples.swift")).data.count > 1_000)
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("nothing")) }
+    }
+
+    @Test("A body that is still arriving")
+    func streaming() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(body: .stream(length: 1_000_000)))
+        let client = HTTPClient(baseURL: server.url())
+        let response = try await client.stream(HTTPRequest("film"))
+        var count = 0
+        for try await chunk in response.body {
+            count += chunk.count
+        }
+        #expect(count == 1_000_000)
+    }
+
+    #if Curl && os(Linux)
+        @Test("libcurl, with a configuration of one's own")
+        func curl() async throws {
+            let server = try MockServer()
+            defer { server.shutdown() }
+            server.enqueue(.init(body: "hello"))
+            var options = CurlTransport.Configuration()
+            options.connectTimeout = .seconds(5)
+            options.maximumConnectionsPerHost = 20
+            options.hostOverrides = ["api.example.com:80": "127.0.0.1:\(server.port)"]
+
+            let transport = CurlTransport(configuration: options)
+            let client = HTTPClient(baseURL: "http://api.example.com", transport: transport)
+            defer { transport.close() }
+            #expect(try await client.send(HTTPRequest("greeting")).data == Data("hello".utf8))
+            #expect(try await server.takeRequest().headers[.host] == "api.example.com")
+        }
+
+        @Test("The defaults are those of the table")
+        func defaults() throws {
+            let options = CurlTransport.Configuration()
+            let lines = try MarkdownPage(path: "Documentation/Transports.md").lines()
+            for row in [
+                "| `tls.trustsSystemAuthorities` | \(options.tls.trustsSystemAuthorities) |",
+                "| `tls.verifiesCertificates` | \(options.tls.verifiesCertificates) |",
+                "| `proxy` | `.\(options.proxy)`: the environment isn't read |",
+                "| `connectTimeout` | \(options.connectTimeout?.components.seconds ?? 0) s |",
+                "| `idleTimeout` | \(options.idleTimeout?.components.seconds ?? 0) s without a byte of a body |",
+                "| `maximumConnectionsPerHost` | \(options.maximumConnectionsPerHost ?? 0) |",
+                "| `keepsConnections`, `idleConnectionLifetime` | \(options.keepsConnections), 90 s |",
+                "| `eventLoops` | \(options.eventLoops) |",
+                "| `decompresses` | \(options.decompresses) |",
+            ] {
+                #expect(lines.contains(row), "\(row)")
+            }
+            #expect(options.idleConnectionLifetime == .seconds(90))
+            #expect(options.tls.minimumVersion == .tls1_2)
+            #expect(options.httpVersions == .automatic)
+            #expect(options.headTimeout == nil)
+            #expect(options.maximumConnections == nil)
+            #expect(options.unixSocketPath == nil)
+        }
+
+        @Test("TLS and proxies")
+        func tls() async throws {
+            var options = CurlTransport.Configuration()
+            options.tls.minimumVersion = .tls1_3
+            options.tls.authorities = .file("/etc/ssl/my-company.pem")
+            options.tls.pinnedPublicKeys = ["sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="]
+            options.proxy = .http("http://proxy.example.com:3128", noProxy: ["localhost"])
+            #expect(options.tls.verifiesCertificates)
+        }
+
+        @Test("Tasks on the transport's own thread")
+        func executor() async throws {
+            let server = try MockServer()
+            defer { server.shutdown() }
+            server.respond { _ in .init(body: "hello") }
+            let transport = CurlTransport()
+            defer { transport.close() }
+            let client = HTTPClient(baseURL: server.url(), transport: transport)
+            let statuses = try await withTaskExecutorPreference(transport.executor) {
+                var statuses: [HTTPStatus] = []
+                for page in 1...3 {
+                    statuses.append(try await client.send(HTTPRequest("pages/\(page)")).status)
+                }
+                return statuses
+            }
+            #expect(statuses == [.ok, .ok, .ok])
+        }
+    #endif
+}
