@@ -10,7 +10,7 @@ struct Exchange: Sendable {
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let request = try checked(request.withinCall)
+        let request = try checked(request)
         try Task.checkCancellation()
         request.call?.closeOpenBodies()
         guard let left = request.timeLeft else { return try await deliver(request) }
@@ -29,22 +29,24 @@ struct Exchange: Sendable {
     }
 
     private func deliver(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var response = try await received(request)
+        if let observer = request.transferObserver { return try await deliver(request, observedBy: observer) }
+        var response = try await transport.send(request)
         try await response.buffer(as: request.delivery)
         if request.delivery == .streamed { request.call?.opened(response.body) }
         return response
     }
 
-    private func received(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard let observer = request.transferObserver else { return try await transport.send(request) }
-        var counted = request
-        counted.body = observer.observing(sent: request.body)
-        // Its arrival can be watched only while it arrives; the client then collects it.
-        if observer.watchesDownload { counted.delivery = .streamed }
-        var response = try await transport.send(counted)
+    private func deliver(_ request: HTTPRequest, observedBy observer: TransferObserver) async throws -> HTTPResponse {
+        var observed = request
+        observed.body = observer.observing(sent: request.body)
+        // Its arrival can be watched only while it arrives; it is collected here.
+        if observer.watchesDownload { observed.delivery = .streamed }
+        var response = try await transport.send(observed)
         response.request.body = request.body
         response.request.delivery = request.delivery
         response.body = observer.observing(received: response.body)
+        try await response.buffer(as: request.delivery)
+        if request.delivery == .streamed { request.call?.opened(response.body) }
         return response
     }
 
@@ -66,7 +68,6 @@ struct Exchange: Sendable {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
             request.moveCredentialsToHeader()
         }
-        if let type = request.body.contentType, !request.headers.contains(.contentType) { request.headers[.contentType] = type }
         if request.body.isSpent {
             throw HTTPError(
                 .bodyNotReplayable, "The request would have to be sent again, and its body can be read only once.",

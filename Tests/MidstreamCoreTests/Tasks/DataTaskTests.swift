@@ -8,7 +8,7 @@ import Testing
 
     @Test func theFluentFormDescribesTheWholeRequest() async throws {
         let stub = StubTransport.json(#"{"id": 42, "name": "Ann"}"#)
-        let client = HTTPClient.stubbed(stub)
+        let client = HTTPClient.stubbed(stub) { $0.clock = TestClock() }
         let task = client.get("users/42")
             .query("full", "1")
             .query(["a b": "ä", "flag": nil])
