@@ -93,8 +93,10 @@ import Testing
         defer { server.shutdown() }
         server.respond { request in .init(headers: ["X-Path": request.path], body: .bytes(request.body)) }
         let client = transport.client()
+        // URLSession has six connections to a host and keeps the others waiting on threads that the server's closure needs.
+        let count = transport == .urlSession ? 24 : 200
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<200 {
+            for number in 0..<count {
                 group.addTask {
                     let bytes = noise(1_000 + number, seed: UInt64(number))
                     let delivery: Delivery = number.isMultiple(of: 2) ? .buffered : .streamed
@@ -106,7 +108,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(server.requestCount == 200)
+        #expect(server.requestCount == count)
     }
 
     // MARK: Bodies that nobody reads to the end
