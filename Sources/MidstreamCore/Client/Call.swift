@@ -42,3 +42,16 @@ package final class Call: Sendable {
         for body in bodies { body.source?.close() }
     }
 }
+
+extension HTTPRequest {
+    /// The request as part of the call that another one is part of, since a closure may have made it from nothing.
+    func takingPlace(of other: HTTPRequest) -> HTTPRequest {
+        var request = self
+        request.id = other.id
+        request.call = other.call
+        request.delivery = other.delivery
+        request.attempt = other.attempt
+        request.attemptEnd = other.attemptEnd
+        return request
+    }
+}
