@@ -52,6 +52,12 @@ let package = Package(
             name: "MidstreamCoreTests", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
             swiftSettings: settings),
         .testTarget(
