@@ -65,6 +65,12 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception"],
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
+            name: "MidstreamTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
             swiftSettings: settings),
         .testTarget(

@@ -19,17 +19,17 @@ final class AlternateRequests: Sendable {
         }
     }
 
-    private struct Answer {
-        let key: Key
+    /// The answer to an alternate. A failure isn't kept: it is for those who wait for it.
+    private struct Answer: Sendable {
         let time: UInt64
-        let response: HTTPResponse
+        var response: HTTPResponse
     }
 
     private static let maximumAnswers = 16
 
-    private let flights = SingleFlight<Key, HTTPResponse>()
+    private let flights = SingleFlight<Key, Answer>()
     /// The latest answer to each alternate, oldest first.
-    private let answers = Locked<[Answer]>([])
+    private let answers = Locked<[(key: Key, answer: Answer)]>([])
 
     /// Sends an alternate request on behalf of a failed attempt, or shares the answer that another call got.
     ///
@@ -43,19 +43,26 @@ final class AlternateRequests: Sendable {
     ) async throws -> HTTPResponse {
         guard let client = attempt.call?.client else { throw CancellationError() }
         let key = Key(alternate)
-        if let response = answer(to: key, since: start) {
-            attempt.note("alternate \(alternate): \(response.status), shared with another call", by: next)
-            return response
-        }
         let request = prepared(alternate, validators)
         do {
-            let response = try await flights.run(key) { [self] in
-                let response = try await client.sendAlternate(request)
-                keep(response, to: key)
-                return response
+            if let answer = kept(key, since: start) {
+                attempt.note("alternate \(alternate): \(answer.response.status), shared with another call", by: next)
+                return answer.response
             }
-            attempt.note("alternate \(alternate): \(response.status)", by: next)
-            return response
+            var answer: Answer
+            // Who joins a flight may get an answer that is news only to the one who started it.
+            repeat {
+                answer = try await flights.run(key) { [self] in
+                    // The flight before this one may have ended after the look above.
+                    if let answer = kept(key, since: start) { return answer }
+                    let response = try await client.sendAlternate(request)
+                    let answer = Answer(time: monotonicNanoseconds(), response: response)
+                    keep(answer, to: key)
+                    return answer
+                }
+            } while answer.time <= start
+            attempt.note("alternate \(alternate): \(answer.response.status)", by: next)
+            return answer.response
         } catch {
             if Task.isCancelled { throw CancellationError() }
             attempt.note("alternate \(alternate) failed: \(TraceRecorder.text(of: error))", by: next)
@@ -72,18 +79,17 @@ final class AlternateRequests: Sendable {
         return alternate
     }
 
-    private func answer(to key: Key, since start: UInt64) -> HTTPResponse? {
-        answers.withLock { answers in answers.last { $0.key == key && $0.time > start }?.response }
+    private func kept(_ key: Key, since start: UInt64) -> Answer? {
+        answers.withLock { answers in answers.last { $0.key == key && $0.answer.time > start }?.answer }
     }
 
-    private func keep(_ response: HTTPResponse, to key: Key) {
-        var response = response
+    private func keep(_ answer: Answer, to key: Key) {
+        var answer = answer
         // The call holds the client, which holds this.
-        response.request.call = nil
-        let answer = Answer(key: key, time: monotonicNanoseconds(), response: response)
+        answer.response.request.call = nil
         answers.withLock { answers in
             answers.removeAll { $0.key == key }
-            answers.append(answer)
+            answers.append((key, answer))
             if answers.count > Self.maximumAnswers { answers.removeFirst() }
         }
     }
@@ -94,6 +100,6 @@ final class AlternateRequests: Sendable {
         return HTTPError(
             isAuthentication ? .authentication : .validation,
             "After \(outcome.summary) another request was sent, which failed: \(TraceRecorder.text(of: error)).",
-            request: attempt, response: outcome.response, underlying: error)
+            request: attempt, response: outcome.response, underlying: error, progress: outcome.progress)
     }
 }

@@ -17,18 +17,20 @@ final class Arbiter: HTTPInterceptor {
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var retries = Retries(of: request, configuration)
         if retries.maximum > 0 { ledger?.countCall() }
+        var lastCause: (any Error)?
         while true {
-            try await keepPace(retries, next)
+            try await keepPace(retries, after: lastCause, next)
             let attempt = retries.attempt()
             let outcome = try await outcome(of: attempt, next)
             switch try await judge(outcome, of: attempt) {
             case .deliver(let response):
                 return response
             case .fail(let error, let response):
-                if (error as? HTTPError)?.response == nil { response?.body.close() }
+                if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
                 throw error
             case .retry(let strategy, let cause, let outcome, let others):
                 try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, others, next)
+                lastCause = cause
             }
         }
     }
@@ -45,6 +47,8 @@ final class Arbiter: HTTPInterceptor {
             // Validators may read what send() promises in memory, even where an interceptor answered with a stream.
             try await response.buffer(as: attempt.delivery)
             do {
+                // Whatever the validators make of it: the other calls are to know.
+                if let pacing, let asked = asked(by: response) { pacing.leaveAlone(response.request.urlText, for: asked) }
                 for transformer in configuration.transformers { try await transformer.intercept(response: &response) }
             } catch {
                 response.body.close()
@@ -59,16 +63,27 @@ final class Arbiter: HTTPInterceptor {
         }
     }
 
+    /// How long the server asks to wait, as far as that is honoured.
+    private func asked(by response: HTTPResponse?) -> Duration? {
+        response?.retryAfter.map { min($0, configuration.maximumRetryAfter) }
+    }
+
     /// Waits while the origin is to be left alone.
-    private func keepPace(_ retries: Retries, _ next: Next<HTTPRequest, HTTPResponse>) async throws {
-        guard let pacing, let wait = pacing.wait(for: retries.original.urlText) else { return }
-        guard retries.allowsWaiting(wait) else {
-            throw HTTPError(
-                .deadlineExceeded, "The server asks to wait for \(wait), which is longer than the call may take.",
-                request: retries.original, progress: .notSent)
+    ///
+    /// - Parameter cause: What the last attempt ended with; nil before the first.
+    private func keepPace(_ retries: Retries, after cause: (any Error)?, _ next: Next<HTTPRequest, HTTPResponse>) async throws {
+        guard let pacing else { return }
+        while let wait = pacing.wait(for: retries.original.urlText) {
+            guard retries.allowsWaiting(wait) else {
+                retries.original.note("not sent: the origin is to be left alone for \(wait), past the deadline", by: next)
+                throw cause
+                    ?? HTTPError(
+                        .deadlineExceeded, "The server asks to wait for \(wait), which is longer than the call may take.",
+                        request: retries.original, progress: .notSent)
+            }
+            retries.original.note("waits \(wait), as the server has asked other calls to", by: next)
+            try await configuration.clock.pause(for: wait)
         }
-        retries.original.note("waits \(wait), as the server has asked other calls to", by: next)
-        try await configuration.clock.pause(for: wait)
     }
 
     /// Does what has to be done before the next attempt; throws when there will be none.
@@ -76,31 +91,50 @@ final class Arbiter: HTTPInterceptor {
         _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: HTTPRequest,
         because cause: any Error, _ others: [any HTTPValidator], _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
-        try retries.check(strategy, after: outcome, because: cause)
-        let asked = outcome.response?.retryAfter.map { min($0, configuration.maximumRetryAfter) }
-        if let asked, let pacing { pacing.leaveAlone(attempt.urlText, for: asked) }
-        let delay = retries.delay(strategy, atLeast: asked, for: attempt, random: configuration.random)
-        guard retries.allowsWaiting(delay) else { throw cause }
-        if strategy.isAutomatic, let ledger, !ledger.takeRetry() { throw retries.exhausted(cause, outcome, isBudget: true) }
+        func end(_ reason: String, _ error: any Error) -> any Error {
+            attempt.note("attempt \(attempt.attempt): \(outcome.summary); not again: \(reason)", by: next)
+            return error
+        }
+        if let refusal = retries.refusal(of: strategy, after: outcome, because: cause) {
+            throw end(refusal.reason, refusal.error)
+        }
+        let delay = retries.delay(
+            strategy, atLeast: asked(by: outcome.response), for: attempt, random: configuration.random)
+        guard retries.allowsWaiting(delay) else { throw end("\(delay) would pass the deadline", cause) }
+        if strategy.isAutomatic, let ledger, !ledger.takeRetry() {
+            throw end("the client's budget is used up", retries.exhausted(cause, outcome, isBudget: true))
+        }
         // What is given up must not hold its connection.
-        outcome.response?.body.close()
-        retries.count(strategy, delay: delay)
-        retries.original.note(
+        attempt.giveUp(outcome.response)
+        retries.count()
+        attempt.note(
             "attempt \(attempt.attempt): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")", by: next)
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
             let response = try await alternates.send(
                 alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others, next)
-            try await then(&retries.original, response)
+            try await retries.change { try await then(&$0, response) }
         case .afterTask(_, let work, let onError):
             do {
-                try await work(&retries.original)
+                try await retries.change(work)
             } catch {
-                if error is CancellationError || Task.isCancelled { throw CancellationError() }
+                if error is CancellationError { throw error }
+                attempt.note("the work before attempt \(attempt.attempt + 1) failed: \(TraceRecorder.text(of: error))", by: next)
                 await onError?(error)
             }
         }
-        if delay > .zero { try await configuration.clock.pause(for: delay) } else { try Task.checkCancellation() }
+        guard delay > .zero else { return try Task.checkCancellation() }
+        // What came before it has taken its time, too.
+        guard retries.allowsWaiting(delay) else { throw end("\(delay) would pass the deadline", cause) }
+        try await configuration.clock.pause(for: delay)
+    }
+}
+
+extension HTTPRequest {
+    /// Releases the connection of a response of this call that nobody will read, and of whatever it was made from.
+    func giveUp(_ response: HTTPResponse?) {
+        response?.body.close()
+        call?.closeOpenBodies()
     }
 }

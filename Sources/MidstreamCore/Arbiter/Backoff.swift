@@ -21,12 +21,21 @@ enum Backoff: Sendable {
             }
             var delay = min(base, cap)
             // Growing stops at the cap, so that a large number of retries can't overflow.
-            for _ in 1..<max(1, retry) where delay < cap { delay = min(cap, delay * multiplier) }
+            for _ in 1..<max(1, retry) where delay < cap && delay > .zero { delay = delay.times(multiplier, atMost: cap) }
             return max(.zero, jitter == .full ? delay * random() : delay)
         case .fibonacci(let unit, let cap):
-            var (delay, next) = (unit, unit)
+            var (delay, next) = (max(.zero, unit), max(.zero, unit))
             for _ in 1..<max(1, retry) where delay < cap { (delay, next) = (next, delay + next) }
             return max(.zero, min(delay, cap))
         }
+    }
+}
+
+extension Duration {
+    /// The product, or the limit where the product is more, or no number at all.
+    fileprivate func times(_ factor: Double, atMost limit: Duration) -> Duration {
+        let seconds = self / .seconds(1) * factor
+        guard seconds < limit / .seconds(1) else { return limit }
+        return seconds > 0 ? min(limit, self * factor) : .zero
     }
 }

@@ -7,6 +7,14 @@ enum Outcome: Sendable {
         if case .response(let response) = self { response } else { nil }
     }
 
+    /// How far the request had come, if that is known.
+    var progress: HTTPError.Progress? {
+        switch self {
+        case .response: .answered
+        case .failure(let error): (error as? HTTPError)?.progress
+        }
+    }
+
     /// The outcome in a few words, without secrets.
     var summary: String {
         switch self {
@@ -40,14 +48,17 @@ extension Arbiter {
                 }
             } catch {
                 if error is CancellationError || Task.isCancelled {
-                    outcome.response?.body.close()
+                    attempt.giveUp(outcome.response)
                     throw CancellationError()
                 }
                 return .fail(error, outcome.response)
             }
             switch verdict {
             case .next: continue
-            case .nextWith(let other): outcome = .response(other)
+            case .nextWith(let other):
+                // One that is in memory doesn't read the other any more.
+                if other.body.bytes != nil { outcome.response?.body.close() }
+                outcome = .response(other)
             case .fail(let error): return .fail(error, outcome.response)
             case .retry(let strategy):
                 let others = validators.enumerated().filter { $0.offset != place }.map(\.element)

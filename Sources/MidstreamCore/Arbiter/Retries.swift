@@ -1,7 +1,7 @@
 /// The account of one call's attempts: what has been sent, how often, and what is still allowed.
 struct Retries {
     /// The request as the next attempt starts from it: as it entered the arbiter, or as an alternate has changed it.
-    var original: HTTPRequest
+    private(set) var original: HTTPRequest
     /// How many retries are allowed.
     let maximum: Int
     /// When the present attempt began, in nanoseconds of the monotonic clock.
@@ -9,7 +9,6 @@ struct Retries {
     private let timeout: Duration
     private let deadline: Duration?
     private var made = 0
-    private var alternates = 0
     private var previousDelay: Duration?
 
     init(of request: HTTPRequest, _ configuration: HTTPClient.Configuration) {
@@ -28,20 +27,33 @@ struct Retries {
         return attempt
     }
 
-    /// Throws the error that the call ends with when the strategy may not be followed.
-    func check(_ strategy: RetryStrategy, after outcome: Outcome, because cause: any Error) throws {
-        guard original.call?.isAlternate != true || !strategy.isAlternate else { throw cause }
+    /// Why there is no retry, and what the call ends with instead.
+    struct Refusal {
+        let reason: String
+        let error: any Error
+    }
+
+    /// Says why the strategy may not be followed; nil when it may.
+    func refusal(of strategy: RetryStrategy, after outcome: Outcome, because cause: any Error) -> Refusal? {
+        guard original.call?.isAlternate != true || !strategy.isAlternate else {
+            return Refusal(reason: "it is sent on behalf of another request already", error: cause)
+        }
         // An alternate is worth one resend even where no retries are allowed, or it would be of no use by default.
-        let isGranted = strategy.isAlternate && alternates == 0
+        let isGranted = strategy.isAlternate && maximum == 0 && made == 0
         guard made < maximum || isGranted else {
-            throw maximum == 0 ? cause : exhausted(cause, outcome, isBudget: false)
+            return maximum == 0
+                ? Refusal(reason: "no retries are allowed", error: cause)
+                : Refusal(reason: "no retries are left", error: exhausted(cause, outcome, isBudget: false))
         }
-        guard mayBeResent(after: outcome, strategy) else { throw cause }
-        if original.body.isSpent {
-            throw HTTPError(
+        guard mayBeResent(after: outcome, strategy) else {
+            return Refusal(reason: "the server may have acted on the \(original.method)", error: cause)
+        }
+        guard original.body.isSpent else { return nil }
+        return Refusal(
+            reason: "its body can be read only once",
+            error: HTTPError(
                 .bodyNotReplayable, "The request was to be sent again, and its body can be read only once.", request: original,
-                response: outcome.response, underlying: cause, progress: .maybeProcessed)
-        }
+                response: outcome.response, underlying: cause, progress: outcome.progress))
     }
 
     /// Whether sending the request a second time can do no harm, or the user has taken the decision (RFC 9110 §9.2.2).
@@ -57,12 +69,16 @@ struct Retries {
     /// The delay before the next attempt.
     ///
     /// - Parameter asked: What the server asks for.
-    func delay(_ strategy: RetryStrategy, atLeast asked: Duration?, for attempt: HTTPRequest, random: () -> Double) -> Duration {
+    mutating func delay(
+        _ strategy: RetryStrategy, atLeast asked: Duration?, for attempt: HTTPRequest, random: () -> Double
+    ) -> Duration {
         switch strategy.kind {
         case .delay(let backoff):
-            max(backoff.delay(beforeRetry: made + 1, previous: previousDelay, random: random), asked ?? .zero)
-        case .custom(let delay): max(.zero, delay(attempt))
-        case .after(_, let delay, _), .afterTask(let delay, _, _): max(.zero, delay)
+            let delay = backoff.delay(beforeRetry: made + 1, previous: previousDelay, random: random)
+            previousDelay = delay
+            return max(delay, asked ?? .zero)
+        case .custom(let delay): return max(.zero, delay(attempt))
+        case .after(_, let delay, _), .afterTask(let delay, _, _): return max(delay, asked ?? .zero)
         }
     }
 
@@ -72,10 +88,20 @@ struct Retries {
         return call.stopwatch.elapsed + delay < deadline
     }
 
-    mutating func count(_ strategy: RetryStrategy, delay: Duration) {
-        made += 1
-        if strategy.isAlternate { alternates += 1 }
-        previousDelay = delay
+    mutating func count() { made += 1 }
+
+    /// Lets somebody change the request, or put another one in its place, which then is part of the same call.
+    ///
+    /// - Throws: What the change throws, which then isn't made; `CancellationError` when the task has been cancelled meanwhile.
+    mutating func change(_ change: @Sendable (inout HTTPRequest) async throws -> Void) async throws {
+        var request = original
+        do {
+            try await change(&request)
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+            throw error
+        }
+        original = request.takingPlace(of: original)
     }
 
     func exhausted(_ cause: any Error, _ outcome: Outcome, isBudget: Bool) -> HTTPError {
@@ -85,6 +111,6 @@ struct Retries {
                 ? "The client's budget for retries is used up; last: \(outcome.summary)."
                 : "All \(made + 1) attempts failed; last: \(outcome.summary).",
             request: original, response: outcome.response ?? (cause as? HTTPError)?.response, underlying: cause,
-            progress: (cause as? HTTPError)?.progress)
+            progress: outcome.progress)
     }
 }

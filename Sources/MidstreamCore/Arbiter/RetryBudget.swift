@@ -47,8 +47,9 @@ final class RetryLedger: Sendable {
     init(_ budget: RetryBudget, now: @escaping @Sendable () -> UInt64 = { monotonicNanoseconds() }) {
         self.budget = budget
         self.now = now
-        let nanoseconds = budget.window.components.seconds * 1_000_000_000 + budget.window.components.attoseconds / 1_000_000_000
-        slotLength = UInt64(max(10, nanoseconds)) / 10
+        // A century is as good as any longer time, and its nanoseconds can be counted.
+        let window = min(max(.zero, budget.window), .seconds(100 * 366 * 86_400)).components
+        slotLength = UInt64(max(10, window.seconds * 1_000_000_000 + window.attoseconds / 1_000_000_000)) / 10
     }
 
     func countCall() {
@@ -75,13 +76,17 @@ final class RetryLedger: Sendable {
     private func available(_ slots: [Slot]) -> Int {
         let calls = slots.reduce(0) { $0 + $1.calls }
         let retries = slots.reduce(0) { $0 + $1.retries }
-        return max(0, budget.reserve + Int(Double(calls) * budget.share) - retries)
+        // Neither the sum nor the conversion can overflow, whatever the budget says.
+        let share = min(max(0, budget.share), 1e6)
+        let allowed = Double(max(0, budget.reserve)) + (Double(calls) * share).rounded(.down)
+        return max(0, Int(min(allowed, 1e15)) - retries)
     }
 
     /// Calls `body` with the slots of the window, the present one last.
     private func withSlots<Result>(_ body: (inout [Slot]) -> Result) -> Result {
-        let number = now() / slotLength
-        return slots.withLock { slots in
+        slots.withLock { slots in
+            // Under the lock, so that the slots stay in order.
+            let number = now() / slotLength
             slots.removeAll { $0.number + 10 <= number }
             if slots.last?.number != number { slots.append(Slot(number: number)) }
             return body(&slots)

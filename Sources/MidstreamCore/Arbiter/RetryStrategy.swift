@@ -64,8 +64,8 @@ public struct RetryStrategy: Sendable {
 
     /// After a piece of work on the original request.
     ///
-    /// An error of the work goes to `onError`, and the original is sent again all the same. One such retry is made even where
-    /// `maxRetries` is 0.
+    /// An error of the work goes to `onError`, and the original is sent again all the same, without what the work changed before
+    /// it failed. One such retry is made even where `maxRetries` is 0.
     ///
     /// - Parameters:
     ///   - delay: How long to wait between the work and the retry.

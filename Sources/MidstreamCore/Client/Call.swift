@@ -60,4 +60,15 @@ extension HTTPRequest {
         request.attemptEnd = timeout > .zero ? current.stopwatch.elapsed + timeout : nil
         return request
     }
+
+    /// The request as part of the call that another one is part of, since a closure may have made it from nothing.
+    func takingPlace(of other: HTTPRequest) -> HTTPRequest {
+        var request = self
+        request.id = other.id
+        request.call = other.call
+        request.delivery = other.delivery
+        request.attempt = other.attempt
+        request.attemptEnd = other.attemptEnd
+        return request
+    }
 }

@@ -6,7 +6,7 @@ internal import Interception
 /// Copying one costs a few reference counts; an interceptor changes its copy and passes that on.
 public struct HTTPRequest: Identifiable, Sendable {
     /// Identifies the call. Given when the request is made, kept by copies, the same on every attempt and redirect.
-    public private(set) var id: UUID
+    public internal(set) var id: UUID
     /// The method.
     public var method: HTTPMethod
     /// The URL as text: as it was given, relative to the client's base URL or absolute. Inside the pipeline it is absolute.

@@ -9,7 +9,13 @@ struct Redirects: HTTPInterceptor {
         var request = request
         var hops = 0
         while true {
-            let response = try await next(request)
+            let response: HTTPResponse
+            do {
+                response = try await next(request)
+            } catch let error as HTTPError where hops > 0 {
+                // The server may well have acted on what it answered with a redirect, a POST with a 303 say.
+                throw error.afterAnAnswer
+            }
             guard response.status.isRedirectToFollow else { return response }
             let decided: HTTPRequest?
             do {
@@ -81,18 +87,6 @@ extension RedirectPolicy {
     }
 }
 
-extension HTTPRequest {
-    /// The request as part of the call that another one is part of, since a closure may have made it from nothing.
-    fileprivate func takingPlace(of other: HTTPRequest) -> HTTPRequest {
-        var request = self
-        request.call = other.call
-        request.attempt = other.attempt
-        request.attemptEnd = other.attemptEnd
-        request.delivery = other.delivery
-        return request
-    }
-}
-
 extension HTTPHeaders {
     /// Removes what must not go to another origin. `Host` names the old one, so it goes as well.
     fileprivate mutating func removeCredentials() {
@@ -108,4 +102,13 @@ extension HTTPHeaders {
 
 extension URLText {
     fileprivate var isHTTPS: Bool { scheme?.lowercased() == "https" }
+}
+
+extension HTTPError {
+    /// The error of an attempt of which an earlier exchange was answered.
+    fileprivate var afterAnAnswer: HTTPError {
+        guard progress == .notSent else { return self }
+        return HTTPError(
+            code, message, request: request, response: response, underlying: underlying, trace: trace, progress: .answered)
+    }
 }

@@ -1,0 +1,142 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+@Suite("E. What may be sent again")
+struct ResendRulesTests {
+    private let bench = ArbiterBench()
+
+    /// What the first attempt ends with.
+    enum Ending: Sendable, CaseIterable {
+        case response, notSent, maybeProcessed, answered
+    }
+
+    /// Who asks for the retry.
+    enum Asking: Sendable, CaseIterable {
+        case library, user
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let method: HTTPMethod
+        let ending: Ending
+        let asking: Asking
+        let permission: String
+
+        var testDescription: String { "\(method), \(ending), asked by the \(asking), \(permission)" }
+
+        /// The rule as the documentation has it.
+        var maySendAgain: Bool {
+            if ending == .notSent || permission != "nothing" { return true }
+            if ending == .response && asking == .user { return true }
+            return ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method.rawValue)
+        }
+
+        static let all: [Case] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "POST", "PATCH", "PURGE"].flatMap {
+            method in
+            Ending.allCases.flatMap { ending in
+                Asking.allCases.flatMap { asking in
+                    ["nothing", "Idempotency-Key", "allowsUnsafeRetry"].map { permission in
+                        Case(method: HTTPMethod(rawValue: method), ending: ending, asking: asking, permission: permission)
+                    }
+                }
+            }
+        }
+    }
+
+    private func stub(_ ending: Ending) -> StubTransport {
+        StubTransport { request in
+            guard request.attempt == 1 else { return HTTPResponse(status: .ok, request: request) }
+            switch ending {
+            case .response: return HTTPResponse(status: 503, request: request)
+            case .notSent: throw HTTPError(.connection, progress: .notSent)
+            case .maybeProcessed: throw HTTPError(.connectionLost, progress: .maybeProcessed)
+            case .answered: throw HTTPError(.connectionLost, progress: .answered)
+            }
+        }
+    }
+
+    private func validators(_ asking: Asking) -> [any HTTPValidator] {
+        switch asking {
+        case .user: [AlwaysRetry()]
+        case .library:
+            [
+                DefaultValidator(
+                    retriableStatus: [503: .immediate], retriableErrors: [.connection: .immediate, .connectionLost: .immediate])
+            ]
+        }
+    }
+
+    @Test("E10 never sent, idempotent, or allowed; and any response that the user wants another of", arguments: Case.all)
+    func matrix(each: Case) async {
+        let stub = stub(each.ending)
+        var request = HTTPRequest(each.method, "/")
+        if each.permission == "Idempotency-Key" { request.headers["idempotency-key"] = "k" }
+        request.allowsUnsafeRetry = each.permission == "allowsUnsafeRetry"
+        let client = bench.client(stub, maxRetries: 1, validators: validators(each.asking))
+        let result = await bench.waits(0, of: client, request).result
+        #expect(stub.requests.count == (each.maySendAgain ? 2 : 1))
+        // What isn't sent again ends as if no retry were allowed.
+        let code: HTTPError.Code? =
+            each.maySendAgain ? nil : each.ending == .response ? .unacceptableStatus : .connectionLost
+        #expect(result.httpError?.code == code)
+        if !each.maySendAgain {
+            #expect(result.httpError?.trace?.arbiterNotes.last?.contains("may have acted on the \(each.method)") == true)
+        }
+    }
+
+    @Test("E10 an error that isn't the library's counts as maybe processed", arguments: [(HTTPMethod.get, 2), (.post, 1)])
+    func userError(method: HTTPMethod, sends: Int) async {
+        let stub = StubTransport { _ in throw Failure() }
+        let client = bench.client(stub, maxRetries: 1, validators: [AlwaysRetry()])
+        _ = await bench.waits(0, of: client, HTTPRequest(method, "/"))
+        #expect(stub.requests.count == sends)
+    }
+
+    @Test("E10 a body that can be read once and was isn't sent again", arguments: Asking.allCases)
+    func onceBody(asking: Asking) async {
+        let stub = StubTransport { request in
+            _ = try await request.body.collect()
+            return HTTPResponse(status: 503, body: .text("busy"), request: request)
+        }
+        let client = bench.client(stub, maxRetries: 3, validators: validators(asking))
+        let error = await httpError { try await client.send(HTTPRequest(.put, "/", body: .once(chunks("a", "b")))) }
+        #expect(error?.code == .bodyNotReplayable && error?.response?.body.text == "busy" && error?.progress == .answered)
+        #expect((error?.underlying as? HTTPError)?.code == .unacceptableStatus)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("E10 a body that can be read once and wasn't yet may be sent again")
+    func unspentBody() async throws {
+        let stub = StubTransport { request in
+            guard request.attempt > 1 else { throw HTTPError(.connection, progress: .notSent) }
+            return HTTPResponse(status: .ok, body: .bytes(try await request.body.collect()), request: request)
+        }
+        let client = bench.client(stub, maxRetries: 1, validators: validators(.library))
+        let response = try await client.send(HTTPRequest(.post, "/", body: .once(chunks("a", "b"))))
+        #expect(response.body.text == "ab" && stub.requests.count == 2)
+    }
+
+    @Test("E10 no alternate is made for a request that couldn't be sent again")
+    func alternateForOnceBody() async {
+        let stub = StubTransport { request in
+            _ = try await request.body.collect()
+            return HTTPResponse(status: .unauthorized, request: request)
+        }
+        let client = bench.client(stub, validators: [AlternateRequestValidator { _, _ in HTTPRequest("/login") }])
+        let error = await httpError { try await client.send(HTTPRequest(.post, "/", body: .once(chunks("a")))) }
+        #expect(error?.code == .bodyNotReplayable && stub.requests.count == 1)
+    }
+
+    @Test("E10 a request that was answered with a redirect isn't one that was never sent")
+    func redirectedPost() async {
+        let stub = StubTransport { request in
+            guard request.method == .post else { throw HTTPError(.connection, "refused", progress: .notSent) }
+            return HTTPResponse(status: .seeOther, headers: [.location: "https://down"], request: request)
+        }
+        let client = bench.client(stub, maxRetries: 3, validators: validators(.library))
+        let error = await httpError { try await client.send(HTTPRequest(.post, "/pay")) }
+        #expect(error?.code == .connection && error?.progress == .answered)
+        #expect(stub.requests.map(\.description) == ["POST https://h/pay", "GET https://down"])
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import Testing
+
+/// Set to a number of calls by `Scripts/soak`, which lets these tests have the process to themselves.
+private let wantedCalls = ProcessInfo.processInfo.environment["MIDSTREAM_SOAK"].flatMap { Int($0) }
+
+@Suite("Soak", .serialized)
+struct SoakTests {
+    @Test(
+        "many calls to a server that fails, stalls and drops at random: each ends with success or one typed error",
+        .timeLimit(.minutes(60)))
+    func soak() async throws {
+        let calls = wantedCalls ?? 1_000
+        // What is opened or allocated once, by whomever, is so now.
+        if wantedCalls != nil { _ = try await run(calls: 500, seed: 7) }
+        let descriptors = ProcessFigures.descriptors
+        let threads = ProcessFigures.threads
+        let start = ContinuousClock.now
+        let (account, most, connections) = try await run(calls: calls, seed: 42)
+        let time = start.duration(to: .now)
+
+        #expect(account.endings.values.reduce(0, +) == calls)
+        for case (.untyped(let error), let count) in account.endings { Issue.record("\(count) calls ended with \(error)") }
+        #expect(account.uninvitedCancellations == 0)
+        #expect(account.endings[.success, default: 0] > calls / 3)
+        #expect(most.requests <= (1 + SoakRun.maxRetries) * (1 + SoakRun.redirectLimit))
+        #expect(most.unrepeatable <= 1)
+
+        guard wantedCalls != nil else { return }
+        let resident = ProcessFigures.residentKilobytes
+        if let descriptors { #expect(ProcessFigures.descriptors ?? 0 <= descriptors) }
+        if let threads { #expect(ProcessFigures.threads ?? 0 <= threads + 2) }
+        if let half = account.residentAtHalf, let resident {
+            #expect(resident < half + max(half / 10, 16_384), "memory grew from \(half) to \(resident) kB")
+        }
+        print("soak: \(calls) calls in \(time), \(connections) connections, at most \(most.requests) requests for a call")
+        print("soak: descriptors \(descriptors ?? -1) → \(ProcessFigures.descriptors ?? -1)")
+        print("soak: threads \(threads ?? -1) → \(ProcessFigures.threads ?? -1)")
+        print("soak: resident kB at half \(account.residentAtHalf ?? -1), at the end \(resident ?? -1)")
+        print("soak: \(String(describing: account.retryBudget))")
+        for (ending, count) in account.endings.sorted(by: { $0.value > $1.value }) { print("soak: \(count) × \(ending)") }
+    }
+
+    private func run(
+        calls: Int, seed: UInt64
+    ) async throws -> (SoakRun.Account, (requests: Int, unrepeatable: Int), connections: Int) {
+        let run = try SoakRun(calls: calls, seed: seed)
+        #if Curl && os(Linux)
+            var transport: CurlTransport? = CurlTransport()
+        #else
+            var transport: URLSessionTransport? = URLSessionTransport()
+        #endif
+        weak let released = transport
+        let account = try await run.run(on: #require(transport), inFlight: 128)
+        // Nothing is under way any more, so nothing may hold the transport.
+        transport = nil
+        await eventually { released == nil }
+        #expect(released == nil)
+        await eventually { run.server.openConnections == 0 }
+        #expect(run.server.openConnections == 0)
+        run.server.shutdown()
+        if wantedCalls != nil { try await Task.sleep(for: .milliseconds(200)) }
+        return (account, run.most, run.server.connectionCount)
+    }
+
+    /// Waits for what other threads do without telling, ten seconds at most.
+    private func eventually(_ isSo: () -> Bool) async {
+        for _ in 1...1_000 where !isSo() { try? await Task.sleep(for: .milliseconds(10)) }
+    }
+}
