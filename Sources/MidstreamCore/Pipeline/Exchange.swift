@@ -10,7 +10,7 @@ struct Exchange: Sendable {
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let request = try checked(request)
+        let request = try checked(request.withinCall)
         try Task.checkCancellation()
         request.call?.closeOpenBodies()
         guard let left = request.timeLeft else { return try await deliver(request) }
@@ -68,6 +68,7 @@ struct Exchange: Sendable {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
             request.moveCredentialsToHeader()
         }
+        if let type = request.body.contentType, !request.headers.contains(.contentType) { request.headers[.contentType] = type }
         if request.body.isSpent {
             throw HTTPError(
                 .bodyNotReplayable, "The request would have to be sent again, and its body can be read only once.",
