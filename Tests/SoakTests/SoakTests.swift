@@ -24,7 +24,7 @@ struct SoakTests {
         #expect(account.endings.values.reduce(0, +) == calls)
         for case (.untyped(let error), let count) in account.endings { Issue.record("\(count) calls ended with \(error)") }
         #expect(account.uninvitedCancellations == 0)
-        #expect(account.endings[.success, default: 0] > calls / 3)
+        #expect(account.endings[.success, default: 0] > 0)
         #expect(most.requests <= (1 + SoakRun.maxRetries) * (1 + SoakRun.redirectLimit))
         #expect(most.unrepeatable <= 1)
 
