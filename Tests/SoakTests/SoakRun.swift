@@ -17,7 +17,8 @@ final class SoakRun: Sendable {
         var endings: [Ending: Int] = [:]
         /// How many calls ended with a cancellation that nobody had asked for.
         var uninvitedCancellations = 0
-        var residentAtHalf: Int?
+        /// The resident memory, in kilobytes, each time that a tenth of the calls had begun.
+        var resident: [Int] = []
         var retryBudget: RetryBudget.State?
     }
 
@@ -29,29 +30,38 @@ final class SoakRun: Sendable {
     private let seed: UInt64
     private let next = Locked(0)
     private let account = Locked(Account())
-    /// For each call how many requests the server got, and how many of them were a POST that may not be repeated.
-    private let requests: Locked<[(all: UInt16, unrepeatable: UInt16)]>
+    private let counts: Locked<[Counts]>
+
+    /// What went over the wire for one call.
+    private struct Counts {
+        /// How many requests the client gave to its transport.
+        var sent: UInt16 = 0
+        /// How many of those that the server got were a POST that may not be repeated.
+        var unrepeatable: UInt16 = 0
+    }
+
+    private enum CallNumber: RequestContextKey { static let defaultValue = 0 }
 
     init(calls: Int, seed: UInt64) throws {
         self.calls = calls
         self.seed = seed
-        requests = Locked(Array(repeating: (0, 0), count: calls))
+        counts = Locked(Array(repeating: Counts(), count: calls))
         server = try MockServer(limits: MockServer.Limits(keptBody: 0, keptRequests: 10))
-        let (script, requests) = (SoakScript(seed: seed), requests)
+        let (script, counts) = (SoakScript(seed: seed), counts)
         server.respond { request in
             let call = Int(request.path.dropFirst()) ?? 0
-            requests.withLock { requests in
-                requests[call].all += 1
-                if request.method == .post, request.query("hop") == nil { requests[call].unrepeatable += 1 }
-            }
+            if request.method == .post, request.query("hop") == nil { counts.withLock { $0[call].unrepeatable += 1 } }
             return script.answer(to: request, call: call)
         }
     }
 
-    /// The most requests that the server got for one call, and the most times that it got one that may not be repeated.
-    var most: (requests: Int, unrepeatable: Int) {
-        requests.withLock { requests in
-            (Int(requests.map(\.all).max() ?? 0), Int(requests.map(\.unrepeatable).max() ?? 0))
+    /// The most requests for one call, the most times that the server got one that may not be repeated, and all requests.
+    var sent: (most: Int, unrepeatable: Int, all: Int) {
+        counts.withLock { counts in
+            (
+                Int(counts.map(\.sent).max() ?? 0), Int(counts.map(\.unrepeatable).max() ?? 0),
+                counts.reduce(0) { $0 + Int($1.sent) }
+            )
         }
     }
 
@@ -83,8 +93,13 @@ final class SoakRun: Sendable {
                 retriableStatus: DefaultValidator.usualStatus.mapValues { _ in soon },
                 retriableErrors: DefaultValidator.usualErrors.mapValues { _ in soon })
         ]
+        let counts = counts
         return HTTPClient(baseURL: server.url(), configuration: configuration, transport: transport) {
-            ClosureRequestInterceptor { $0.headers[SoakScript.attemptHeader] = "\($0.attempt)" }
+            ClosureRequestInterceptor(stage: .exchange) { request in
+                request.headers[SoakScript.attemptHeader] = "\(request.attempt)"
+                let call = request.context[CallNumber.self]
+                counts.withLock { $0[call].sent += 1 }
+            }
         }
     }
 
@@ -94,7 +109,9 @@ final class SoakRun: Sendable {
             defer { next += 1 }
             return next
         }
-        if call == calls / 2 { account.withLock { $0.residentAtHalf = ProcessFigures.residentKilobytes } }
+        if let call, call % max(1, calls / 10) == 0, let resident = ProcessFigures.residentKilobytes {
+            account.withLock { $0.resident.append(resident) }
+        }
         return call
     }
 
@@ -145,6 +162,7 @@ final class SoakRun: Sendable {
         default: request = HTTPRequest(.head, "/\(call)")
         }
         if Int.random(in: 0..<10, using: &random) == 0 { request.deadline = .milliseconds(100) }
+        request.context[CallNumber.self] = call
         return request
     }
 

@@ -18,34 +18,44 @@ struct SoakTests {
         let descriptors = ProcessFigures.descriptors
         let threads = ProcessFigures.threads
         let start = ContinuousClock.now
-        let (account, most, connections) = try await run(calls: calls, seed: 42)
+        let (account, sent, received, connections) = try await run(calls: calls, seed: 42)
         let time = start.duration(to: .now)
 
         #expect(account.endings.values.reduce(0, +) == calls)
         for case (.untyped(let error), let count) in account.endings { Issue.record("\(count) calls ended with \(error)") }
         #expect(account.uninvitedCancellations == 0)
+<<<<<<< HEAD
         #expect(account.endings[.success, default: 0] > 0)
         #expect(most.requests <= (1 + SoakRun.maxRetries) * (1 + SoakRun.redirectLimit))
         #expect(most.unrepeatable <= 1)
+=======
+        #expect(account.endings[.success, default: 0] > calls / 3)
+        #expect(sent.most <= (1 + SoakRun.maxRetries) * (1 + SoakRun.redirectLimit))
+        #expect(sent.unrepeatable <= 1)
+        // A transport may send again by itself what found a kept connection dead (RFC 9112 §9.3.1), once for each that dies.
+        #expect(received <= sent.all + connections)
+>>>>>>> arbiter
 
         guard wantedCalls != nil else { return }
         let resident = ProcessFigures.residentKilobytes
         if let descriptors { #expect(ProcessFigures.descriptors ?? 0 <= descriptors) }
         if let threads { #expect(ProcessFigures.threads ?? 0 <= threads + 2) }
-        if let half = account.residentAtHalf, let resident {
+        if account.resident.count > 5, let resident {
+            let half = account.resident[5]
             #expect(resident < half + max(half / 10, 16_384), "memory grew from \(half) to \(resident) kB")
         }
-        print("soak: \(calls) calls in \(time), \(connections) connections, at most \(most.requests) requests for a call")
+        print("soak: \(calls) calls in \(time), \(connections) connections")
+        print("soak: \(sent.all) requests sent, at most \(sent.most) for a call; \(received) received")
         print("soak: descriptors \(descriptors ?? -1) → \(ProcessFigures.descriptors ?? -1)")
         print("soak: threads \(threads ?? -1) → \(ProcessFigures.threads ?? -1)")
-        print("soak: resident kB at half \(account.residentAtHalf ?? -1), at the end \(resident ?? -1)")
+        print("soak: resident kB by tenths \(account.resident), at the end \(resident ?? -1)")
         print("soak: \(String(describing: account.retryBudget))")
         for (ending, count) in account.endings.sorted(by: { $0.value > $1.value }) { print("soak: \(count) × \(ending)") }
     }
 
     private func run(
         calls: Int, seed: UInt64
-    ) async throws -> (SoakRun.Account, (requests: Int, unrepeatable: Int), connections: Int) {
+    ) async throws -> (SoakRun.Account, sent: (most: Int, unrepeatable: Int, all: Int), received: Int, connections: Int) {
         let run = try SoakRun(calls: calls, seed: seed)
         #if Curl && os(Linux)
             var transport: CurlTransport? = CurlTransport()
@@ -62,7 +72,7 @@ struct SoakTests {
         #expect(run.server.openConnections == 0)
         run.server.shutdown()
         if wantedCalls != nil { try await Task.sleep(for: .milliseconds(200)) }
-        return (account, run.most, run.server.connectionCount)
+        return (account, run.sent, run.server.requestCount, run.server.connectionCount)
     }
 
     /// Waits for what other threads do without telling, ten seconds at most.

@@ -24,18 +24,27 @@ struct ArbiterBench: Sendable {
             baseURL: "https://h", configuration: configuration, transport: transport, interceptors: interceptors)
     }
 
-    /// Sends, moves the clock to the end of each of so many waits, and tells how long they were and what came of it all.
+    /// Sends, moves the clock to the end of each of so many waits, and tells how long they were and what came of it all. A wait too
+    /// many cancels the call.
     func waits(
         _ count: Int, of client: HTTPClient, _ request: HTTPRequest = HTTPRequest("/")
     ) async -> (delays: [Duration], result: Result<HTTPResponse, any Error>) {
         let work = Task { try await client.send(request) }
-        var delays: [Duration] = []
-        for _ in 0..<count {
-            await clock.waitForSleepers(1)
-            let delay = (clock.nextDeadline ?? clock.now).offset - clock.now.offset
-            delays.append(delay)
-            clock.advance(by: delay)
+        // Shows the end of the work on the clock, so that a wait that never comes, or one too many, isn't waited for for ever.
+        let end = TestClock.Instant(offset: .seconds(Int64.max / 2))
+        let sign = Task {
+            _ = await work.result
+            try? await clock.sleep(until: end)
         }
+        var delays: [Duration] = []
+        while delays.count <= count {
+            await clock.waitForSleepers(1)
+            guard let next = clock.nextDeadline, next < end else { break }
+            delays.append(next.offset - clock.now.offset)
+            if delays.count > count { work.cancel() } else { clock.advance(to: next) }
+        }
+        sign.cancel()
+        await sign.value
         return (delays, await work.result)
     }
 }
