@@ -32,9 +32,12 @@ enum Demo {
             heading("4. The response tells what was done to it: retry, login, redirect, by whom and when (ms: start, duration)"))
         print(response.trace)
 
-        print(heading("5. And the answer"))
+        print(heading("5. And the answer; then the same as a value that is sent when its result is asked for"))
         print(
             "\(response.status), server time \(ServerTime.of(response)), body: \(String(decoding: response.data, as: UTF8.self))")
+        let name = try await client.get("people/42").query("full", "1").keyPath(\.name).decode(String.self).extractPayload()
+            .result()
+        print("the name is \(name)")
     }
 
     /// Retries what a retry may help, and logs in when the server says so.

@@ -41,4 +41,18 @@ struct ReadmeTests {
         #expect(sent.headers["X-Request-ID"] == sent.id.uuidString)
         #expect(sent.headers[.acceptLanguage] == "en")
     }
+
+    @Test("A call as a value")
+    func callAsValue() async throws {
+        let client = HTTPClient(baseURL: "https://api.example.com/v2") {}
+
+        let user = try await client.get("users/42")
+            .query("full", "1")
+            .timeout(.seconds(5))
+            .retries(3)
+            .value(User.self)
+
+        #expect(user.name == "Ann")
+        #expect(server.requests.first?.urlText == "https://api.example.com/v2/users/42?full=1")
+    }
 }
