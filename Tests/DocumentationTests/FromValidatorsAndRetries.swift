@@ -13,7 +13,7 @@ struct FromValidatorsAndRetries {
     func customClient() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init())
+        server.enqueue(.init(headers: ["Set-Cookie": "sid=1"]), .init())
         let baseURL = server.url("/api/v2/")
         let myAgent = "MyApp/1.0"
         let b2cClient: HTTPClient = {
@@ -29,13 +29,18 @@ struct FromValidatorsAndRetries {
 
             return HTTPClient(
                 baseURL: baseURL, configuration: configuration,
-                transport: URLSessionTransport(configuration: session))
+                transport: URLSessionTransport(configuration: session)
+            ) {
+                CookieInterceptor()
+            }
         }()
         _ = try await b2cClient.send(HTTPRequest("users"))
         let sent = try await server.takeRequest()
         #expect(sent.path == "/api/v2/users")
         #expect(sent.headers[.userAgent] == myAgent)
         #expect(sent.headers["X-API-Experimental"] == "true")
+        _ = try await b2cClient.send(HTTPRequest("users"))
+        #expect(try await server.takeRequest().headers[.cookie] == "sid=1")
     }
 
     struct EveryVerdict: HTTPValidator {

@@ -23,6 +23,12 @@ import Testing
         try await assertInterceptorLaws { APIKeyInterceptor("key", in: .header("X-API-Key")) }
     }
 
+    @Test func cookies() async throws {
+        try await assertInterceptorLaws { CookieInterceptor() }
+        let cookie = try Cookie("sid", "1", domain: "laws.test")
+        try await assertInterceptorLaws { CookieInterceptor(CookieJar([cookie])) }
+    }
+
     @Test func signing() async throws {
         try await assertInterceptorLaws { DigestInterceptor(user: "ann", password: "secret") }
         let credentials = AWSCredentials(accessKeyID: "AKID", secretAccessKey: "secret")

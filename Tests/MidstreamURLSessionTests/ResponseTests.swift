@@ -4,6 +4,10 @@ import Testing
 
 @testable import MidstreamURLSession
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite(.timeLimit(.minutes(1))) struct ResponseTests {
     private let transport = URLSessionTransport()
 
@@ -87,6 +91,17 @@ import Testing
         #expect(response.headers.values(.setCookie) == ["a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "c=d, e"])
         let next = try RawServer.echoing()
         #expect(try await !transport.send(HTTPRequest(next.url)).text().lowercased().contains("cookie"))
+    }
+
+    @Test func theConfigurationsCookiesAreLeftAlone() async throws {
+        let server = try RawServer.echoing()
+        let configuration = URLSessionConfiguration.ephemeral
+        let properties: [HTTPCookiePropertyKey: Any] = [.name: "kept", .value: "1", .domain: "127.0.0.1", .path: "/"]
+        configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
+        configuration.httpShouldSetCookies = true
+        configuration.httpCookieAcceptPolicy = .always
+        let own = URLSessionTransport(configuration: configuration)
+        #expect(try await !own.send(HTTPRequest(server.url)).text().lowercased().contains("cookie"))
     }
 
     @Test(arguments: [
