@@ -59,7 +59,7 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
 ///
 /// Called synchronously around every interceptor and around the terminal, whose index is the number of interceptors.
 @usableFromInline
-package protocol ChainObserver<Input, Output>: Sendable {
+package protocol ChainObserver<Input, Output>: AnyObject, Sendable {
     associatedtype Input: Sendable
     associatedtype Output: Sendable
 

@@ -3,28 +3,81 @@ internal import Interception
 
 /// A request: a value that describes what to send and how.
 ///
-/// Copying one costs a few reference counts; an interceptor changes its copy and passes that on.
+/// Handing one on costs two reference counts, whatever it holds; an interceptor changes a copy and passes that on.
 public struct HTTPRequest: Identifiable, Sendable {
-    /// Identifies the call. Given when the request is made, kept by copies, the same on every attempt and redirect.
-    public internal(set) var id: UUID
-    /// The method.
-    public var method: HTTPMethod
-    /// The URL as text: as it was given, relative to the client's base URL or absolute. Inside the pipeline it is absolute.
-    public var urlText: String
-    /// The header fields.
-    public var headers: HTTPHeaders
-    /// The body.
-    public var body: HTTPBody
-    /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.
-    public package(set) var attempt = 1
-    /// How the response's body is to be delivered; set by the client for its transport.
-    public package(set) var delivery = BodyDelivery.streamed
-    /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
-    package var attemptEnd: Duration?
+    /// What the request says. A pipeline hands it on many times, so it has one element, whose storage copies of the request share
+    /// until one of them is changed.
+    private var fields: ContiguousArray<Fields>
     /// What belongs to the call that the request is part of; nil outside the pipeline.
     package var call: Call?
-    /// The settings that most requests leave alone, on the heap so that the others don't carry them.
-    private var rare: Rare?
+
+    private struct Fields: Sendable {
+        var id: UUID
+        var method: HTTPMethod
+        var urlText: String
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var attempt = 1
+        var delivery = BodyDelivery.streamed
+        var attemptEnd: Duration?
+        var rare: Rare?
+    }
+
+    /// Identifies the call. Given when the request is made, kept by copies, the same on every attempt and redirect.
+    public internal(set) var id: UUID {
+        get { fields[0].id }
+        set { fields[0].id = newValue }
+    }
+
+    /// The method.
+    public var method: HTTPMethod {
+        get { fields[0].method }
+        set { fields[0].method = newValue }
+    }
+
+    /// The URL as text: as it was given, relative to the client's base URL or absolute. Inside the pipeline it is absolute.
+    public var urlText: String {
+        get { fields[0].urlText }
+        set { fields[0].urlText = newValue }
+    }
+
+    /// The header fields.
+    public var headers: HTTPHeaders {
+        get { fields[0].headers }
+        // In place, so that setting one field doesn't copy them all.
+        _modify { yield &fields[0].headers }
+    }
+
+    /// The body.
+    public var body: HTTPBody {
+        get { fields[0].body }
+        set { fields[0].body = newValue }
+    }
+
+    /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.
+    public package(set) var attempt: Int {
+        get { fields[0].attempt }
+        set { fields[0].attempt = newValue }
+    }
+
+    /// How the response's body is to be delivered; set by the client for its transport.
+    public package(set) var delivery: BodyDelivery {
+        get { fields[0].delivery }
+        set { fields[0].delivery = newValue }
+    }
+
+    /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
+    package var attemptEnd: Duration? {
+        get { fields[0].attemptEnd }
+        set { fields[0].attemptEnd = newValue }
+    }
+
+    /// Whether nothing can have been changed between the two; false says nothing.
+    func isUnchanged(since other: HTTPRequest) -> Bool {
+        fields.withUnsafeBufferPointer { mine in
+            other.fields.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
+        }
+    }
 
     /// Makes a request.
     ///
@@ -34,11 +87,7 @@ public struct HTTPRequest: Identifiable, Sendable {
     ///   - headers: Header fields; they win over the client's.
     ///   - body: The body; none by default.
     public init(_ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        id = .unique()
-        self.method = method
-        urlText = url
-        self.headers = headers
-        self.body = body
+        fields = [Fields(id: .unique(), method: method, urlText: url, headers: headers, body: body)]
     }
 
     /// The same request as another call, with an identity of its own.
@@ -85,6 +134,7 @@ extension HTTPRequest {
         var transferObserver: TransferObserver?
     }
 
+    /// The settings that most requests leave alone, on the heap so that the others don't carry them.
     private final class Rare: Sendable {
         let settings: Settings
         init(_ settings: Settings) { self.settings = settings }
@@ -92,12 +142,14 @@ extension HTTPRequest {
 
     private static let usual = Settings()
 
+    private var rare: Rare? { fields[0].rare }
+
     private subscript<Value>(setting: WritableKeyPath<Settings, Value>) -> Value {
         get { (rare?.settings ?? Self.usual)[keyPath: setting] }
         set {
             var settings = rare?.settings ?? Self.usual
             settings[keyPath: setting] = newValue
-            rare = Rare(settings)
+            fields[0].rare = Rare(settings)
         }
     }
 

@@ -17,11 +17,22 @@ package struct TraceRecorder: Sendable {
     struct Recording {
         var passes: [Pass] = []
         var requests = Versions<RequestSnapshot>()
+        /// The request that was seen last, without its call, which holds this.
+        var lastRequest: HTTPRequest?
         var responses = Versions<ResponseSnapshot>()
         var failures: [String] = []
         var notes: [(pass: Int32, text: String)] = []
         /// How many passes came after the most that are kept.
         var dropped = 0
+
+        /// Keeps a snapshot of a request that isn't as it was before. Most are, which one look tells.
+        mutating func see(_ request: HTTPRequest) {
+            if let lastRequest, request.isUnchanged(since: lastRequest) { return }
+            if !requests.isLast({ $0.isOf(request) }) { requests.append(RequestSnapshot(request)) }
+            var seen = request
+            seen.call = nil
+            lastRequest = seen
+        }
     }
 
     /// A call that passes through more than this is summed up, so that an endless retry can't fill the memory.
@@ -46,7 +57,7 @@ package struct TraceRecorder: Sendable {
                 recording.dropped += 1
                 return -1
             }
-            if !recording.requests.isLast({ $0.isOf(request) }) { recording.requests.append(RequestSnapshot(request)) }
+            recording.see(request)
             recording.passes.append(
                 Pass(element: element, parent: parent, start: now, request: Int32(recording.requests.count - 1)))
             return Int32(recording.passes.count - 1)
@@ -103,7 +114,9 @@ struct Versions<Snapshot> {
 
     /// Whether the last state fulfils a condition. Looks at it in place, since copying it costs more than most conditions.
     func isLast(_ condition: (borrowing Snapshot) -> Bool) -> Bool {
-        others.isEmpty ? first.map { condition($0) } ?? false : condition(others[others.count - 1])
+        if let last = others.last { return condition(last) }
+        guard let first else { return false }
+        return condition(first)
     }
 
     subscript(index: Int32) -> Snapshot? {
@@ -116,7 +129,7 @@ struct Versions<Snapshot> {
 }
 
 /// Watches a pipeline for the recorder of the call that passes through it.
-struct TraceObserver: ChainObserver {
+final class TraceObserver: ChainObserver {
     private static func recorder(_ request: HTTPRequest) -> TraceRecorder? { (request.call ?? Call.current)?.recorder }
 
     func willRun(_ index: Int32, with request: HTTPRequest, within parent: Int32) -> Int32 {
