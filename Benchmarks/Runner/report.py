@@ -76,11 +76,12 @@ def pipeline(title: str, results: Results) -> str:
 
     rows = [[name, number(median(mine, nanoseconds)), number(median(mine, allocations), 2)]
             for name, mine in results.items()]
-    few, many = results.get("stub, 0 interceptors"), results.get("stub, 20 interceptors")
-    if few and many:
-        each = [(nanoseconds(more) - nanoseconds(less)) / 20 for less, more in zip(few, many)]
-        rows.append([
-            "each interceptor", number(sorted(each)[len(each) // 2]),
-            number((median(many, allocations) - median(few, allocations)) / 20, 2),
-        ])
+    for kind in ["", ", untraced"]:
+        few, many = (results.get(f"stub, {count} interceptors{kind}") for count in (0, 20))
+        if few and many:
+            each = [(nanoseconds(more) - nanoseconds(less)) / 20 for less, more in zip(few, many)]
+            rows.append([
+                f"each interceptor{kind}", number(sorted(each)[len(each) // 2]),
+                number((median(many, allocations) - median(few, allocations)) / 20, 2),
+            ])
     return table(title, ["", "ns", "allocations"], rows)

@@ -42,7 +42,9 @@ extension Options {
     private func client(
         on transport: any HTTPTransport, configuration: HTTPClient.Configuration = .init()
     ) -> HTTPClient {
-        HTTPClient(configuration: configuration, transport: transport) {
+        var configuration = configuration
+        configuration.recordsTrace = recordsTrace
+        return HTTPClient(configuration: configuration, transport: transport) {
             for _ in 0..<interceptors { PassThrough() }
         }
     }

@@ -28,6 +28,8 @@ struct Options: Sendable {
     var interceptors = 0
     /// Whether the tasks run on the transport's own thread.
     var runsOnLoop = false
+    /// Whether calls record what happens to them, as they do by default.
+    var recordsTrace = true
 
     init(_ arguments: [String]) throws {
         var arguments = arguments[...]
@@ -38,6 +40,10 @@ struct Options: Sendable {
         while let option = arguments.popFirst() {
             if option == "--on-loop" {
                 runsOnLoop = true
+                continue
+            }
+            if option == "--untraced" {
+                recordsTrace = false
                 continue
             }
             guard let value = arguments.popFirst() else { throw Failure(description: "no value for \(option)") }
