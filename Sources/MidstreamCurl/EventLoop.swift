@@ -53,7 +53,6 @@
         ///
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
         init(options: ConnectionOptions, share: Int) throws {
-            _ = Self.initializedCurl
             self.options = options
             wakeDescriptor = ccurl_eventfd()
             let epoll = ccurl_epoll()
@@ -86,9 +85,6 @@
         }
 
         deinit { Glibc.close(wakeDescriptor) }
-
-        /// Once in a process, and never undone: FoundationNetworking uses the same library.
-        private static let initializedCurl: Void = { _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
         // MARK: From any thread
 

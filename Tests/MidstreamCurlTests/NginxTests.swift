@@ -144,6 +144,20 @@
             }
         }
 
+        /// OpenSSL puts itself away when a process ends, though other threads may be using it.
+        @Test func `A process may end while connections are made`() async throws {
+            for _ in 0..<5 {
+                await #expect(processExitsWith: .success) {
+                    for _ in 0..<8 {
+                        Task.detached {
+                            while true { _ = try await Self().transport.send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
+                        }
+                    }
+                    for _ in 0..<8 { _ = try await Self().transport.send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
+                }
+            }
+        }
+
         @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `Large bodies go up`(_ name: String) async throws {
             let chunk = [UInt8](repeating: 1, count: 1 << 20)
             let body = HTTPBody.stream {
