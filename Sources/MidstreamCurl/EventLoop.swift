@@ -51,8 +51,9 @@
 
         /// Starts the thread.
         ///
+        /// - Parameter sharesConnections: Whether several requests at a time may use an HTTP/2 connection.
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
-        init(options: ConnectionOptions, share: Int) throws {
+        init(options: ConnectionOptions, share: Int, sharesConnections: Bool = true) throws {
             self.options = options
             wakeDescriptor = ccurl_eventfd()
             let epoll = ccurl_epoll()
@@ -72,6 +73,7 @@
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, totalLimit > 0 ? totalLimit : 1024)
+            if !sharesConnections { _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
 
             var thread = pthread_t()
             let context = Unmanaged.passRetained(self)

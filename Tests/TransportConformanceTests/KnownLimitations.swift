@@ -39,7 +39,7 @@ enum Ability: Sendable {
     case orderOfRequestFields, orderOfResponseFields, bytesThatAreNoUTF8, versionOfResponses, trailers, ownAcceptEncoding
     case endOfEncodedBody, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
     case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
-    case responseBackPressure, pausingBesideUploads
+    case responseBackPressure
     case strictStatusLine, strictChunks, strictContentLength
 }
 
@@ -101,11 +101,7 @@ extension KnownLimitation {
 
     #if Curl && os(Linux)
         private static let curl: [KnownLimitation] = [
-            .init(
-                .curl, .pausingBesideUploads, .failsSometimes,
-                "libcurl 7.88 loses the end of an HTTP/2 stream that waited for its reader while others of the connection upload."
-            ),
-            .init(.curl, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end."),
+            .init(.curl, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end.")
         ]
     #else
         private static let curl: [KnownLimitation] = []
