@@ -33,6 +33,8 @@
         var outgoing = OutgoingBody.none
         /// Curl has had a connection and begun to send.
         private var isBegun = false
+        /// How many times curl has begun anew.
+        private(set) var resends = 0
         private(set) var isSendingPaused = false
 
         // The response's way in.
@@ -180,7 +182,7 @@
                     request: request, progress: .maybeProcessed)
                 return .failure(error)
             }
-            return .success(TransportMetrics(handle, tlsVersion: tlsVersion))
+            return .success(TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends))
         }
 
         private func progress(_ handle: EasyHandle) -> HTTPError.Progress {
@@ -201,6 +203,7 @@
                     progress: .maybeProcessed)
                 return false
             }
+            if isBegun { resends += 1 }
             isBegun = true
             noteActivity()
             return true

@@ -46,7 +46,7 @@
             markUnsettledIfUploading()
             switch request.delivery {
             case .streamed:
-                stream = BodyStream()
+                stream = BodyStream(resends: resends)
                 markUnsettled()
                 loop.expectDeadline(of: self)
             case .buffered(let limit):
