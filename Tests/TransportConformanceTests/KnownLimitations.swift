@@ -67,7 +67,7 @@ extension KnownLimitation {
             .init(.urlSession, .uploadBackPressure, .skipped, "A body is read to its end before it is sent, into a file."),
             .init(
                 .urlSession, .responseBackPressure, .skipped,
-                "Nothing makes the sender wait: what isn't read goes to a file, which an endless body makes grow without end."),
+                "Nothing makes the sender wait: what isn't read goes to a file, and past a limit the response fails."),
             .init(.urlSession, .manyConnections, .skipped, "No more than six connections to a host; further requests wait."),
             .init(.urlSession, .bodyWithGet, .fails, "URLSession refuses a GET with a body."),
             .init(.urlSession, .caseOfMethods, .fails, "The usual methods are turned into capitals."),
