@@ -94,6 +94,8 @@
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
         func settle() -> Bool {
             guard handle != nil else { return false }
+            // An error ends the sending, too, but curl doesn't end the transfer while that is paused.
+            if isSendingPaused, head.isComplete, head.status >= 300 { resumeSending() }
             answer()
             if stream?.deliver() == true { resumeReceiving() }
             return isAnsweredEarly

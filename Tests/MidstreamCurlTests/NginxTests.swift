@@ -44,12 +44,15 @@
                 for body: HTTPBody in [
                     stalled, .bytes(bytes), .stream(length: 8 << 20) { [bytes].stream }, .stream { [bytes].stream },
                 ] {
-                    var sent = request("\(url)/small-limit", delivery)
-                    sent.method = .post
-                    sent.body = body
-                    let response = try await transport.send(sent)
-                    #expect(response.status == 413)
-                    _ = try await response.body.collect()
+                    for (path, status) in [("/small-limit", 413), ("/refused", 403)] {
+                        var sent = request(url + path, delivery)
+                        sent.method = .post
+                        sent.body = body
+                        let response = try await transport.send(sent)
+                        #expect(response.status.code == status)
+                        #expect((response.body.length == nil) == (delivery == .streamed && status == 403))
+                        _ = try await response.body.collect()
+                    }
                 }
             }
         }
