@@ -15,15 +15,15 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int stalled = 0;
 static int releases = 0;
 
-static struct timespec in_twenty_seconds(void) {
+static struct timespec in_a_minute(void) {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
-    time.tv_sec += 20;
+    time.tv_sec += 60;
     return time;
 }
 
 static void stall(void) {
-    struct timespec end = in_twenty_seconds();
+    struct timespec end = in_a_minute();
     pthread_mutex_lock(&lock);
     int before = releases;
     stalled++;
@@ -45,7 +45,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
 }
 
 bool wait_for_stalled_lookup(void) {
-    struct timespec end = in_twenty_seconds();
+    struct timespec end = in_a_minute();
     pthread_mutex_lock(&lock);
     while (stalled == 0 && pthread_cond_timedwait(&changed, &lock, &end) == 0) {}
     bool is_stalled = stalled > 0;

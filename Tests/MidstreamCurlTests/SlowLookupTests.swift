@@ -8,7 +8,7 @@
     @testable import MidstreamCurl
 
     /// Curl looks names up on threads of its own, and by default waits for such a thread when its transfer is given up.
-    @Suite(.serialized, .timeLimit(.minutes(1))) struct SlowLookupTests {
+    @Suite(.serialized, .timeLimit(.minutes(3))) struct SlowLookupTests {
         enum End: CaseIterable { case cancellation, connectTimeout }
 
         @Test(arguments: End.allCases) func `A lookup that hangs holds up nothing but its own request`(_ end: End) async throws {

@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-/// Returns once a lookup is stalled; false when none was within 20 seconds.
+/// Returns once a lookup is stalled; false when none was within a minute.
 bool wait_for_stalled_lookup(void);
 
-/// How many lookups are stalled. One gives up after 20 seconds, as a resolver does.
+/// How many lookups are stalled. One gives up after a minute, as a resolver does.
 int stalled_lookups(void);
 
 /// Ends the stalled lookups, with no address, and returns when they have ended. Later ones stall again.
