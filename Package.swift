@@ -76,10 +76,11 @@ let package = Package(
         .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
             swiftSettings: settings),
+        .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
-                "MidstreamCore", "Interception",
+                "MidstreamCore", "Interception", .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),

@@ -106,6 +106,15 @@ static inline ccurl_openssl_version_function ccurl_find_openssl_version(void) {
     return (ccurl_openssl_version_function)dlsym(RTLD_DEFAULT, "SSL_get_version");
 }
 
+/// Has OpenSSL, when that is what libcurl has loaded, keep its memory when the process ends. It would free it while other threads
+/// may be using it. Without effect once OpenSSL is in use.
+static inline void ccurl_keep_openssl(void) {
+    typedef int (*function)(uint64_t options, const void *settings);
+    const uint64_t without_exit_handler = 0x00080000; // OPENSSL_INIT_NO_ATEXIT
+    function initialize = (function)dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+    if (initialize != NULL) initialize(without_exit_handler, NULL);
+}
+
 /// What libcurl was built with, as `CURL_VERSION_` bits.
 static inline int ccurl_features(void) { return curl_version_info(CURLVERSION_NOW)->features; }
 

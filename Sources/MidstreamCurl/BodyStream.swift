@@ -35,7 +35,18 @@
         /// What curl hands over at most at a time.
         private static let pieceSize = 16 << 10
 
-        private let state = Locked(State())
+        private let state: Locked<State>
+
+        /// - Parameter resends: What is known of the metrics before the end.
+        init(resends: Int) {
+            var state = State()
+            if resends > 0 {
+                var metrics = TransportMetrics()
+                metrics.resends = resends
+                state.metrics = metrics
+            }
+            self.state = Locked(state)
+        }
 
         var isSpent: Bool { state.withLock { $0.isSpent } }
         var trailers: HTTPHeaders? { state.withLock { $0.trailers } }
@@ -77,7 +88,7 @@
                 guard state.end == nil else { return nil }
                 state.end = if let error { .failed(error) } else { .complete }
                 state.trailers = trailers
-                state.metrics = metrics
+                if let metrics { state.metrics = metrics }
                 guard let reader = state.reader else { return nil }
                 state.reader = nil
                 return (reader, state.next())

@@ -23,6 +23,7 @@
         let deadlineGrain: UInt64
 
         init(_ configuration: CurlTransport.Configuration) {
+            _ = CurlLibrary.isInitialized
             self.configuration = configuration
             encodings = configuration.decompresses ? Self.knownEncodings() : nil
             let pins = configuration.tls.pinnedPublicKeys

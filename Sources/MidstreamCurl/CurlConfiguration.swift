@@ -25,7 +25,8 @@
             /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
             /// A stalled body is noticed within a sixteenth more than this.
             public var idleTimeout: Duration? = .seconds(120)
-            /// How many connections to one host may stand at a time; further requests wait. 256 by default, nil: no limit.
+            /// How many connections to one host may stand at a time; further requests wait. 256 by default, nil: no limit. Those of
+            /// large or streamed bodies over HTTP/2 are counted separately, here and in ``maximumConnections``.
             public var maximumConnectionsPerHost: Int? = 256
             /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
             public var maximumConnections: Int?

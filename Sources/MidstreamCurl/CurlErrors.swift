@@ -18,6 +18,7 @@
         init(_ code: CURLcode, of transfer: Transfer, _ handle: EasyHandle, progress: Progress) {
             var text = String(cString: handle.errorText)
             if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
+            if transfer.resends > 0 { text += ", after the request had been sent again" }
             let proxy = transfer.loop.options.proxy
             let kind = Self.kind(code, text, tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE), proxy, progress)
             let secrets = (proxy?.secrets ?? []) + Self.secrets(of: transfer.request.urlText)

@@ -4,7 +4,7 @@
 
     extension TransportMetrics {
         /// What curl has measured about the transfer that a handle has just ended.
-        init(_ handle: EasyHandle, tlsVersion: String?) {
+        init(_ handle: EasyHandle, tlsVersion: String?, resends: Int) {
             self.init()
             nameLookup = Self.time(handle, CURLINFO_NAMELOOKUP_TIME_T)
             connect = Self.time(handle, CURLINFO_CONNECT_TIME_T)
@@ -16,6 +16,7 @@
             localAddress = Self.address(handle, CURLINFO_LOCAL_IP)
             localPort = Self.port(handle, CURLINFO_LOCAL_PORT)
             self.tlsVersion = tlsVersion
+            self.resends = resends
             isReusedConnection = handle.long(CURLINFO_NUM_CONNECTS) == 0
             bytesSent = Int64(handle.long(CURLINFO_REQUEST_SIZE)) + handle.offset(CURLINFO_SIZE_UPLOAD_T)
             bytesReceived = Int64(handle.long(CURLINFO_HEADER_SIZE)) + handle.offset(CURLINFO_SIZE_DOWNLOAD_T)

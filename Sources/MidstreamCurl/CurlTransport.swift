@@ -8,6 +8,9 @@
     /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
     /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
     ///
+    /// Over HTTP/2, requests whose body is streamed or larger than 64 KiB share no connection at a time, since libcurl may then
+    /// damage the responses beside them. They have a thread and connections besides the others'.
+    ///
     /// A request may be sent from any task; cancelling that task, or the one that reads a streamed body, gives up the exchange.
     /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader.
     ///
@@ -41,7 +44,7 @@
         public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
             try Task.checkCancellation()
             let group = try group()
-            let transfer = Transfer(request, loop: group.preferred, group: group)
+            let transfer = Transfer(request, loop: try group.loop(for: request), group: group)
             return try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
             } onCancel: {

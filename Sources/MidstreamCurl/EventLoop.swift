@@ -51,9 +51,9 @@
 
         /// Starts the thread.
         ///
+        /// - Parameter sharesConnections: Whether several requests at a time may use an HTTP/2 connection.
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
-        init(options: ConnectionOptions, share: Int) throws {
-            _ = Self.initializedCurl
+        init(options: ConnectionOptions, share: Int, sharesConnections: Bool = true) throws {
             self.options = options
             wakeDescriptor = ccurl_eventfd()
             let epoll = ccurl_epoll()
@@ -73,6 +73,7 @@
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, totalLimit > 0 ? totalLimit : 1024)
+            if !sharesConnections { _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
 
             var thread = pthread_t()
             let context = Unmanaged.passRetained(self)
@@ -86,9 +87,6 @@
         }
 
         deinit { Glibc.close(wakeDescriptor) }
-
-        /// Once in a process, and never undone: FoundationNetworking uses the same library.
-        private static let initializedCurl: Void = { _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
         // MARK: From any thread
 

@@ -33,6 +33,8 @@
         var outgoing = OutgoingBody.none
         /// Curl has had a connection and begun to send.
         private var isBegun = false
+        /// How many times curl has begun anew.
+        private(set) var resends = 0
         private(set) var isSendingPaused = false
 
         // The response's way in.
@@ -92,6 +94,8 @@
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
         func settle() -> Bool {
             guard handle != nil else { return false }
+            // An error ends the sending, too, but curl doesn't end the transfer while that is paused.
+            if isSendingPaused, head.isComplete, head.status >= 300 { resumeSending() }
             answer()
             if stream?.deliver() == true { resumeReceiving() }
             return isAnsweredEarly
@@ -180,7 +184,7 @@
                     request: request, progress: .maybeProcessed)
                 return .failure(error)
             }
-            return .success(TransportMetrics(handle, tlsVersion: tlsVersion))
+            return .success(TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends))
         }
 
         private func progress(_ handle: EasyHandle) -> HTTPError.Progress {
@@ -201,6 +205,7 @@
                     progress: .maybeProcessed)
                 return false
             }
+            if isBegun { resends += 1 }
             isBegun = true
             noteActivity()
             return true

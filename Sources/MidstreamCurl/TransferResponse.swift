@@ -46,7 +46,7 @@
             markUnsettledIfUploading()
             switch request.delivery {
             case .streamed:
-                stream = BodyStream()
+                stream = BodyStream(resends: resends)
                 markUnsettled()
                 loop.expectDeadline(of: self)
             case .buffered(let limit):
@@ -107,7 +107,12 @@
         }
 
         /// Whether the URL is an https one; its scheme has been checked before.
-        var isSecure: Bool { request.urlText.utf8.dropFirst(4).first.map { $0 | 0x20 == UInt8(ascii: "s") } ?? false }
+        var isSecure: Bool { request.urlText.hasSecureScheme }
+    }
+
+    extension String {
+        /// Whether what is an http or https URL is an https one.
+        var hasSecureScheme: Bool { utf8.dropFirst(4).first.map { $0 | 0x20 == UInt8(ascii: "s") } ?? false }
     }
 
     private enum TLSVersionQuery {

@@ -6,6 +6,13 @@ internal import MidstreamCore
     internal import FoundationNetworking
 #endif
 
+/// How many bytes of a streamed response may wait for their reader.
+struct BodyLimits: Sendable {
+    let memory: Int
+    /// In a temporary file, where nothing can make the sender wait.
+    let spool: Int64
+}
+
 /// One request and its response, between the task that waits for it and the session that delivers it.
 ///
 /// All members may be called from any thread.
@@ -14,7 +21,7 @@ final class Exchange: Sendable {
     private struct State {
         var waiter: CheckedContinuation<Void, Never>?
         var head: HTTPURLResponse?
-        var buffer = ResponseBuffer()
+        var buffer: ResponseBuffer
         var reader: CheckedContinuation<Void, any Error>?
         /// Set once nothing more will come, by the session or by giving up; the first one stands.
         var end: Result<Void, any Error>?
@@ -31,15 +38,19 @@ final class Exchange: Sendable {
 
     let request: HTTPRequest
     let outgoing: OutgoingRequest
-    private let bufferLimit: Int
+    private let limits: BodyLimits
     private let start = ContinuousClock.now
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init(_ request: HTTPRequest, _ outgoing: OutgoingRequest, bufferLimit: Int) {
+    init(_ request: HTTPRequest, _ outgoing: OutgoingRequest, limits: BodyLimits) {
         self.request = request
         self.outgoing = outgoing
-        self.bufferLimit = max(1, bufferLimit)
+        self.limits = limits
+        state = Locked(State(buffer: ResponseBuffer(fileLimit: limits.spool)))
     }
+
+    /// Whether it has come to its end, perhaps before it began.
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
 
     func run(_ task: URLSessionTask) {
         let isGivenUp = state.withLock { state in
@@ -68,12 +79,13 @@ final class Exchange: Sendable {
     /// Settles the outcome and resumes whoever waits. Gives the task, if this call was the one that ended the exchange.
     @discardableResult
     private func end(with outcome: Result<Void, any Error>, keepsReceived: Bool = false) -> URLSessionTask? {
-        var (waiter, reader, task, stopUpload) = (State().waiter, State().reader, State().task, State().stopUpload)
+        var (waiter, reader): (CheckedContinuation<Void, Never>?, CheckedContinuation<Void, any Error>?)
+        var (task, stopUpload): (URLSessionTask?, (@Sendable () -> Void)?)
         state.withLock { state in
             guard state.end == nil else { return }
             state.end = outcome
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
-            if case .failure = outcome, !keepsReceived { state.buffer = ResponseBuffer() }
+            if case .failure = outcome, !keepsReceived { state.buffer = ResponseBuffer(fileLimit: 0) }
             swap(&waiter, &state.waiter)
             swap(&reader, &state.reader)
             swap(&task, &state.task)
@@ -146,7 +158,7 @@ extension Exchange {
         try state.withLock { state in
             state.isSpent = true
             if let chunk = try state.buffer.popFirst() {
-                if state.isSuspended, state.buffer.byteCount <= bufferLimit / 2 {
+                if state.isSuspended, state.buffer.byteCount <= limits.memory / 2 {
                     state.isSuspended = false
                     state.task?.resume()
                 }
@@ -225,8 +237,11 @@ extension Exchange {
     #if canImport(FoundationNetworking)
         private func keep(_ chunk: [UInt8], _ state: inout State) -> HTTPError? {
             do {
-                try state.buffer.append(chunk, memoryLimit: bufferLimit)
-                return nil
+                guard try !state.buffer.append(chunk, memoryLimit: limits.memory) else { return nil }
+                return HTTPError(
+                    .bodyTooLarge, "More than \(limits.spool) bytes of the body wait in a file for their reader.",
+                    request: request,
+                    progress: .answered)
             } catch {
                 return HTTPError(
                     .bodyTooLarge, "What hasn't been read of the body doesn't fit into the temporary folder.", request: request,
@@ -238,7 +253,7 @@ extension Exchange {
         /// other; neither waits for anything.
         private func keep(_ chunk: [UInt8], _ state: inout State) -> HTTPError? {
             state.buffer.append(chunk)
-            if state.buffer.byteCount > bufferLimit, !state.isSuspended {
+            if state.buffer.byteCount > limits.memory, !state.isSuspended {
                 state.isSuspended = true
                 state.task?.suspend()
             }

@@ -11,6 +11,11 @@ final class Session: Sendable {
     let delegate = SessionDelegate()
     /// Nil once invalidated. The lock is never taken by a delegate call, since making a task waits for those on Linux.
     private let session: Locked<URLSession?>
+    #if canImport(FoundationNetworking)
+        /// Where tasks are made and started: both wait for the queue that all sessions of the process share, and there are too few
+        /// threads for Swift's tasks to have them wait.
+        private let starts = DispatchQueue(label: "Midstream URLSession starts")
+    #endif
 
     init(_ configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
@@ -21,8 +26,17 @@ final class Session: Sendable {
         session = Locked(URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue))
     }
 
-    /// Starts the exchange, or ends it with an error when the session has been invalidated.
+    /// Starts the exchange soon, or ends it with an error when the session has been invalidated.
     func start(_ exchange: Exchange) {
+        #if canImport(FoundationNetworking)
+            starts.async { self.startNow(exchange) }
+        #else
+            startNow(exchange)
+        #endif
+    }
+
+    private func startNow(_ exchange: Exchange) {
+        guard !exchange.hasEnded else { return }
         // A task made on an invalidated session ends the process, so both happen under one lock.
         let task = session.withLock { session in
             session.map { session in

@@ -36,7 +36,7 @@
             close(descriptor)
         }
 
-        func write(_ bytes: [UInt8], at offset: Int64) throws {
+        func write(_ bytes: some Collection<UInt8> & ContiguousBytes, at offset: Int64) throws {
             var written = 0
             while written < bytes.count {
                 let count = bytes.withUnsafeBytes { all in

@@ -37,7 +37,7 @@ public import MidstreamCore
 /// - Heads fail with ``HTTPError/Code/protocolViolation`` when a field isn't UTF-8, its colon is followed by no space, or the
 ///   status line has no space after the code. Of repeated fields whose names differ in case only the last one arrives.
 /// - A task can't be suspended, and all sessions of the process share one queue. So what is received and not yet read goes to
-///   an unnamed file in the temporary folder once more than the limit waits, and a request body that is a stream is read to
+///   an unnamed file in the temporary folder once more than the limit waits, which fails past a limit of its own, and a request body that is a stream is read to
 ///   its end before anything is sent (to memory up to 512 KiB, else to such a file). It then has a length and isn't
 ///   sent chunked. A file that becomes shorter while it is sent stalls the request until it is cancelled.
 /// - The head of a redirect arrives together with its body, which is kept in memory however long it is. The body of a redirect
@@ -49,8 +49,11 @@ public final class URLSessionTransport: HTTPTransport {
     /// How many bytes of a streamed response may wait in memory for their reader: 512 KiB.
     public static let defaultBufferLimit = 512 << 10
 
+    /// How many bytes of a streamed response may wait in a temporary file for their reader, on Linux: 1 GiB.
+    public static let defaultSpoolLimit: Int64 = 1 << 30
+
     private let session: Session
-    private let bufferLimit: Int
+    private let limits: BodyLimits
 
     /// Makes a transport with a session of its own.
     ///
@@ -58,8 +61,11 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - configuration: Copied; an ephemeral one by default. Its cookies, cache, credential storage and timeouts are
     ///     replaced: the client ends what takes too long, by cancelling.
     ///   - bufferLimit: How many bytes of a streamed response may wait in memory for their reader.
+    ///   - spoolLimit: How many more of them may wait in a temporary file, on Linux, where the sender can't be made to wait. A
+    ///     response that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. Without effect elsewhere.
     public init(
-        configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit
+        configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
+        spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
     ) {
         let own = (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
         own.httpShouldSetCookies = false
@@ -71,7 +77,7 @@ public final class URLSessionTransport: HTTPTransport {
         own.timeoutIntervalForRequest = OutgoingRequest.never
         own.timeoutIntervalForResource = OutgoingRequest.never
         session = Session(own)
-        self.bufferLimit = bufferLimit
+        limits = BodyLimits(memory: max(1, bufferLimit), spool: max(0, spoolLimit))
     }
 
     /// Lets responses that are still arriving come to their end.
@@ -88,7 +94,7 @@ public final class URLSessionTransport: HTTPTransport {
         #else
             let outgoing = try OutgoingRequest(request)
         #endif
-        let exchange = Exchange(request, outgoing, bufferLimit: bufferLimit)
+        let exchange = Exchange(request, outgoing, limits: limits)
         return try await exchange.response(startingWith: session.start)
     }
 

@@ -44,12 +44,15 @@
                 for body: HTTPBody in [
                     stalled, .bytes(bytes), .stream(length: 8 << 20) { [bytes].stream }, .stream { [bytes].stream },
                 ] {
-                    var sent = request("\(url)/small-limit", delivery)
-                    sent.method = .post
-                    sent.body = body
-                    let response = try await transport.send(sent)
-                    #expect(response.status == 413)
-                    _ = try await response.body.collect()
+                    for (path, status) in [("/small-limit", 413), ("/refused", 403)] {
+                        var sent = request(url + path, delivery)
+                        sent.method = .post
+                        sent.body = body
+                        let response = try await transport.send(sent)
+                        #expect(response.status.code == status)
+                        #expect((response.body.length == nil) == (delivery == .streamed && status == 403))
+                        _ = try await response.body.collect()
+                    }
                 }
             }
         }
@@ -141,6 +144,20 @@
                 #expect(count == 1 << 30)
                 // Under ten without a sanitizer, which adds its own.
                 #expect(try Self.peakMemory() - before < 64 << 20)
+            }
+        }
+
+        /// OpenSSL puts itself away when a process ends, though other threads may be using it.
+        @Test func `A process may end while connections are made`() async throws {
+            for _ in 0..<5 {
+                await #expect(processExitsWith: .success) {
+                    for _ in 0..<8 {
+                        Task.detached {
+                            while true { _ = try await Self().transport.send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
+                        }
+                    }
+                    for _ in 0..<8 { _ = try await Self().transport.send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
+                }
             }
         }
 

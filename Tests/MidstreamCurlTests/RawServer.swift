@@ -110,7 +110,11 @@
 
         /// A head and, when it names its length, a body.
         func readRequest() -> RawRequest? {
-            guard let head = readHead() else { return nil }
+            readHead().flatMap { readBody(after: $0) }
+        }
+
+        /// The rest of a request whose head has been read; nil when it doesn't come.
+        func readBody(after head: String) -> RawRequest? {
             var request = RawRequest(head: head)
             if let line = request.lines.first(where: { $0.lowercased().hasPrefix("content-length:") }),
                 let length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces))

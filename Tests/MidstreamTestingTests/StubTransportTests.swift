@@ -86,4 +86,37 @@ import Testing
         #expect(try exchanges[0].result.get().status == .ok)
         #expect(throws: HTTPError.self) { try exchanges[1].result.get() }
     }
+
+    /// Answers by body: in memory, still arriving, not at all.
+    private static let answers: [@Sendable (HTTPRequest) throws -> HTTPResponse] = [
+        { HTTPResponse(status: .ok, body: .text("ok"), request: $0) },
+        { HTTPResponse(status: .ok, body: .incoming(ArrivingBody(request: $0)), request: $0) },
+        { throw HTTPError(.connection, request: $0, underlying: HTTPError(.tls, request: $0)) },
+        { throw HTTPError(.connection, response: HTTPResponse(status: .ok, request: $0)) },
+    ]
+
+    @Test(arguments: answers.indices) func theLogKeepsNoClient(number: Int) async throws {
+        weak var released: HTTPClient?
+        let recorder = RecordingTransport(StubTransport { try Self.answers[number]($0) })
+        do {
+            let client = HTTPClient(transport: recorder)
+            released = client
+            _ = try? await client.stream(HTTPRequest("http://example.com/"))
+        }
+        #expect(recorder.exchanges.count == 1)
+        #expect(released == nil)
+    }
+}
+
+/// A body that knows its request, as a transport's does.
+private final class ArrivingBody: IncomingBody {
+    private let request: HTTPRequest
+
+    init(request: HTTPRequest) { self.request = request }
+
+    func next() async throws -> [UInt8]? { nil }
+    func close() {}
+    var isSpent: Bool { false }
+    var trailers: HTTPHeaders? { nil }
+    var metrics: TransportMetrics? { nil }
 }

@@ -156,7 +156,7 @@ import Testing
         let server = try RawServer.echoing()
         let session = Session(.ephemeral)
         let request = HTTPRequest(server.url).buffered()
-        let exchange = Exchange(request, try OutgoingRequest(request), bufferLimit: 1)
+        let exchange = Exchange(request, try OutgoingRequest(request), limits: BodyLimits(memory: 1, spool: 1 << 20))
         _ = try await exchange.response { session.start($0) }
         session.retire()
         return { [weak delegate = session.delegate] in delegate }

@@ -155,6 +155,25 @@ import Testing
         #expect(try await response.body.collect() == content)
     }
 
+    #if canImport(FoundationNetworking)
+        @Test func anEndlessBodyThatNobodyReadsIsGivenUp() async throws {
+            let isGivenUp = Event()
+            let server = try RawServer { connection in
+                _ = connection.readRequest()
+                connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+                let piece = [UInt8](repeating: 7, count: 64 << 10)
+                while connection.write(piece) {}
+                isGivenUp.happen()
+            }
+            let transport = URLSessionTransport(bufferLimit: 1 << 10, spoolLimit: 1 << 20)
+            let response = try await transport.send(HTTPRequest(server.url))
+            await isGivenUp.wait()
+            let error = await failure { try await response.body.collect() }
+            #expect(error?.code == .bodyTooLarge)
+            #expect(error?.progress == .answered)
+        }
+    #endif
+
     @Test func aConnectionServesTheNextRequest() async throws {
         let server = try RawServer.echoing()
         for _ in 1...5 { _ = try await transport.send(HTTPRequest(server.url)).text() }

@@ -93,8 +93,7 @@ import Testing
         defer { server.shutdown() }
         server.respond { request in .init(headers: ["X-Path": request.path], body: .bytes(request.body)) }
         let client = transport.client()
-        // URLSession has six connections to a host and keeps the others waiting on threads that the server's closure needs.
-        let count = transport == .urlSession ? 24 : 200
+        let count = 200
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
                 group.addTask {

@@ -39,7 +39,7 @@ enum Ability: Sendable {
     case orderOfRequestFields, orderOfResponseFields, bytesThatAreNoUTF8, versionOfResponses, trailers, ownAcceptEncoding
     case endOfEncodedBody, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
     case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
-    case responseBackPressure, pausingBesideUploads
+    case responseBackPressure
     case strictStatusLine, strictChunks, strictContentLength
 }
 
@@ -67,7 +67,7 @@ extension KnownLimitation {
             .init(.urlSession, .uploadBackPressure, .skipped, "A body is read to its end before it is sent, into a file."),
             .init(
                 .urlSession, .responseBackPressure, .skipped,
-                "Nothing makes the sender wait: what isn't read goes to a file, which an endless body makes grow without end."),
+                "Nothing makes the sender wait: what isn't read goes to a file, and past a limit the response fails."),
             .init(.urlSession, .manyConnections, .skipped, "No more than six connections to a host; further requests wait."),
             .init(.urlSession, .bodyWithGet, .fails, "URLSession refuses a GET with a body."),
             .init(.urlSession, .caseOfMethods, .fails, "The usual methods are turned into capitals."),
@@ -101,11 +101,7 @@ extension KnownLimitation {
 
     #if Curl && os(Linux)
         private static let curl: [KnownLimitation] = [
-            .init(
-                .curl, .pausingBesideUploads, .failsSometimes,
-                "libcurl 7.88 loses the end of an HTTP/2 stream that waited for its reader while others of the connection upload."
-            ),
-            .init(.curl, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end."),
+            .init(.curl, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end.")
         ]
     #else
         private static let curl: [KnownLimitation] = []

@@ -39,10 +39,13 @@ package struct TraceRecorder: Sendable {
     static let maximumPasses = 2_000
 
     let start: UInt64
+    /// What the transport is among the elements.
+    private let transport: Int32
     private let recording: Locked<Recording>
 
     init(pipeline: Pipeline) {
         start = monotonicNanoseconds()
+        transport = Int32(pipeline.elements.count)
         var empty = Recording()
         empty.passes.reserveCapacity(pipeline.elements.count + 2)
         recording = Locked(empty)
@@ -71,6 +74,9 @@ package struct TraceRecorder: Sendable {
             if !recording.responses.isLast({ $0.isOf(response) }) { recording.responses.append(ResponseSnapshot(response)) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].response = Int32(recording.responses.count - 1)
+            if recording.passes[Int(pass)].element == transport, let resends = response.metrics?.resends, resends > 0 {
+                recording.notes.append((pass, "sent again by the transport\(resends > 1 ? ", \(resends) times" : "")"))
+            }
         }
     }
 

@@ -22,6 +22,9 @@ public struct TransportMetrics: Sendable, Hashable {
     public var tlsVersion: String?
     /// Whether a connection was used that stood already.
     public var isReusedConnection: Bool?
+    /// How many times the transport sent the request again by itself, since a kept connection had died under it; 0 as a rule. For
+    /// a streamed response known with its head.
+    public var resends: Int?
     /// Bytes of the request that were sent, its head included.
     public var bytesSent: Int64?
     /// Bytes of the response that were received, before decoding, its head included.

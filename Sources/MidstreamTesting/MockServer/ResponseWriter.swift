@@ -1,3 +1,4 @@
+internal import Interception
 internal import MidstreamCore
 
 /// Writes one response, with whatever goes wrong with it.
@@ -164,13 +165,16 @@ extension MockServer.Fault {
     }
 }
 
-/// Reads the chunks of a body one at a time.
-///
-/// - Invariant: `@unchecked Sendable` is sound because one connection's thread waits for each chunk before it asks for the next.
-private final class ChunkReader: @unchecked Sendable {
-    private var iterator: HTTPBody.AsyncIterator
+/// Reads the chunks of a body one at a time. Whoever reads has the iterator to itself and puts it back afterwards.
+private final class ChunkReader: Sendable {
+    private let iterator: Locked<HTTPBody.AsyncIterator?>
 
-    init(_ body: HTTPBody) { iterator = body.makeAsyncIterator() }
+    init(_ body: HTTPBody) { iterator = Locked(body.makeAsyncIterator()) }
 
-    func next() async throws -> [UInt8]? { try await iterator.next() }
+    func next() async throws -> [UInt8]? {
+        guard var current = iterator.withLock({ $0.take() }) else { return nil }
+        let chunk = try await current.next()
+        iterator.withLock { $0 = current }
+        return chunk
+    }
 }

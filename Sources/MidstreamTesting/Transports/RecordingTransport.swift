@@ -9,7 +9,8 @@ public struct RecordingTransport: HTTPTransport {
     public struct Exchange: Sendable {
         /// The request.
         public let request: HTTPRequest
-        /// The response with its head and body as the transport returned it, or the error.
+        /// The response with its head and body as the transport returned it, or the error. A body that was still arriving isn't
+        /// kept, since it can be read only once; it is empty here.
         public let result: Result<HTTPResponse, any Error>
         /// When it was sent, counted from the making of the recorder.
         public let start: Duration
@@ -42,14 +43,18 @@ public struct RecordingTransport: HTTPTransport {
     /// - Throws: What that throws.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let start = elapsed()
-        let result: Result<HTTPResponse, any Error>
         do {
-            result = .success(try await base.send(request))
+            let response = try await base.send(request)
+            keep(request, .success(response.logged), since: start)
+            return response
         } catch {
-            result = .failure(error)
+            keep(request, .failure((error as? HTTPError)?.logged ?? error), since: start)
+            throw error
         }
-        let exchange = Exchange(request: request, result: result, start: start, duration: elapsed() - start)
+    }
+
+    private func keep(_ request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, since start: Duration) {
+        let exchange = Exchange(request: request.logged, result: result, start: start, duration: elapsed() - start)
         log.withLock { $0.append(exchange) }
-        return try result.get()
     }
 }

@@ -70,10 +70,7 @@ public struct StubTransport: HTTPTransport {
     /// - Throws: What the closure throws; `CancellationError` when the task is cancelled already.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        var logged = request
-        // The call holds its client, and that this transport.
-        logged.call = nil
-        log.withLock { $0.append(logged) }
+        log.withLock { $0.append(request.logged) }
         return try await respond(request)
     }
 }

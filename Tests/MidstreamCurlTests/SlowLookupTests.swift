@@ -1,0 +1,42 @@
+#if Curl && os(Linux)
+    import Foundation
+    import Interception
+    import LookupInterposition
+    import MidstreamCore
+    import Testing
+
+    @testable import MidstreamCurl
+
+    /// Curl looks names up on threads of its own, and by default waits for such a thread when its transfer is given up.
+    @Suite(.serialized, .timeLimit(.minutes(3))) struct SlowLookupTests {
+        enum End: CaseIterable { case cancellation, connectTimeout }
+
+        @Test(arguments: End.allCases) func `A lookup that hangs holds up nothing but its own request`(_ end: End) async throws {
+            var configuration = CurlTransport.Configuration()
+            if end == .connectTimeout { configuration.connectTimeout = .milliseconds(100) }
+            let transport = CurlTransport(configuration: configuration)
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            defer { release_stalled_lookups() }
+
+            let hanging = Task { try await transport.send(HTTPRequest("http://stalled-lookup.invalid/")) }
+            let isStalled = await offTheCooperativePool { wait_for_stalled_lookup() }
+            #expect(isStalled, "Curl's lookups don't come here.")
+            if end == .cancellation { hanging.cancel() }
+            let error = await #expect(throws: (any Error).self) { try await hanging.value }
+            switch end {
+            case .cancellation: #expect(error is CancellationError)
+            case .connectTimeout: #expect((error as? HTTPError)?.progress == .notSent)
+            }
+
+            let response = try await transport.send(HTTPRequest(server.url))
+            #expect(response.status == 200)
+            #expect(stalled_lookups() == 1, "The other request had to wait for the lookup.")
+        }
+    }
+
+    private func offTheCooperativePool(_ work: @escaping @Sendable () -> Bool) async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: work()) }
+        }
+    }
+#endif
