@@ -41,10 +41,11 @@ final class SilentServer: Sendable {
 
     /// Waits for the next connection.
     func accepted() async -> Connection {
-        await withCheckedContinuation { continuation in
+        let socket = await withCheckedContinuation { continuation in
             let server = self
-            Thread.detachNewThread { continuation.resume(returning: Connection(accept(server.listener, nil, nil))) }
+            Thread.detachNewThread { continuation.resume(returning: accept(server.listener, nil, nil)) }
         }
+        return Connection(socket)
     }
 
     final class Connection: Sendable {
