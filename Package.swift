@@ -71,7 +71,7 @@ let package = Package(
             name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
+            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
