@@ -74,6 +74,10 @@ let package = Package(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception"],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamToolTests", dependencies: ["MidstreamTool", "Midstream", "MidstreamTesting"],
+            swiftSettings: settings),
+        .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
+        .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
             swiftSettings: settings),
         .testTarget(
