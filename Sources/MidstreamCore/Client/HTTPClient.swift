@@ -104,7 +104,7 @@ public final class HTTPClient: Sendable {
         }
         // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
         try await response.buffer(as: request.delivery)
-        if response.request.call !== request.call { response.request.call = request.call }
+        if response.call !== request.call { response.request.call = request.call }
         return response
     }
 
@@ -122,6 +122,7 @@ public final class HTTPClient: Sendable {
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
         prepared.delivery = delivery
+        prepared.noteAuthor = .nobody
         prepared.call = Call(
             client: self, delivery: delivery, isAlternate: isAlternate, pipeline: pipeline,
             checkedURL: prepared.urlText)

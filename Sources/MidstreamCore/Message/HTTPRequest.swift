@@ -19,6 +19,8 @@ public struct HTTPRequest: Identifiable, Sendable {
     public package(set) var attempt = 1
     /// How the response's body is to be delivered; set by the client for its transport.
     public package(set) var delivery = BodyDelivery.streamed
+    /// Whose notes are left on it. Stands here, where it fills what would be padding.
+    var noteAuthor = NoteAuthor.nobody
     /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
     package var attemptEnd: Duration?
     /// What belongs to the call that the request is part of; nil outside the pipeline.
