@@ -71,8 +71,12 @@ let package = Package(
             name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore"],
+            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception"],
             swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamToolTests", dependencies: ["MidstreamTool", "Midstream", "MidstreamTesting"],
+            swiftSettings: settings),
+        .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
             swiftSettings: settings),

@@ -22,10 +22,11 @@ struct ServerTime: ResponseInterceptor {
 /// A full interceptor at the innermost stage: it sees exactly what goes on the wire and what comes back.
 struct WireLog: HTTPInterceptor {
     let stage = Stage.exchange
+    var write: @Sendable (String) -> Void = { print($0) }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let response = try await next(request)
-        print("  attempt \(request.attempt): \(request)  →  \(response.status)")
+        write("  attempt \(request.attempt): \(request)  →  \(response.status)")
         return response
     }
 

@@ -27,7 +27,7 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
         }
         let place = Int(index)
         guard place < interceptors.count else { return try await terminal(input) }
-        return try await interceptors[place].intercept(input, next: Next(links: self, index: index + 1, span: -1))
+        return try await interceptors[place].intercept(input, next: Next(links: self, index: index + 1, span: parent))
     }
 
     @inlinable
@@ -39,14 +39,14 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
         let span = observer.willRun(index, with: input, within: parent)
         do {
             let place = Int(index)
-            let output: Output
+            var output: Output
             if place < interceptors.count {
                 output = try await interceptors[place].intercept(
                     input, next: Next(links: self, index: index + 1, span: span))
             } else {
                 output = try await terminal(input)
             }
-            observer.didRun(span, with: input, returned: output)
+            observer.didRun(span, within: parent, with: input, returned: &output)
             return output
         } catch {
             observer.didRun(span, with: input, threw: error)
@@ -65,8 +65,8 @@ package protocol ChainObserver<Input, Output>: AnyObject, Sendable {
 
     /// A pass begins. Returns the number by which the observer knows it; `parent` is the number of the pass further out.
     func willRun(_ index: Int32, with input: Input, within parent: Int32) -> Int32
-    /// The pass returned.
-    func didRun(_ span: Int32, with input: Input, returned output: Output)
+    /// The pass returned. The output goes on to the pass whose number is `parent`.
+    func didRun(_ span: Int32, within parent: Int32, with input: Input, returned output: inout Output)
     /// The pass threw.
     func didRun(_ span: Int32, with input: Input, threw error: any Error)
 }

@@ -26,7 +26,7 @@ extension Next {
         case 1: return try await interceptors[0].intercept(input, next: self)
         default:
             let links = ChainLinks(interceptors) { try await self($0) }
-            return try await links.run(input, at: 0, within: -1)
+            return try await links.run(input, at: 0, within: span)
         }
     }
 }

@@ -53,7 +53,7 @@ public struct Next<Input: Sendable, Output: Sendable>: Sendable {
         let place = Int(index)
         if links.observer == nil, place < links.interceptors.count {
             return try await links.interceptors[place].intercept(
-                input, next: Next(links: links, index: index &+ 1, span: -1))
+                input, next: Next(links: links, index: index &+ 1, span: span))
         }
         return try await links.run(input, at: index, within: span)
     }

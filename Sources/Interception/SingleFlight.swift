@@ -46,6 +46,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     private func count(_ key: Key?) -> Int { state.withLock { $0.flights[key]?.count ?? 0 } }
 
     private func join(_ key: Key?, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        if SoloFlight.isDue { return try await work() }
         let ticket = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -100,4 +101,10 @@ extension SingleFlight where Key == Never {
 
     /// How many callers are waiting; 0 when nothing is running.
     public var waiters: Int { count(nil) }
+}
+
+/// Whether the present task's work is to be its own alone: neither started for others nor shared with them. So it is where work is only
+/// tried out, since its outcome would be of no use to those who mean it.
+package enum SoloFlight {
+    @TaskLocal package static var isDue = false
 }

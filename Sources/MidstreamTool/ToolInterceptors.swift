@@ -58,18 +58,19 @@ struct WireTimes: HTTPInterceptor {
 struct WireLog: HTTPInterceptor {
     let stage = Stage.exchange
     let isOn: Bool
+    var print: @Sendable (String) -> Void = { Terminal.printError($0) }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard isOn else { return try await next(request) }
-        Self.print(request.debugDescription, mark: ">")
+        show(request.debugDescription, mark: ">")
         let response = try await next(request)
-        Self.print(response.debugDescription, mark: "<")
+        show(response.debugDescription, mark: "<")
         return response
     }
 
     func plan(_ request: inout HTTPRequest) async throws -> String? { isOn ? "prints the exchange" : nil }
 
-    private static func print(_ text: String, mark: String) {
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { Terminal.printError("\(mark) \(line)") }
+    private func show(_ text: String, mark: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { print("\(mark) \(line)") }
     }
 }

@@ -20,8 +20,9 @@ final class Arbiter: HTTPInterceptor {
         var lastCause: (any Error)?
         while true {
             try await keepPace(retries, after: lastCause, next)
-            let attempt = retries.attempt()
+            var attempt = retries.attempt()
             let outcome = try await outcome(of: attempt, next)
+            attempt.noteAuthor = NoteAuthor(next)
             switch try await judge(outcome, of: attempt) {
             case .deliver(let response):
                 return response
@@ -114,10 +115,10 @@ final class Arbiter: HTTPInterceptor {
         case .after(let alternate, _, let then):
             let response = try await alternates.send(
                 alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others, next)
-            try await retries.change { try await then(&$0, response) }
+            try await retries.change(noting: attempt.noteAuthor) { try await then(&$0, response) }
         case .afterTask(_, let work, let onError):
             do {
-                try await retries.change(work)
+                try await retries.change(noting: attempt.noteAuthor, work)
             } catch {
                 if error is CancellationError { throw error }
                 attempt.note("the work before attempt \(attempt.attempt + 1) failed: \(TraceRecorder.text(of: error))", by: next)

@@ -38,12 +38,17 @@ extension Arbiter {
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
     func judge(_ outcome: Outcome, of attempt: HTTPRequest) async throws -> Judgement {
         var outcome = outcome
+        var attempt = attempt
+        let arbiter = attempt.noteAuthor
         let validators = attempt.validators ?? configuration.validators
         for (place, validator) in validators.enumerated() {
             let verdict: Verdict
+            attempt.noteAuthor = arbiter.asking(validator: place)
             do {
                 switch outcome {
-                case .response(let response): verdict = try await validator.validate(response, for: attempt)
+                case .response(var response):
+                    if let call = attempt.call { response.hand(to: attempt.noteAuthor, of: call) }
+                    verdict = try await validator.validate(response, for: attempt)
                 case .failure(let error): verdict = try await validator.validate(error, for: attempt)
                 }
             } catch {

@@ -69,6 +69,7 @@ extension HTTPRequest {
         request.delivery = other.delivery
         request.attempt = other.attempt
         request.attemptEnd = other.attemptEnd
+        request.noteAuthor = other.noteAuthor
         return request
     }
 }

@@ -69,7 +69,9 @@ public final class HTTPClient: Sendable {
     /// Tells what sending a request would do, without sending anything.
     ///
     /// Interceptors are asked what they would do (``HTTPInterceptor/plan(_:)``), in the order in which they would run; one that
-    /// would talk to somebody says so instead.
+    /// would talk to somebody says so instead. The code for requests of a ``RequestInterceptor`` and a ``LifecycleInterceptor`` is run,
+    /// closures included, unless it comes with a plan of its own; nothing else is. What such code tries to send by this or any other
+    /// client is refused with ``HTTPError/Code/explaining``, and the explanation says what it was.
     ///
     /// - Throws: What would keep the request from being sent, such as ``HTTPError/Code/invalidRequest``.
     public func explain(_ request: HTTPRequest) async throws -> Explanation {
@@ -86,6 +88,7 @@ public final class HTTPClient: Sendable {
         _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
     ) async throws -> HTTPResponse {
         let (request, pipeline) = try prepared(request, delivery: delivery, isAlternate: isAlternate)
+        try Rehearsal.refuse(request)
         do {
             guard let deadline = request.deadline ?? configuration.deadline else {
                 return try await run(request, through: pipeline)
@@ -104,7 +107,7 @@ public final class HTTPClient: Sendable {
         }
         // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
         try await response.buffer(as: request.delivery)
-        if response.request.call !== request.call { response.request.call = request.call }
+        if response.call !== request.call { response.request.call = request.call }
         return response
     }
 
@@ -122,6 +125,7 @@ public final class HTTPClient: Sendable {
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
         prepared.delivery = delivery
+        prepared.noteAuthor = .nobody
         prepared.call = Call(
             client: self, delivery: delivery, isAlternate: isAlternate, pipeline: pipeline,
             checkedURL: prepared.urlText)

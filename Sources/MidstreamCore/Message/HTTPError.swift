@@ -98,6 +98,9 @@ extension HTTPError.Code {
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// Credentials could not be obtained or were refused.
     public static let authentication = Self(rawValue: "authentication")
+    /// An interceptor was only asked what it would do, by ``HTTPClient/explain(_:)``, and tried to send something. Nothing left
+    /// the machine.
+    public static let explaining = Self(rawValue: "explaining")
     /// Something the transport can't do.
     public static let unsupported = Self(rawValue: "unsupported")
 }

@@ -10,6 +10,8 @@ public struct HTTPRequest: Identifiable, Sendable {
     private var fields: ContiguousArray<Fields>
     /// What belongs to the call that the request is part of; nil outside the pipeline.
     package var call: Call?
+    /// Whose notes are left on it. Beside the fields, since it changes with each interceptor that may leave some.
+    var noteAuthor = NoteAuthor.nobody
 
     private struct Fields: Sendable {
         var id: UUID

@@ -10,6 +10,8 @@ public struct HTTPResponse: Sendable {
     public var body: HTTPBody
     /// What interceptors rarely touch, on the heap: responses are handed on many times, and each time their bytes are moved.
     private var rest: Rest
+    /// Whose notes are left on it.
+    var noteAuthor = NoteAuthor.nobody
 
     private final class Rest: Sendable {
         let request: HTTPRequest
@@ -45,6 +47,9 @@ public struct HTTPResponse: Sendable {
         get { rest.request }
         set { rest = Rest(newValue, rest.version, rest.trailers, rest.metrics) }
     }
+
+    /// The call that it belongs to.
+    var call: Call? { rest.request.call }
 
     /// The version of HTTP that it came with.
     public var version: HTTPVersion {

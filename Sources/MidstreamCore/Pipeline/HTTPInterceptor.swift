@@ -18,9 +18,10 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
 
     /// Says for ``HTTPClient/explain(_:)`` what ``intercept(_:next:)`` would do to a request on its way down, without doing
-    /// anything that others could notice: it talks to nobody and stores nothing.
+    /// anything that others could notice: it talks to nobody and stores nothing. Should it send something by an ``HTTPClient`` all
+    /// the same, that throws ``HTTPError/Code/explaining``, and the explanation says what would have been sent.
     ///
-    /// The refinements bring their own. An interceptor that implements ``intercept(_:next:)`` itself isn't run by an explanation
+    /// The refinements bring their own, which runs their code for requests. An interceptor that implements ``intercept(_:next:)`` itself isn't run by an explanation
     /// and is reported as unknown, unless it implements this too.
     ///
     /// - Parameter request: Changed as the request would be, as far as that can be told.
@@ -34,9 +35,9 @@ extension HTTPInterceptor {
     public var stage: Stage { .attempt }
 
     /// Says that nobody knows.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        "not run: it doesn't say what it would do"
-    }
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { Self.unknownPlan }
+
+    static var unknownPlan: String { "not run: it doesn't say what it would do" }
 
     /// The name by which pipelines, explanations and traces call the interceptor: its type's.
     package var name: String { (self as? any NamedInterceptor)?.name ?? "\(type(of: self as Any))" }

@@ -41,7 +41,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         var notes: [String?] = []
         var snapshots = [RequestSnapshot(start)]
         for element in pipeline.elements {
-            notes.append(try await element.interceptor.plan(&request))
+            notes.append(try await Rehearsal.plan(element.interceptor, for: &request))
             snapshots.append(RequestSnapshot(request))
         }
         // A value is as secret before an interceptor marks it as afterwards.

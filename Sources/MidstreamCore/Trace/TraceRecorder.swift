@@ -1,4 +1,4 @@
-public import Interception
+internal import Interception
 
 /// Writes down what happens to a call, as cheaply as it can: numbers in an array, and a snapshot of a message only when an
 /// interceptor has changed it. What it means is worked out when somebody looks.
@@ -142,23 +142,13 @@ final class TraceObserver: ChainObserver {
         Self.recorder(request)?.begin(index, request, within: parent) ?? -1
     }
 
-    func didRun(_ pass: Int32, with request: HTTPRequest, returned response: HTTPResponse) {
-        Self.recorder(request)?.end(pass, response)
+    func didRun(_ pass: Int32, within parent: Int32, with request: HTTPRequest, returned response: inout HTTPResponse) {
+        guard let call = request.call ?? Call.current else { return }
+        call.recorder?.end(pass, response)
+        response.hand(to: NoteAuthor(pass: parent), of: call)
     }
 
     func didRun(_ pass: Int32, with request: HTTPRequest, threw error: any Error) {
         Self.recorder(request)?.end(pass, error)
-    }
-}
-
-extension HTTPRequest {
-    /// Leaves a note in the call's trace, such as why a response comes from a cache or what a retry waits for.
-    ///
-    /// - Parameters:
-    ///   - text: A few words without secrets; not made when nothing is recorded.
-    ///   - next: The interceptor's own `next`, which tells whose note it is.
-    public func note(_ text: @autoclosure () -> String, by next: Next<HTTPRequest, HTTPResponse>) {
-        guard next.span >= 0, let recorder = (call ?? Call.current)?.recorder else { return }
-        recorder.note(text(), pass: next.span)
     }
 }

@@ -38,7 +38,8 @@ public struct InterceptorLawViolation: Error, Hashable, CustomStringConvertible 
 /// - Parameters:
 ///   - laws: Which to check; all by default. Leave out what the interceptor is there to break: one that decompresses bodies doesn't
 ///     preserve them, one that falls back on a cache doesn't pass errors.
-///   - request: A request that the interceptor lets through; the URL is of no importance to the transport.
+///   - request: A request that the interceptor lets through; the URL is of no importance to the transport. Give it a body in
+///     memory when the interceptor has to know the bytes, as one that signs does; without one, a body that is streamed is tried.
 ///   - make: Makes the interceptor, anew for each law.
 /// - Throws: ``InterceptorLawViolation`` for the first law that is broken.
 public func assertInterceptorLaws(

@@ -154,7 +154,7 @@ struct TraceTests {
         #expect(span.children[1].failure == nil && span.children[1].status == 200)
     }
 
-    @Test("a note of an interceptor that another one runs itself is put down to no one else")
+    @Test("a note of an interceptor that another one runs itself is put down to that one")
     func nestedNotes() async throws {
         let noting = ClosureHTTPInterceptor { request, next in
             request.note("passed", by: next)
@@ -163,7 +163,7 @@ struct TraceTests {
         let chain = noting.chain(before: FromCache())
         let trace = try await client { ClosureHTTPInterceptor { try await chain.intercept($0, next: $1) } }
             .send(HTTPRequest("https://h")).trace
-        #expect(line(trace).map(\.notes) == [[], []])
+        #expect(line(trace).map(\.notes) == [[], ["passed", "fresh"]])
     }
 
     private enum Trouble: Error { case small, large(String) }

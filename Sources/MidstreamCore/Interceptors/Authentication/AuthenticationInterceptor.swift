@@ -120,7 +120,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         with held: CredentialKeeper<A>.Held, in visit: Visit
     ) async throws -> (response: HTTPResponse, isRejected: Bool) {
         var request = visit.request
+        request.noteAuthor = NoteAuthor(visit.next)
         try await authenticator.apply(held.credential, to: &request)
+        request.noteAuthor = .nobody
         let response = try await visit.next(request)
         let isRejected =
             try authenticator.isRejected(response, using: held.credential)

@@ -124,7 +124,7 @@ extension DataTask {
 
 /// Takes everything off a request that gives its sender access to another origin, whoever has put it there: the request, the client's
 /// configuration or an authenticating interceptor.
-private struct CredentialRemoval: HTTPInterceptor {
+struct CredentialRemoval: HTTPInterceptor {
     let stage = Stage.exchange
     /// The items that the client adds to each URL, encoded.
     let query: Set<String>

@@ -1,0 +1,95 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+/// An interceptor that breaks a law is found out, and the law is named.
+@Suite("Interceptors that break a law", .timeLimit(.minutes(1)))
+struct LawBreakerTests {
+    private static let breakers: [InterceptorLaw: [ClosureHTTPInterceptor]] = [
+        .preservesBodies: [
+            ClosureHTTPInterceptor("TakesBytesForText") { request, next in
+                var response = try await next(request)
+                response.body = .text(String(decoding: try await response.body.collect(), as: UTF8.self))
+                return response
+            },
+            ClosureHTTPInterceptor("DropsTheBody") { request, next in
+                var request = request
+                request.body = .empty
+                return try await next(request)
+            },
+        ],
+        .passesCancellation: [
+            ClosureHTTPInterceptor("WrapsCancellation") { request, next in
+                do {
+                    return try await next(request)
+                } catch is CancellationError {
+                    throw HTTPError(.timeout)
+                }
+            }
+        ],
+        .isReusableConcurrently: [
+            ClosureHTTPInterceptor("KeepsACallInItself") { [kept = Locked<HTTPRequest?>(nil)] request, next in
+                kept.withLock { $0 = request }
+                await Task.yield()
+                return try await next(kept.withLock { $0 } ?? request)
+            }
+        ],
+        .closesWhatItKeepsBack: [
+            ClosureHTTPInterceptor("ThrowsAResponseAway") { request, next in
+                let response = try await next(request)
+                return response.status == .unauthorized ? try await next(request) : HTTPResponse(status: 200, request: request)
+            },
+            ClosureHTTPInterceptor("HandsOnAClosedOne") { request, next in
+                let response = try await next(request)
+                response.body.close()
+                return response
+            },
+        ],
+        .passesErrors: [
+            ClosureHTTPInterceptor("WrapsErrors") { request, next in
+                do {
+                    return try await next(request)
+                } catch {
+                    throw HTTPError(.connection, underlying: error)
+                }
+            },
+            ClosureHTTPInterceptor("SwallowsErrors") { request, next in
+                (try? await next(request)) ?? HTTPResponse(status: 200, request: request)
+            },
+        ],
+    ]
+
+    @Test(arguments: InterceptorLaw.allCases)
+    func areFound(_ law: InterceptorLaw) async throws {
+        let breakers = try #require(Self.breakers[law])
+        for breaker in breakers {
+            let violation = await #expect(throws: InterceptorLawViolation.self) {
+                try await assertInterceptorLaws([law]) { breaker }
+            }
+            #expect(violation?.law == law)
+        }
+    }
+
+    /// One that can only do with bytes in memory.
+    private struct Measures: RequestInterceptor {
+        func intercept(request: inout HTTPRequest) async throws {
+            guard let bytes = request.body.bytes else { throw HTTPError(.unsupported, "A stream can't be measured.") }
+            request.headers["X-Length"] = "\(bytes.count)"
+        }
+    }
+
+    @Test("a body that is given is the one that is tried")
+    func givenBody() async throws {
+        await #expect(throws: HTTPError.self) {
+            try await assertInterceptorLaws([.preservesBodies]) { Measures() }
+        }
+        let request = HTTPRequest(.put, "http://laws.test/", body: .bytes([0, 1, 255]))
+        try await assertInterceptorLaws(request: request) { Measures() }
+        await #expect(throws: InterceptorLawViolation.self) {
+            try await assertInterceptorLaws([.preservesBodies], request: request) {
+                ClosureRequestInterceptor { $0.body = .bytes([0, 1]) }
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Midstream
+import MidstreamTesting
+import Testing
+
+@testable import MidstreamTool
+
+/// What `midst` puts into its pipeline keeps to the laws that others are checked by.
+@Suite("The tool's interceptors keep to the laws", .timeLimit(.minutes(1)))
+struct ToolLawTests {
+    @Test func headers() async throws {
+        try await assertInterceptorLaws { RequestID() }
+        try await assertInterceptorLaws { UserAgent() }
+        try await assertInterceptorLaws { AcceptAnything() }
+    }
+
+    @Test func times() async throws {
+        try await assertInterceptorLaws { WireTimes() }
+    }
+
+    @Test func wireLog() async throws {
+        try await assertInterceptorLaws { WireLog(isOn: true, print: { _ in }) }
+        try await assertInterceptorLaws { WireLog(isOn: false) }
+    }
+}
