@@ -191,6 +191,59 @@ struct PipelineExamples {
         #expect(client.pipeline.entries.map(\.name) == ["Arbiter", "Redirects", "AttemptNumber"])
     }
 
+    /// Asks for less when the network is slow, and says why.
+    struct SmallerImages: RequestInterceptor {
+        let isSlow: @Sendable () -> Bool
+
+        func intercept(request: inout HTTPRequest) async throws {
+            guard isSlow() else { return }
+            request.headers["Save-Data"] = "on"
+            request.note("the network is slow")
+        }
+    }
+
+    /// Takes an answer for good only when its seal is there.
+    struct SealValidator: HTTPValidator {
+        func validate(
+            _ response: HTTPResponse, for request: HTTPRequest
+        ) async throws -> Verdict {
+            guard response.headers["X-Seal"] == nil else { return .next }
+            response.note("no seal")
+            return .retry(.immediate)
+        }
+    }
+
+    @Test("Interceptors and validators say why they did something")
+    func notes() async throws {
+        let transport = StubTransport(sequence: [.respond(.ok), .respond(.ok, headers: ["X-Seal": "1"])])
+        var configuration = HTTPClient.Configuration()
+        configuration.validators = [SealValidator()]
+        configuration.maxRetries = 1
+        let client = HTTPClient(configuration: configuration, transport: transport) { SmallerImages { true } }
+        let text = "\(try await client.send(HTTPRequest("https://api.example.com/a")).trace)"
+        #expect(text.contains("· SealValidator: no seal"))
+        #expect(text.components(separatedBy: "· the network is slow").count == 3)
+    }
+
+    @Test("A closure that talks to somebody comes with a plan")
+    func plan() async throws {
+        let session = StubTransport(status: .ok, body: .text("token"))
+        let transport = StubTransport(status: .ok)
+        let sessionClient = HTTPClient(baseURL: "https://login.example.com", transport: session)
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: transport) {
+            ClosureRequestInterceptor("Session") { request in
+                let token = try await sessionClient.send(HTTPRequest("token")).data
+                request.headers[.authorization] = "Bearer \(String(decoding: token, as: UTF8.self))"
+            } plan: { _ in
+                "would fetch a token"
+            }
+        }
+        #expect(try await client.explain(HTTPRequest("a")).steps.contains { $0.note == "would fetch a token" })
+        #expect(session.requests.isEmpty)
+        _ = try await client.send(HTTPRequest("a"))
+        #expect(transport.requests.first?.headers[.authorization] == "Bearer token")
+    }
+
     enum Tenant: RequestContextKey {
         static let defaultValue = "public"
     }

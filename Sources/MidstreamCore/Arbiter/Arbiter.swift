@@ -22,8 +22,7 @@ final class Arbiter: HTTPInterceptor {
             try await keepPace(retries, after: lastCause, next)
             var attempt = retries.attempt()
             let outcome = try await outcome(of: attempt, next)
-            attempt.noteAuthor = NoteAuthor(next)
-            switch try await judge(outcome, of: attempt) {
+            switch try await judge(outcome, of: &attempt, by: next) {
             case .deliver(let response):
                 return response
             case .fail(let error, let response):
@@ -115,10 +114,10 @@ final class Arbiter: HTTPInterceptor {
         case .after(let alternate, _, let then):
             let response = try await alternates.send(
                 alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others, next)
-            try await retries.change(noting: attempt.noteAuthor) { try await then(&$0, response) }
+            try await retries.change(noting: NoteAuthor(next)) { try await then(&$0, response) }
         case .afterTask(_, let work, let onError):
             do {
-                try await retries.change(noting: attempt.noteAuthor, work)
+                try await retries.change(noting: NoteAuthor(next), work)
             } catch {
                 if error is CancellationError { throw error }
                 attempt.note("the work before attempt \(attempt.attempt + 1) failed: \(TraceRecorder.text(of: error))", by: next)

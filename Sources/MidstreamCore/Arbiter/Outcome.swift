@@ -1,3 +1,5 @@
+internal import Interception
+
 /// What an attempt brought.
 enum Outcome: Sendable {
     case response(HTTPResponse)
@@ -36,10 +38,14 @@ enum Judgement: Sendable {
 
 extension Arbiter {
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
-    func judge(_ outcome: Outcome, of attempt: HTTPRequest) async throws -> Judgement {
+    ///
+    /// - Parameter attempt: Is handed to each of them, and comes back as it was.
+    func judge(_ outcome: Outcome, of attempt: inout HTTPRequest, by next: Next<HTTPRequest, HTTPResponse>) async throws
+        -> Judgement
+    {
         var outcome = outcome
-        var attempt = attempt
-        let arbiter = attempt.noteAuthor
+        let arbiter = NoteAuthor(next)
+        defer { attempt.noteAuthor = .nobody }
         let validators = attempt.validators ?? configuration.validators
         for (place, validator) in validators.enumerated() {
             let verdict: Verdict
