@@ -36,7 +36,8 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
             by observer: any ChainObserver<Input, Output>, _ input: Input, at index: Int32, within parent: Int32
         ) async throws -> Output
     {
-        let span = observer.willRun(index, with: input, within: parent)
+        var input = input
+        let span = observer.willRun(index, with: &input, within: parent)
         do {
             let place = Int(index)
             var output: Output
@@ -64,7 +65,7 @@ package protocol ChainObserver<Input, Output>: AnyObject, Sendable {
     associatedtype Output: Sendable
 
     /// A pass begins. Returns the number by which the observer knows it; `parent` is the number of the pass further out.
-    func willRun(_ index: Int32, with input: Input, within parent: Int32) -> Int32
+    func willRun(_ index: Int32, with input: inout Input, within parent: Int32) -> Int32
     /// The pass returned. The output goes on to the pass whose number is `parent`.
     func didRun(_ span: Int32, within parent: Int32, with input: Input, returned output: inout Output)
     /// The pass threw.

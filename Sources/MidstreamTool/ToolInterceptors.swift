@@ -32,7 +32,7 @@ struct WireTimes: HTTPInterceptor {
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let response = try await next(request)
-        if let metrics = response.metrics { request.note(Self.text(metrics, response.version), by: next) }
+        if let metrics = response.metrics { request.note(Self.text(metrics, response.version)) }
         return response
     }
 

@@ -77,7 +77,7 @@ struct GuideExamples {
             } catch let error as HTTPError where error.isTheServersFault {
                 guard let answer = await memory.answer(for: request.urlText) else { throw error }
                 error.response?.body.close()
-                request.note("the last good answer, since: \(error.code)", by: next)
+                request.note("the last good answer, since: \(error.code)")
                 var response = HTTPResponse(
                     status: answer.status, headers: answer.headers, body: .bytes(answer.bytes),
                     request: request)

@@ -160,7 +160,7 @@ struct PipelineExamples {
                 guard let url = components?.url else { throw error }
                 var second = request
                 second.url = url
-                request.note("asks the mirror, since: \(error.code)", by: next)
+                request.note("asks the mirror, since: \(error.code)")
                 return try await next(second)
             }
         }

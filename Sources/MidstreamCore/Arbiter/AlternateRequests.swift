@@ -39,14 +39,14 @@ final class AlternateRequests: Sendable {
     /// - Throws: `CancellationError`, or an error that carries the failure of the attempt and that of the alternate.
     func send(
         _ alternate: HTTPRequest, for attempt: HTTPRequest, begunAt start: UInt64, after outcome: Outcome,
-        validators: [any HTTPValidator], _ next: Next<HTTPRequest, HTTPResponse>
+        validators: [any HTTPValidator]
     ) async throws -> HTTPResponse {
         guard let client = attempt.call?.client else { throw CancellationError() }
         let key = Key(alternate)
         let request = prepared(alternate, validators)
         do {
             if let answer = kept(key, since: start) {
-                attempt.note("alternate \(alternate): \(answer.response.status), shared with another call", by: next)
+                attempt.note("alternate \(alternate): \(answer.response.status), shared with another call")
                 return answer.response
             }
             var answer: Answer
@@ -61,11 +61,11 @@ final class AlternateRequests: Sendable {
                     return answer
                 }
             } while answer.time <= start
-            attempt.note("alternate \(alternate): \(answer.response.status)", by: next)
+            attempt.note("alternate \(alternate): \(answer.response.status)")
             return answer.response
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            attempt.note("alternate \(alternate) failed: \(TraceRecorder.text(of: error))", by: next)
+            attempt.note("alternate \(alternate) failed: \(TraceRecorder.text(of: error))")
             throw Self.failure(of: attempt, outcome, error)
         }
     }

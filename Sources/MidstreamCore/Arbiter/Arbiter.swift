@@ -19,17 +19,17 @@ final class Arbiter: HTTPInterceptor {
         if retries.maximum > 0 { ledger?.countCall() }
         var lastCause: (any Error)?
         while true {
-            try await keepPace(retries, after: lastCause, next)
-            var attempt = retries.attempt()
+            try await keepPace(retries, after: lastCause)
+            let attempt = retries.attempt()
             let outcome = try await outcome(of: attempt, next)
-            switch try await judge(outcome, of: &attempt, by: next) {
+            switch try await judge(outcome, of: attempt) {
             case .deliver(let response):
                 return response
             case .fail(let error, let response):
                 if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
                 throw error
             case .retry(let strategy, let cause, let outcome, let others):
-                try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, others, next)
+                try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, others)
                 lastCause = cause
             }
         }
@@ -71,17 +71,17 @@ final class Arbiter: HTTPInterceptor {
     /// Waits while the origin is to be left alone.
     ///
     /// - Parameter cause: What the last attempt ended with; nil before the first.
-    private func keepPace(_ retries: Retries, after cause: (any Error)?, _ next: Next<HTTPRequest, HTTPResponse>) async throws {
+    private func keepPace(_ retries: Retries, after cause: (any Error)?) async throws {
         guard let pacing else { return }
         while let wait = pacing.wait(for: retries.original.urlText) {
             guard retries.allowsWaiting(wait) else {
-                retries.original.note("not sent: the origin is to be left alone for \(wait), past the deadline", by: next)
+                retries.original.note("not sent: the origin is to be left alone for \(wait), past the deadline")
                 throw cause
                     ?? HTTPError(
                         .deadlineExceeded, "The server asks to wait for \(wait), which is longer than the call may take.",
                         request: retries.original, progress: .notSent)
             }
-            retries.original.note("waits \(wait), as the server has asked other calls to", by: next)
+            retries.original.note("waits \(wait), as the server has asked other calls to")
             try await configuration.clock.pause(for: wait)
         }
     }
@@ -89,10 +89,10 @@ final class Arbiter: HTTPInterceptor {
     /// Does what has to be done before the next attempt; throws when there will be none.
     private func prepare(
         _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: HTTPRequest,
-        because cause: any Error, _ others: [any HTTPValidator], _ next: Next<HTTPRequest, HTTPResponse>
+        because cause: any Error, _ others: [any HTTPValidator]
     ) async throws {
         func end(_ reason: String, _ error: any Error) -> any Error {
-            attempt.note("attempt \(attempt.attempt): \(outcome.summary); not again: \(reason)", by: next)
+            attempt.note("attempt \(attempt.attempt): \(outcome.summary); not again: \(reason)")
             return error
         }
         if let refusal = retries.refusal(of: strategy, after: outcome, because: cause) {
@@ -108,19 +108,19 @@ final class Arbiter: HTTPInterceptor {
         attempt.giveUp(outcome.response)
         retries.count()
         attempt.note(
-            "attempt \(attempt.attempt): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")", by: next)
+            "attempt \(attempt.attempt): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")")
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
             let response = try await alternates.send(
-                alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others, next)
-            try await retries.change(noting: NoteAuthor(next)) { try await then(&$0, response) }
+                alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others)
+            try await retries.change { try await then(&$0, response) }
         case .afterTask(_, let work, let onError):
             do {
-                try await retries.change(noting: NoteAuthor(next), work)
+                try await retries.change(work)
             } catch {
                 if error is CancellationError { throw error }
-                attempt.note("the work before attempt \(attempt.attempt + 1) failed: \(TraceRecorder.text(of: error))", by: next)
+                attempt.note("the work before attempt \(attempt.attempt + 1) failed: \(TraceRecorder.text(of: error))")
                 await onError?(error)
             }
         }

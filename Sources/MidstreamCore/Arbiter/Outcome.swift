@@ -1,5 +1,3 @@
-internal import Interception
-
 /// What an attempt brought.
 enum Outcome: Sendable {
     case response(HTTPResponse)
@@ -38,14 +36,10 @@ enum Judgement: Sendable {
 
 extension Arbiter {
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
-    ///
-    /// - Parameter attempt: Is handed to each of them, and comes back as it was.
-    func judge(_ outcome: Outcome, of attempt: inout HTTPRequest, by next: Next<HTTPRequest, HTTPResponse>) async throws
-        -> Judgement
-    {
+    func judge(_ outcome: Outcome, of attempt: HTTPRequest) async throws -> Judgement {
         var outcome = outcome
-        let arbiter = NoteAuthor(next)
-        defer { attempt.noteAuthor = .nobody }
+        var attempt = attempt
+        let arbiter = attempt.noteAuthor
         let validators = attempt.validators ?? configuration.validators
         for (place, validator) in validators.enumerated() {
             let verdict: Verdict

@@ -92,13 +92,9 @@ struct Retries {
 
     /// Lets somebody change the request, or put another one in its place, which then is part of the same call.
     ///
-    /// - Parameter author: Whose notes it may leave.
     /// - Throws: What the change throws, which then isn't made; `CancellationError` when the task has been cancelled meanwhile.
-    mutating func change(
-        noting author: NoteAuthor, _ change: @Sendable (inout HTTPRequest) async throws -> Void
-    ) async throws {
+    mutating func change(_ change: @Sendable (inout HTTPRequest) async throws -> Void) async throws {
         var request = original
-        request.noteAuthor = author
         do {
             try await change(&request)
         } catch {

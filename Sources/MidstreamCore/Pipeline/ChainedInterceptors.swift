@@ -48,9 +48,7 @@ public struct ChainedResponseInterceptor: ResponseInterceptor {
     /// Passes the request on, through those of the interceptors that intercept requests as well, and runs all on the response.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
-        request.noteAuthor = NoteAuthor(next)
         for interceptor in requestInterceptors { try await interceptor.intercept(request: &request) }
-        request.noteAuthor = .nobody
         return try await intercepting(try await next(request))
     }
 }

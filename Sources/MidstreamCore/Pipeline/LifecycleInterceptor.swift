@@ -39,12 +39,11 @@ extension LifecycleInterceptor {
 
     /// Calls the hooks around the rest of the pipeline.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        var request = request
-        request.noteAuthor = NoteAuthor(next)
-        request = try await modifyRequest(request)
-        request.noteAuthor = NoteAuthor(next)
+        let author = request.noteAuthor
+        var request = try await modifyRequest(request)
+        // It may have been made from nothing.
+        request.noteAuthor = author
         await willSend(request)
-        request.noteAuthor = .nobody
         var received: HTTPResponse?
         do {
             let response = try await next(request)
@@ -54,7 +53,6 @@ extension LifecycleInterceptor {
         } catch {
             // After its own throw nobody further out will see the response, so nobody else can close it.
             received?.body.close()
-            request.noteAuthor = NoteAuthor(next)
             await didReceiveFailure(error, for: request)
             throw error
         }

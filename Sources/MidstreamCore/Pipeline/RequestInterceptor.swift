@@ -15,9 +15,7 @@ extension RequestInterceptor {
     /// Changes the request and passes it on.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
-        request.noteAuthor = NoteAuthor(next)
         try await intercept(request: &request)
-        request.noteAuthor = .nobody
         return try await next(request)
     }
 }
@@ -66,9 +64,7 @@ extension RequestInterceptor where Self: ResponseInterceptor {
     /// Changes the request, passes it on, and changes the response.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
-        request.noteAuthor = NoteAuthor(next)
         try await intercept(request: &request)
-        request.noteAuthor = .nobody
         return try await intercepting(try await next(request))
     }
 

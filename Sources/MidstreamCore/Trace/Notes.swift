@@ -1,5 +1,3 @@
-public import Interception
-
 /// Who a note is put down to. It travels in requests and responses, so that those who are given one can leave notes without being
 /// told who they are.
 ///
@@ -15,9 +13,6 @@ package struct NoteAuthor: Sendable {
     private init() {}
 
     init(pass: Int32) { self.pass = Int16(clamping: pass) }
-
-    /// The interceptor that was given `next`.
-    init(_ next: Next<HTTPRequest, HTTPResponse>) { self.init(pass: next.span) }
 
     /// One of the validators that this one, the arbiter, asks.
     func asking(validator place: Int) -> NoteAuthor {
@@ -38,19 +33,9 @@ package struct NoteAuthor: Sendable {
 extension HTTPRequest {
     /// Leaves a note in the call's trace, such as why a response comes from a cache or what a retry waits for.
     ///
-    /// - Parameters:
-    ///   - text: A few words without secrets; not made when nothing is recorded.
-    ///   - next: The interceptor's own `next`, which tells whose note it is.
-    public func note(_ text: @autoclosure () -> String, by next: Next<HTTPRequest, HTTPResponse>) {
-        NoteAuthor(next).note(text, on: self)
-    }
-
-    /// Leaves a note in the call's trace where there is no `next` to tell whose it is: in a ``RequestInterceptor``, in the hooks
-    /// of a ``LifecycleInterceptor``, in a validator or a retry strategy, in an ``Authenticator``.
-    ///
-    /// The request that those are given knows whose it is, and so does a copy of it. The note of a validator stands at the arbiter's
-    /// place, with the validator's type before it. Anywhere else it would be nobody's note, and isn't kept: an
-    /// ``HTTPInterceptor/intercept(_:next:)`` says whose it is by ``note(_:by:)``.
+    /// It is put down to whoever was handed the request: an interceptor in any of its forms, a validator, a retry strategy, an
+    /// ``Authenticator``. Copies of the request know it too; one made from nothing doesn't, and leaves no notes. The note of a
+    /// validator stands at the arbiter's place, with the validator's type before it.
     ///
     /// - Parameter text: A few words without secrets; not made when nothing is recorded.
     public func note(_ text: @autoclosure () -> String) { noteAuthor.note(text, on: self) }

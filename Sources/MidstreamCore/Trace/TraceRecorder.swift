@@ -136,10 +136,11 @@ struct Versions<Snapshot> {
 
 /// Watches a pipeline for the recorder of the call that passes through it.
 final class TraceObserver: ChainObserver {
-    private static func recorder(_ request: HTTPRequest) -> TraceRecorder? { (request.call ?? Call.current)?.recorder }
-
-    func willRun(_ index: Int32, with request: HTTPRequest, within parent: Int32) -> Int32 {
-        Self.recorder(request)?.begin(index, request, within: parent) ?? -1
+    func willRun(_ index: Int32, with request: inout HTTPRequest, within parent: Int32) -> Int32 {
+        guard let recorder = (request.call ?? Call.current)?.recorder else { return -1 }
+        let pass = recorder.begin(index, request, within: parent)
+        request.noteAuthor = NoteAuthor(pass: pass)
+        return pass
     }
 
     func didRun(_ pass: Int32, within parent: Int32, with request: HTTPRequest, returned response: inout HTTPResponse) {
@@ -149,6 +150,6 @@ final class TraceObserver: ChainObserver {
     }
 
     func didRun(_ pass: Int32, with request: HTTPRequest, threw error: any Error) {
-        Self.recorder(request)?.end(pass, error)
+        (request.call ?? Call.current)?.recorder?.end(pass, error)
     }
 }

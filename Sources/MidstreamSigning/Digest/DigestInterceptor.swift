@@ -83,7 +83,7 @@ public final class DigestInterceptor: HTTPInterceptor {
             else { return response }
             freshChallenges += 1
             response.body.close()
-            request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce", by: next)
+            request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce")
             use = self.use(of: challenge, for: origin)
         }
     }

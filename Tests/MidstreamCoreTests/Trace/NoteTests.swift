@@ -43,11 +43,10 @@ struct NoteTests {
     private let request = HTTPRequest("https://h/x")
     private let down = ClosureRequestInterceptor("Down") { $0.note("down") }
     private let up = ClosureResponseInterceptor("Up") { $0.note("up") }
-    /// Leaves notes without saying whose they are, in the only form in which that can't be known.
-    private let anonymous = ClosureHTTPInterceptor("Anonymous") { request, next in
-        request.note("nobody's")
+    private let around = ClosureHTTPInterceptor("Around") { request, next in
+        request.note("before")
         let response = try await next(request)
-        request.note("nobody's")
+        request.note("after")
         return response
     }
 
@@ -69,12 +68,12 @@ struct NoteTests {
         for stage in Stage.allCases {
             let notes = try await notes {
                 down.at(stage)
-                anonymous.at(stage)
+                around.at(stage)
                 up.at(stage)
                 TalkingBoth().at(stage)
-                anonymous.at(stage)
             }
-            #expect(notes == ["Down: down", "Up: up", "TalkingBoth: down", "TalkingBoth: up"])
+            #expect(
+                notes == ["Down: down", "Around: before", "Around: after", "Up: up", "TalkingBoth: down", "TalkingBoth: up"])
         }
     }
 
@@ -95,6 +94,19 @@ struct NoteTests {
         }
         let bad = try await client.send(request).trace.spans
         #expect(notes(bad) == ["modifies", "sends", "received 500", "failed"].map { "TalkingHooks: \($0)" })
+    }
+
+    @Test("a request that was made from nothing is nobody's")
+    func nobodys() async throws {
+        let notes = try await notes {
+            ClosureHTTPInterceptor("Stranger") { _, next in
+                let other = HTTPRequest("https://h/other")
+                other.note("nobody's")
+                return try await next(other)
+            }
+            down
+        }
+        #expect(notes == ["Down: down"])
     }
 
     @Test("the full form may leave them on the response that it got")
@@ -154,9 +166,8 @@ struct NoteTests {
         ]
         configuration.maxRetries = 1
         let stub = StubTransport(sequence: [.respond(503), .respond(200)])
-        let notes = try await notes(stub, configuration) { anonymous }
+        let notes = try await notes(stub, configuration) { around }
         #expect(notes.contains("Arbiter: logged in"))
-        #expect(!notes.contains { $0.contains("nobody's") })
     }
 
     private struct TalkingAuthenticator: Authenticator {
@@ -168,7 +179,6 @@ struct NoteTests {
     func authenticators() async throws {
         let notes = try await notes {
             AuthenticationInterceptor(TalkingAuthenticator(), credential: 3)
-            anonymous
         }
         #expect(notes.count == 1 && notes[0].hasSuffix(": applied 3"))
     }
@@ -178,7 +188,6 @@ struct NoteTests {
         let notes = try await notes {
             ChainedRequestInterceptor.chain(inOrder: [down, TalkingBoth(), down])
             ChainedResponseInterceptor.chain(inOrder: [up, TalkingBoth()])
-            anonymous
         }
         // Responses pass the first chain on their way up, so its `up` comes last.
         #expect(
@@ -252,7 +261,6 @@ struct NoteTests {
         let seen = Locked<HTTPRequest?>(nil)
         let client = HTTPClient(transport: StubTransport.ok) {
             ClosureRequestInterceptor("Leaks") { request in seen.withLock { [request] in $0 = request } }
-            anonymous
         }
         let response = try await client.send(request)
         response.note("too late")

@@ -27,7 +27,7 @@ private struct ChangesResponse: ResponseInterceptor {
 private struct Retries: HTTPInterceptor {
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         do { return try await next(request) } catch {
-            request.note("again, since the first try failed", by: next)
+            request.note("again, since the first try failed")
             return try await next(request)
         }
     }
@@ -36,7 +36,7 @@ private struct Retries: HTTPInterceptor {
 private struct FromCache: HTTPInterceptor {
     var stage: Stage { .exchange }
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        request.note("fresh", by: next)
+        request.note("fresh")
         return HTTPResponse(status: .ok, request: request)
     }
 }
@@ -157,7 +157,7 @@ struct TraceTests {
     @Test("a note of an interceptor that another one runs itself is put down to that one")
     func nestedNotes() async throws {
         let noting = ClosureHTTPInterceptor { request, next in
-            request.note("passed", by: next)
+            request.note("passed")
             return try await next(request)
         }
         let chain = noting.chain(before: FromCache())
@@ -258,7 +258,7 @@ struct TraceTests {
             for number in 0..<3_000 {
                 var request = request
                 request.headers["X-Number"] = "\(number)"
-                request.note("\(number)", by: next)
+                request.note("\(number)")
                 _ = try await next(request)
             }
             return try await next(request)

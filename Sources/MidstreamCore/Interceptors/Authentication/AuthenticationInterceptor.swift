@@ -86,7 +86,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         /// Whether the body hasn't been used up.
         var canSendAgain: Bool { !request.body.isSpent }
 
-        func note(_ text: @autoclosure () -> String) { request.note(text(), by: next) }
+        func note(_ text: @autoclosure () -> String) { request.note(text()) }
     }
 
     /// Sends with a credential that may turn out to be outdated.
@@ -120,9 +120,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         with held: CredentialKeeper<A>.Held, in visit: Visit
     ) async throws -> (response: HTTPResponse, isRejected: Bool) {
         var request = visit.request
-        request.noteAuthor = NoteAuthor(visit.next)
         try await authenticator.apply(held.credential, to: &request)
-        request.noteAuthor = .nobody
         let response = try await visit.next(request)
         let isRejected =
             try authenticator.isRejected(response, using: held.credential)

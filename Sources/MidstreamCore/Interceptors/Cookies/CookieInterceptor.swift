@@ -29,7 +29,7 @@ public struct CookieInterceptor: HTTPInterceptor {
         guard response.headers.contains(.setCookie) else { return response }
         // An interceptor further in may have sent it elsewhere.
         let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText)
-        request.note(outcomes.map(\.description).joined(separator: ", "), by: next)
+        request.note(outcomes.map(\.description).joined(separator: ", "))
         return response
     }
 

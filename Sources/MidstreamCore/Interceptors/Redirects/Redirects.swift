@@ -34,7 +34,7 @@ struct Redirects: HTTPInterceptor {
             hops += 1
             // A redirect's body is of no use to anyone, and unread it would hold its connection.
             response.body.close()
-            request.note("followed \(response.status.code) to \(target.redactedURL)", by: next)
+            request.note("followed \(response.status.code) to \(target.redactedURL)")
             request = target
         }
     }
