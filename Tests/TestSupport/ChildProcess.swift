@@ -12,8 +12,8 @@
 
     /// What came of a program that was run in a process of its own.
     ///
-    /// On Linux, Foundation's `Process` lists the descriptors of the process that starts it and reads beyond the end of the list, which
-    /// is a crash at some numbers of them. Tests that run in parallel have many.
+    /// On Linux, Foundation's `Process` lists the descriptors of the process that starts it and reads beyond the end of the list,
+    /// which is a crash at some numbers of them. Tests that run in parallel have many.
     package struct ChildProcess: Sendable {
         package enum Status: Sendable, Equatable {
             case exited(Int32)
@@ -37,7 +37,8 @@
         /// Runs a program to its end, on a thread of its own. It inherits the environment and no descriptor, and reads nothing.
         ///
         /// - Parameter program: A path.
-        /// - Throws: ``NotStarted``, or a `CancellationError` after having killed the program and those it has run, if the task is cancelled.
+        /// - Throws: ``NotStarted``. If the task is cancelled, the program is killed with those that it has started, and a
+        ///   `CancellationError` is thrown.
         package static func run(_ program: String, _ arguments: [String]) async throws -> ChildProcess {
             let life = Locked(Life.unborn)
             let child = try await withTaskCancellationHandler {

@@ -63,8 +63,8 @@ package final class Gate: Sendable {
 }
 
 extension TestClock {
-    /// Does the work, moves the clock to the end of each of so many of its waits, and tells how long they were and what came of it
-    /// all. A wait too many cancels the work.
+    /// Does the work, moves the clock to the end of each of so many of its waits, and tells how long they were and what came of
+    /// it all. A wait too many cancels the work.
     package func waits<Success: Sendable>(
         _ count: Int, of work: @escaping @Sendable () async throws -> Success
     ) async -> (delays: [Duration], result: Result<Success, any Error>) {
