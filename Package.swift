@@ -55,23 +55,27 @@ let package = Package(
             name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
         .executableTarget(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
-        .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        .testTarget(name: "InterceptionTests", dependencies: ["Interception", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
-            dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamSigningTests",
-            dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception"],
+            dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            name: "MidstreamTests",
+            dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception"],
+            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamToolTests", dependencies: ["MidstreamTool", "Midstream", "MidstreamTesting"],

@@ -29,7 +29,7 @@ struct FromTaskModifiers {
             .modifier(TokenRefreshModifier(session: session))
             .result()
         #expect(result.head.status == .ok)
-        #expect(transport.requests.count == 2)
+        #expect(transport.requests.map { $0.headers[.authorization] } == ["Bearer expired", "Bearer fresh"])
         #expect(fetches.events.count == 1)
     }
 
@@ -37,16 +37,34 @@ struct FromTaskModifiers {
 
     @Test("D6 Many tasks at once refresh once")
     func sharedRefresh() async throws {
+        let clock = TestClock()
         let fetches = Recorder()
         let session = TokenSession {
-            fetches.write("fetch"); return "fresh"
+            fetches.write("fetch")
+            try await clock.sleep(for: .seconds(1))
+            return "fresh"
         }
         let (client, _) = client(session)
-        let results = try await GroupTask(0..<20, concurrency: 20) { number in
+        let group = GroupTask(0..<20, concurrency: 20) { number in
             client.get("users/\(number)").modifier(TokenRefreshModifier(session: session))
-        }.result()
+        }
+        let running = Task { try await group.result() }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        let results = try await running.value
+        #expect(results.count == 20)
         #expect(try results.values.allSatisfy { try $0.get().head.status == .ok })
         #expect(fetches.events.count == 1)
+    }
+
+    @Test("D6 A refresh that fails reaches the caller, and nothing is sent again")
+    func failedRefresh() async throws {
+        let session = TokenSession { throw CocoaError(.userCancelled) }
+        let (client, transport) = client(session)
+        await #expect(throws: CocoaError(.userCancelled)) {
+            try await client.get("users/42").modifier(TokenRefreshModifier(session: session)).result()
+        }
+        #expect(transport.requests.count == 1)
     }
 
     @Test("D7 The defaults of a project in one modifier")

@@ -1,4 +1,5 @@
 import Interception
+import TestSupport
 import Testing
 
 /// A lookup of users by number that knows nothing of HTTP: a table, and in front of it a cache and a log.

@@ -1,4 +1,5 @@
 import Interception
+import TestSupport
 import Testing
 
 @Suite("C. The generic chain: order, short circuit and repetition")

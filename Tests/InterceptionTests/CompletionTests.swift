@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Interception
+import TestSupport
 import Testing
 
 /// An interceptor in callbacks that is written as a closure.

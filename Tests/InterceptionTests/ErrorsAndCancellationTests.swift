@@ -1,4 +1,5 @@
 import Interception
+import TestSupport
 import Testing
 
 @Suite("C. The generic chain: errors and cancellation")
@@ -60,15 +61,4 @@ struct ErrorsAndCancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(steps.all == ["d true", "c true", "b true", "a true"])
     }
-}
-
-/// Waits for nothing but the cancellation of the task.
-func untilCancelled() async throws {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-    await withTaskCancellationHandler {
-        for await _ in stream {}
-    } onCancel: {
-        continuation.finish()
-    }
-    try Task.checkCancellation()
 }

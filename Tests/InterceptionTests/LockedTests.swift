@@ -1,4 +1,5 @@
 import Interception
+import TestSupport
 import Testing
 
 @Suite("Locked")

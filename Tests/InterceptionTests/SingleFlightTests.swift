@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Interception
@@ -141,30 +142,6 @@ import Testing
     }
 
     private struct Broken: Error {}
-}
-
-/// Something that tasks wait for until it is opened.
-private final class Gate: Sendable {
-    private let state = Locked((isOpen: false, waiters: [CheckedContinuation<Void, Never>]()))
-
-    func open() {
-        let waiters = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    func wait() async {
-        await withCheckedContinuation { waiter in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiters.append(waiter) }
-                return state.isOpen
-            }
-            if isOpen { waiter.resume() }
-        }
-    }
 }
 
 /// Lets other tasks run until a count is reached.

@@ -3,20 +3,6 @@ import MidstreamCore
 import MidstreamTesting
 import Testing
 
-/// What happened, in order, noted by whoever took part.
-struct Steps: Sendable {
-    private let noted = Locked<[String]>([])
-
-    var all: [String] { noted.withLock { $0 } }
-
-    func note(_ step: String) { noted.withLock { $0.append(step) } }
-}
-
-struct Failure: Error, Equatable {
-    let reason: String
-    init(_ reason: String = "broken") { self.reason = reason }
-}
-
 /// A body that is arriving as far as anyone can tell, and knows whether it was closed.
 final class ArrivingBody: IncomingBody {
     private struct State {
@@ -51,17 +37,6 @@ final class ArrivingBody: IncomingBody {
     func close() { state.withLock { $0.closings += 1 } }
 }
 
-/// Waits for nothing but the cancellation of the task.
-func untilCancelled() async throws {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-    await withTaskCancellationHandler {
-        for await _ in stream {}
-    } onCancel: {
-        continuation.finish()
-    }
-    try Task.checkCancellation()
-}
-
 /// Chunks given one by one.
 func chunks(_ texts: String...) -> AsyncStream<[UInt8]> {
     AsyncStream { continuation in
@@ -77,19 +52,4 @@ extension StubTransport {
 
 extension HTTPBody {
     var text: String { String(decoding: bytes ?? [], as: UTF8.self) }
-}
-
-/// The ``HTTPError`` that the work throws. Anything else is a failure of the test.
-func httpError<Result>(
-    sourceLocation: SourceLocation = #_sourceLocation, _ work: () async throws -> Result
-) async -> HTTPError? {
-    do {
-        let result = try await work()
-        Issue.record("expected an HTTPError, got \(result)", sourceLocation: sourceLocation)
-    } catch let error as HTTPError {
-        return error
-    } catch {
-        Issue.record("expected an HTTPError, got \(error)", sourceLocation: sourceLocation)
-    }
-    return nil
 }

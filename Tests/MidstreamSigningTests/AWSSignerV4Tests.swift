@@ -1,6 +1,7 @@
 import Foundation
 import MidstreamCore
 import MidstreamSigning
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct AWSSignerV4Tests {
@@ -13,12 +14,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Botocore.python != nil, "no Python with botocore: set MIDSTREAM_BOTOCORE_PYTHON to one that has it"))
+    @Test(.enabled("no Python with botocore: set MIDSTREAM_BOTOCORE_PYTHON to one that has it") { await Botocore.python != nil })
     func signsAsBotocoreDoesOnFreshRequests() async throws {
-        let python = try #require(Botocore.python)
+        let python = try #require(await Botocore.python)
         let seed = Int.random(in: 0..<1 << 32)
         let vectors = try JSONDecoder().decode(
-            [SigningVector].self, from: Botocore.run(python, [Botocore.script, "\(seed)", "500"]))
+            [SigningVector].self, from: await Botocore.run(python, [Botocore.script, "\(seed)", "500"]))
         #expect(vectors.count == 500)
         for vector in vectors {
             var request = vector.request
@@ -34,23 +35,20 @@ enum Botocore {
         .path
 
     /// A Python that can import botocore.
-    static let python: String? = {
-        let given = ProcessInfo.processInfo.environment["MIDSTREAM_BOTOCORE_PYTHON"]
-        return [given, "/usr/bin/python3"].compactMap { $0 }.first { candidate in
-            (try? run(candidate, ["-c", "import botocore; print(1)"])).map { !$0.isEmpty } ?? false
-        }
-    }()
+    static var python: String? { get async { await search.value } }
 
-    static func run(_ program: String, _ arguments: [String]) throws -> Data {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return process.terminationStatus == 0 ? data : Data()
+    private static let search = Task<String?, Never> {
+        let given = ProcessInfo.processInfo.environment["MIDSTREAM_BOTOCORE_PYTHON"]
+        for candidate in [given, "/usr/bin/python3"].compactMap({ $0 }) {
+            if let printed = try? await run(candidate, ["-c", "import botocore; print(1)"]), !printed.isEmpty {
+                return candidate
+            }
+        }
+        return nil
+    }
+
+    static func run(_ program: String, _ arguments: [String]) async throws -> Data {
+        let child = try await ChildProcess.run(program, arguments)
+        return child.status == .exited(0) ? Data(child.output) : Data()
     }
 }

@@ -1,5 +1,6 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Bodies, framing and heads of responses, as the bytes on the wire show them and as curl reads them.

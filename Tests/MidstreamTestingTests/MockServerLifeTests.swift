@@ -1,5 +1,6 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Connections, the closure of `respond`, and the end of a server.

@@ -2,6 +2,7 @@ import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite("E. Alternate requests")

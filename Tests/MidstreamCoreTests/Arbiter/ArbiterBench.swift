@@ -1,6 +1,7 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// A client whose waits are on a clock that the test moves. It has no attempt timeout, which would sleep on that clock too, and
@@ -29,30 +30,7 @@ struct ArbiterBench: Sendable {
     func waits(
         _ count: Int, of client: HTTPClient, _ request: HTTPRequest = HTTPRequest("/")
     ) async -> (delays: [Duration], result: Result<HTTPResponse, any Error>) {
-        let work = Task { try await client.send(request) }
-        // Shows the end of the work on the clock, so that a wait that never comes, or one too many, isn't waited for for ever.
-        let end = TestClock.Instant(offset: .seconds(Int64.max / 2))
-        let sign = Task {
-            _ = await work.result
-            try? await clock.sleep(until: end)
-        }
-        var delays: [Duration] = []
-        while delays.count <= count {
-            await clock.waitForSleepers(1)
-            guard let next = clock.nextDeadline, next < end else { break }
-            delays.append(next.offset - clock.now.offset)
-            if delays.count > count { work.cancel() } else { clock.advance(to: next) }
-        }
-        sign.cancel()
-        await sign.value
-        return (delays, await work.result)
-    }
-}
-
-extension Result where Failure == any Error {
-    /// The failure, if it is one of the library's.
-    var httpError: HTTPError? {
-        if case .failure(let error as HTTPError) = self { error } else { nil }
+        await clock.waits(count) { try await client.send(request) }
     }
 }
 

@@ -1,6 +1,7 @@
 import Interception
 @testable import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite("E. The budget for retries")

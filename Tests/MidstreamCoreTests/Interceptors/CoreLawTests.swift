@@ -1,6 +1,7 @@
 import Foundation
 import Interception
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamCore

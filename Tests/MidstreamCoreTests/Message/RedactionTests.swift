@@ -1,6 +1,7 @@
 @testable import MidstreamCore
 import Foundation
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite("Redaction")

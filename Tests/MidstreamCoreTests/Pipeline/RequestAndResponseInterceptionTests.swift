@@ -1,6 +1,7 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Adds a header on the way down and another one on the way up.

@@ -1,6 +1,7 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Notes when a request passes down and a response passes up.

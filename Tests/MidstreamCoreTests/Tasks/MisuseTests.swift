@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
     import Foundation
+    import TestSupport
     import Testing
 
     /// Compiles wrong calls and looks at what the compiler says.
@@ -25,7 +26,7 @@
             ("_ = try await client.get(\"a\").decode(User.self).value(User.self)", "value", "extractPayload().result()"),
         ]
 
-        @Test func theCompilerNamesTheRemedy() throws {
+        @Test func theCompilerNamesTheRemedy() async throws {
             let functions = Self.calls.enumerated().map { "func f\($0)(_ client: HTTPClient) async throws { \($1.0) }" }
             let source = """
                 import Foundation
@@ -33,7 +34,7 @@
                 struct User: Decodable, Sendable {}
 
                 """
-            let errors = try Compiler.errors(in: source + functions.joined(separator: "\n"))
+            let errors = try await Compiler.errors(in: source + functions.joined(separator: "\n"))
             for (place, (call, member, remedy)) in Self.calls.enumerated() {
                 let error = errors[place + 4, default: []].joined(separator: "; ")
                 #expect(error.contains("'\(member)") && error.contains(remedy), "\(call): \(error)")
@@ -52,18 +53,12 @@
         }
 
         /// The errors by line.
-        static func errors(in source: String) throws -> [Int: [String]] {
+        static func errors(in source: String) async throws -> [Int: [String]] {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("misuse-\(UUID().uuidString).swift")
             try Data(source.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path, file.path]
-            let output = Pipe()
-            process.standardError = output
-            try process.run()
-            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            process.waitUntilExit()
+            let arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path, file.path]
+            let text = try await ChildProcess.run("/usr/bin/env", arguments).errorText
             var errors: [Int: [String]] = [:]
             for match in text.matches(of: /\.swift:(\d+):\d+: error: (.*)/) {
                 errors[Int(match.1) ?? 0, default: []].append(String(match.2))

@@ -1,6 +1,7 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite("Explanations send nothing", .timeLimit(.minutes(1)))

@@ -2,6 +2,7 @@ import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Puts a secret of its own into every place that may hold one, and looks for it in everything that can be printed.

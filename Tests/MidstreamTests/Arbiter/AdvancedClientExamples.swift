@@ -2,6 +2,7 @@ import Foundation
 import Interception
 import Midstream
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// The samples of the older client's documentation, as they are written here.

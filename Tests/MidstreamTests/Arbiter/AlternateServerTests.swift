@@ -1,6 +1,7 @@
 import Interception
 import Midstream
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite("E. Alternates, on a server")

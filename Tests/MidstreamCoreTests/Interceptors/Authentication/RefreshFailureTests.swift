@@ -1,21 +1,11 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// What happens when a refresh fails, hangs, or loses those who wait for it.
 @Suite(.timeLimit(.minutes(1))) struct RefreshFailureTests {
-    private typealias Gate = TestAuthenticator.Gate
-
-    private func client(
-        _ interceptor: AuthenticationInterceptor<TestAuthenticator>, _ transport: any HTTPTransport,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.clock = clock
-        return HTTPClient(baseURL: "https://api.example", configuration: configuration, transport: transport) { interceptor }
-    }
-
     @Test func aFailedRefreshFailsTheWaitingCallsAndSendsNoneAgain() async throws {
         let arrived = Gate()
         let authenticator = TestAuthenticator()
@@ -24,7 +14,7 @@ import Testing
             if request.headers[.authorization] == "old" { await arrived.wait() }
             return HTTPResponse(status: request.headers[.authorization] == "old" ? .unauthorized : .ok, request: request)
         }
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         let calls = (0..<100).map { _ in Task { try await client.send(HTTPRequest("/")) } }
         await arrived.reached(by: 100)
         arrived.open()
@@ -52,7 +42,7 @@ import Testing
             if request.urlText.hasSuffix("/late") { await late.wait() }
             return HTTPResponse(status: .unauthorized, request: request)
         }
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         let lateCall = Task { try await client.send(HTTPRequest("/late")) }
         await late.reached()
         await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -65,7 +55,7 @@ import Testing
         let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())
         let stub = StubTransport(status: .ok)
-        let client = client(AuthenticationInterceptor(authenticator), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == .authentication)
         #expect(error?.progress == .notSent)
@@ -77,7 +67,7 @@ import Testing
         let refreshing = Gate()
         let authenticator = TestAuthenticator { _ in await refreshing.wait() }
         let stub = StubTransport.accepting("token 1")
-        let client = client(AuthenticationInterceptor(authenticator), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
         let first = Task { try await client.send(HTTPRequest("/")) }
         await refreshing.reached()
         let second = Task { try await client.send(HTTPRequest("/")).status }
@@ -92,7 +82,7 @@ import Testing
     @Test func aRefreshIsFinishedEvenWhenAllCallersAreCancelled() async throws {
         let refreshing = Gate()
         let authenticator = TestAuthenticator { _ in await refreshing.wait() }
-        let client = client(AuthenticationInterceptor(authenticator), StubTransport.accepting("token 1"))
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), StubTransport.accepting("token 1"))
         let call = Task { try await client.send(HTTPRequest("/")) }
         await refreshing.reached()
         call.cancel()
@@ -105,7 +95,7 @@ import Testing
     @Test func aCancellationInsideTheRefreshIsAFailureOfTheRefresh() async throws {
         let authenticator = TestAuthenticator()
         authenticator.fail(with: CancellationError())
-        let client = client(AuthenticationInterceptor(authenticator), StubTransport(status: .ok))
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), StubTransport(status: .ok))
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == .authentication)
         #expect(error?.underlying is CancellationError)
@@ -116,7 +106,7 @@ import Testing
         let refreshing = Gate()
         let authenticator = TestAuthenticator { _ in await refreshing.wait() }
         let interceptor = AuthenticationInterceptor(authenticator, refreshTimeout: nil)
-        let client = client(interceptor, StubTransport.accepting("token 1"), clock: clock)
+        let client = HTTPClient.authenticated(by: interceptor, StubTransport.accepting("token 1"), clock: clock)
         var request = HTTPRequest("/")
         request.timeout = .seconds(10)
         let call = Task { [request] in try await client.send(request) }
@@ -137,7 +127,7 @@ import Testing
             if old == nil { try await Task.sleep(for: .seconds(1_000_000)) }
         }
         let interceptor = AuthenticationInterceptor(authenticator, clock: clock)
-        let client = client(interceptor, StubTransport.accepting("token 2"))
+        let client = HTTPClient.authenticated(by: interceptor, StubTransport.accepting("token 2"))
         let call = Task { try await client.send(HTTPRequest("/")) }
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(60))
@@ -161,7 +151,7 @@ import Testing
             #expect(try await child.status == .ok)
             #expect(try await client.send(HTTPRequest(.post, "/login")).status == .ok)
         }
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         box.withLock { $0 = client }
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
         #expect(stub.requests.filter { $0.urlText.hasSuffix("/login") }.allSatisfy { !$0.headers.contains(.authorization) })
@@ -181,7 +171,7 @@ import Testing
             }
             later.withLock { $0 = task }
         }
-        let client = client(AuthenticationInterceptor(authenticator), StubTransport.accepting("token 1"))
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), StubTransport.accepting("token 1"))
         box.withLock { $0 = client }
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
         over.open()
@@ -194,11 +184,12 @@ import Testing
             HTTPResponse(status: request.headers.contains(.authorization) ? .ok : .unauthorized, request: request)
         }
         let inner = TestAuthenticator()
-        let loginClient = client(AuthenticationInterceptor(inner), stub)
+        let loginClient = HTTPClient.authenticated(by: AuthenticationInterceptor(inner), stub)
         let outer = TestAuthenticator { _ async throws in
             #expect(try await loginClient.send(HTTPRequest("/login")).status == .ok)
         }
-        #expect(try await client(AuthenticationInterceptor(outer), stub).send(HTTPRequest("/")).status == .ok)
+        #expect(
+            try await HTTPClient.authenticated(by: AuthenticationInterceptor(outer), stub).send(HTTPRequest("/")).status == .ok)
         #expect((inner.refreshes, outer.refreshes) == (1, 1))
     }
 }

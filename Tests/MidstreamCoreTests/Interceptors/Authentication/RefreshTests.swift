@@ -1,25 +1,15 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// When a credential is refreshed, and for whom.
 @Suite(.timeLimit(.minutes(1))) struct RefreshTests {
-    private typealias Gate = TestAuthenticator.Gate
-
-    private func client(
-        _ interceptor: AuthenticationInterceptor<TestAuthenticator>, _ transport: any HTTPTransport,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.clock = clock
-        return HTTPClient(baseURL: "https://api.example", configuration: configuration, transport: transport) { interceptor }
-    }
-
     @Test func theFirstCallObtainsACredentialThatTheNextOnesUse() async throws {
         let authenticator = TestAuthenticator()
         let stub = StubTransport.accepting("token 1")
-        let client = client(AuthenticationInterceptor(authenticator), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
         for _ in 0..<3 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
         #expect(stub.credentials == ["token 1", "token 1", "token 1"])
         #expect(authenticator.refreshes == 1)
@@ -27,7 +17,7 @@ import Testing
 
     @Test func aRejectedCredentialIsRefreshedAndTheOriginalRequestSentAgain() async throws {
         let stub = StubTransport.accepting("token 1")
-        let client = client(AuthenticationInterceptor(TestAuthenticator(), credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(TestAuthenticator(), credential: "old"), stub)
         let response = try await client.send(HTTPRequest(.post, "/", body: .text("hello")))
         #expect(response.status == .ok)
         // One field: what the first pass added isn't in the second.
@@ -43,7 +33,7 @@ import Testing
             await arrived.wait()
             return HTTPResponse(status: .unauthorized, request: request)
         }
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
             for _ in 0..<1_000 { group.addTask { try await client.send(HTTPRequest("/")).status } }
             await arrived.reached(by: 1_000)
@@ -62,7 +52,7 @@ import Testing
             let isFresh = request.headers[.authorization] == "token 1"
             return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
         }
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         let lateCall = Task { try await client.send(HTTPRequest("/late")).status }
         await late.reached()
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
@@ -80,7 +70,7 @@ import Testing
             return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
         }
         let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
-        let client = client(interceptor, stub)
+        let client = HTTPClient.authenticated(by: interceptor, stub)
         let lateCall = Task { try await client.send(HTTPRequest("/")).status }
         await late.reached()
         interceptor.credential = "newer"
@@ -94,7 +84,7 @@ import Testing
         let authenticator = TestAuthenticator { _ in await refreshing.wait() }
         let stub = StubTransport.accepting("token 1")
         let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
-        let client = client(interceptor, stub)
+        let client = HTTPClient.authenticated(by: interceptor, stub)
         let first = Task { try await client.send(HTTPRequest("/")).status }
         await refreshing.reached()
         let second = Task { try await client.send(HTTPRequest("/")).status }
@@ -108,7 +98,7 @@ import Testing
         let authenticator = TestAuthenticator()
         authenticator.expire("old")
         let stub = StubTransport(status: .ok)
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         _ = try await client.send(HTTPRequest("/"))
         #expect(stub.credentials == ["token 1"])
     }
@@ -117,7 +107,7 @@ import Testing
         let authenticator = TestAuthenticator()
         authenticator.expire("token 1")
         let stub = StubTransport(status: .ok)
-        let client = client(AuthenticationInterceptor(authenticator), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
         _ = try await client.send(HTTPRequest("/"))
         #expect(stub.credentials == ["token 1"])
     }
@@ -125,7 +115,7 @@ import Testing
     @Test func aSecondRejectionEndsTheCallWithTheResponse() async throws {
         let authenticator = TestAuthenticator()
         let stub = StubTransport(status: .unauthorized, body: .text("no"))
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == .unacceptableStatus)
         #expect(error?.response?.body.bytes == Array("no".utf8))
@@ -137,7 +127,7 @@ import Testing
         let clock = TestClock()
         let authenticator = TestAuthenticator()
         let stub = StubTransport(status: .unauthorized)
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old", clock: clock), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old", clock: clock), stub)
         for _ in 0..<5 { #expect(await code { try await client.send(HTTPRequest("/")) } == .unacceptableStatus) }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == .authentication)
@@ -152,8 +142,9 @@ import Testing
 
     @Test func theLimitLeavesCallsAloneWhoseCredentialIsAccepted() async throws {
         let stub = StubTransport { HTTPResponse(status: $0.urlText.hasSuffix("/bad") ? .unauthorized : .ok, request: $0) }
-        let client = client(
-            AuthenticationInterceptor(TestAuthenticator(), credential: "old", refreshLimit: .init(count: 1)), stub)
+        let client = HTTPClient.authenticated(
+            by:
+                AuthenticationInterceptor(TestAuthenticator(), credential: "old", refreshLimit: .init(count: 1)), stub)
         for expected in [HTTPError.Code.unacceptableStatus, .authentication] {
             #expect(await code { try await client.send(HTTPRequest("/bad")) } == expected)
         }
@@ -167,7 +158,7 @@ import Testing
             let isOld = request.headers[.authorization] == "old"
             return HTTPResponse(status: isOld ? .unauthorized : .ok, body: isOld ? .incoming(body) : .empty, request: request)
         }
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         #expect(try await client.stream(HTTPRequest("/")).status == .ok)
         #expect(authenticator.refreshes == 1)
     }
@@ -179,7 +170,7 @@ import Testing
             let isFresh = request.headers[.authorization] == "token 1"
             return HTTPResponse(status: isFresh ? .ok : .unauthorized, body: .text("?"), request: request)
         }
-        let client = client(AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         let upload = {
             HTTPRequest(
                 .put, "/",
@@ -203,7 +194,7 @@ import Testing
             }
             return HTTPResponse(status: .ok, body: .bytes(try await request.body.collect()), request: request)
         }
-        let client = client(AuthenticationInterceptor(TestAuthenticator(), credential: "old"), stub)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(TestAuthenticator(), credential: "old"), stub)
         let request = HTTPRequest(
             .put, "/",
             body: .once(
@@ -217,7 +208,7 @@ import Testing
         let refreshing = Gate()
         let stub = StubTransport.accepting("login")
         let interceptor = AuthenticationInterceptor(TestAuthenticator { _ in await refreshing.wait() }, credential: "old")
-        let client = client(interceptor, stub)
+        let client = HTTPClient.authenticated(by: interceptor, stub)
         let call = Task { try await client.send(HTTPRequest("/")).status }
         await refreshing.reached()
         interceptor.credential = "login"
@@ -229,7 +220,7 @@ import Testing
     @Test func removingTheCredentialFailsTheCallsThatWait() async throws {
         let refreshing = Gate()
         let interceptor = AuthenticationInterceptor(TestAuthenticator { _ in await refreshing.wait() }, credential: "old")
-        let client = client(interceptor, StubTransport(status: .unauthorized))
+        let client = HTTPClient.authenticated(by: interceptor, StubTransport(status: .unauthorized))
         let call = Task { try await client.send(HTTPRequest("/")) }
         await refreshing.reached()
         interceptor.credential = nil

@@ -42,53 +42,15 @@ final class TestAuthenticator: Authenticator {
 
 struct LoginFailed: Error, Equatable {}
 
-extension TestAuthenticator {
-    /// Something that tasks wait for until it is opened, and that tells how many wait.
-    final class Gate: Sendable {
-        private struct State {
-            var isOpen = false
-            var waiters: [CheckedContinuation<Void, Never>] = []
-            var observers: [(wanted: Int, continuation: CheckedContinuation<Void, Never>)] = []
-        }
-
-        private let state = Locked(State())
-
-        func open() {
-            let waiters = state.withLock { state in
-                state.isOpen = true
-                defer { state.waiters = [] }
-                return state.waiters
-            }
-            for waiter in waiters { waiter.resume() }
-        }
-
-        /// Waits until the gate is open, whatever happens to the task.
-        func wait() async {
-            await withCheckedContinuation { waiter in
-                let (isOpen, satisfied) = state.withLock { state in
-                    if state.isOpen { return (true, [CheckedContinuation<Void, Never>]()) }
-                    state.waiters.append(waiter)
-                    let count = state.waiters.count
-                    let satisfied = state.observers.filter { $0.wanted <= count }.map(\.continuation)
-                    state.observers.removeAll { $0.wanted <= count }
-                    return (false, satisfied)
-                }
-                if isOpen { waiter.resume() }
-                for observer in satisfied { observer.resume() }
-            }
-        }
-
-        /// Waits until so many tasks wait at the gate.
-        func reached(by count: Int = 1) async {
-            await withCheckedContinuation { observer in
-                let isReached = state.withLock { state in
-                    if state.waiters.count >= count { return true }
-                    state.observers.append((count, observer))
-                    return false
-                }
-                if isReached { observer.resume() }
-            }
-        }
+extension HTTPClient {
+    /// A client with the interceptor alone.
+    static func authenticated(
+        by interceptor: AuthenticationInterceptor<TestAuthenticator>, _ transport: any HTTPTransport,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> HTTPClient {
+        var configuration = Configuration()
+        configuration.clock = clock
+        return HTTPClient(baseURL: "https://api.example", configuration: configuration, transport: transport) { interceptor }
     }
 }
 

@@ -1,13 +1,5 @@
 import Interception
-
-/// What happened, in order, noted by whoever took part.
-struct Steps: Sendable {
-    private let noted = Locked<[String]>([])
-
-    var all: [String] { noted.withLock { $0 } }
-
-    func note(_ step: String) { noted.withLock { $0.append(step) } }
-}
+import TestSupport
 
 /// Adds its name on the way down and on the way up.
 struct Named: Interceptor {
@@ -25,11 +17,6 @@ struct Named: Interceptor {
         steps.note("\(name) up")
         return output + name
     }
-}
-
-struct Failure: Error, Equatable {
-    let reason: String
-    init(_ reason: String = "broken") { self.reason = reason }
 }
 
 extension InterceptorChain where Input == String, Output == String {
