@@ -1,4 +1,5 @@
 package import MidstreamCore
+package import Testing
 
 /// An error that isn't the library's.
 package struct Failure: Error, Equatable {
@@ -13,12 +14,17 @@ extension Result where Failure == any Error {
     }
 }
 
-/// The ``HTTPError`` that the work throws; nil when it throws another one, or none.
-package func httpError<Result>(_ work: () async throws -> Result) async -> HTTPError? {
+/// The ``HTTPError`` that the work throws. Anything else is a failure of the test.
+package func httpError<Result>(
+    sourceLocation: SourceLocation = #_sourceLocation, _ work: () async throws -> Result
+) async -> HTTPError? {
     do {
-        _ = try await work()
-        return nil
+        let result = try await work()
+        Issue.record("expected an HTTPError, got \(result)", sourceLocation: sourceLocation)
+    } catch let error as HTTPError {
+        return error
     } catch {
-        return error as? HTTPError
+        Issue.record("expected an HTTPError, got \(error)", sourceLocation: sourceLocation)
     }
+    return nil
 }
