@@ -55,3 +55,14 @@ package struct Stopwatch: Sendable {
         return { start.duration(to: clock.now) }
     }
 }
+
+extension Duration {
+    /// Nanoseconds, as many as there is room for.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !isTooLarge else { return seconds < 0 ? .min : .max }
+        let (sum, isTooMuch) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return isTooMuch ? (seconds < 0 ? .min : .max) : sum
+    }
+}

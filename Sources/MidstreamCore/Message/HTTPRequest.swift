@@ -6,12 +6,15 @@ internal import Interception
 /// Handing one on costs two reference counts, whatever it holds; an interceptor changes a copy and passes that on.
 public struct HTTPRequest: Identifiable, Sendable {
     /// What the request says. A pipeline hands it on many times, so it has one element, whose storage copies of the request share
-    /// until one of them is changed.
+    /// until one of them is changed. What changes on the way through a pipeline stands beside it, so as not to have it copied.
     private var fields: ContiguousArray<Fields>
     /// What belongs to the call that the request is part of; nil outside the pipeline.
     package var call: Call?
-    /// Whose notes are left on it. Beside the fields, since it changes with each interceptor that may leave some.
+    /// Whose notes are left on it.
     var noteAuthor = NoteAuthor.nobody
+    private var attemptNumber: Int32 = 1
+    /// Nanoseconds; the largest number: no limit.
+    private var attemptLimit = Int64.max
 
     private struct Fields: Sendable {
         var id: UUID
@@ -19,9 +22,7 @@ public struct HTTPRequest: Identifiable, Sendable {
         var urlText: String
         var headers: HTTPHeaders
         var body: HTTPBody
-        var attempt = 1
         var delivery = BodyDelivery.streamed
-        var attemptEnd: Duration?
         var rare: Rare?
     }
 
@@ -58,8 +59,14 @@ public struct HTTPRequest: Identifiable, Sendable {
 
     /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.
     public package(set) var attempt: Int {
-        get { fields[0].attempt }
-        set { fields[0].attempt = newValue }
+        get { Int(attemptNumber) }
+        set { attemptNumber = Int32(clamping: newValue) }
+    }
+
+    /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
+    package var attemptEnd: Duration? {
+        get { attemptLimit == .max ? nil : .nanoseconds(attemptLimit) }
+        set { attemptLimit = newValue?.wholeNanoseconds ?? .max }
     }
 
     /// How the response's body is to be delivered; set by the client for its transport.
@@ -68,15 +75,10 @@ public struct HTTPRequest: Identifiable, Sendable {
         set { fields[0].delivery = newValue }
     }
 
-    /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
-    package var attemptEnd: Duration? {
-        get { fields[0].attemptEnd }
-        set { fields[0].attemptEnd = newValue }
-    }
-
-    /// Whether nothing can have been changed between the two; false says nothing.
+    /// Whether nothing that it says can have been changed between the two; false says nothing.
     func isUnchanged(since other: HTTPRequest) -> Bool {
-        fields.withUnsafeBufferPointer { mine in
+        guard attemptNumber == other.attemptNumber else { return false }
+        return fields.withUnsafeBufferPointer { mine in
             other.fields.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
         }
     }
