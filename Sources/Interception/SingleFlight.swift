@@ -103,8 +103,8 @@ extension SingleFlight where Key == Never {
     public var waiters: Int { count(nil) }
 }
 
-/// Whether the present task's work is to be its own alone: neither started for others nor shared with them. So it is where work is only
-/// tried out, since its outcome would be of no use to those who mean it.
+/// Whether the present task's work is to be its own alone: neither started for others nor shared with them. So it is where work
+/// is only tried out, since its outcome would be of no use to those who mean it.
 package enum SoloFlight {
     @TaskLocal package static var isDue = false
 }

@@ -37,9 +37,9 @@ public import MidstreamCore
 /// - Heads fail with ``HTTPError/Code/protocolViolation`` when a field isn't UTF-8, its colon is followed by no space, or the
 ///   status line has no space after the code. Of repeated fields whose names differ in case only the last one arrives.
 /// - A task can't be suspended, and all sessions of the process share one queue. So what is received and not yet read goes to
-///   an unnamed file in the temporary folder once more than the limit waits, which fails past a limit of its own, and a request body that is a stream is read to
-///   its end before anything is sent (to memory up to 512 KiB, else to such a file). It then has a length and isn't
-///   sent chunked. A file that becomes shorter while it is sent stalls the request until it is cancelled.
+///   an unnamed file in the temporary folder once more than the limit waits; past a limit of its own the response fails. And
+///   a request body that is a stream is read to its end before anything is sent (to memory up to 512 KiB, else to such a
+///   file). It then has a length and isn't sent chunked. A file that becomes shorter while it is sent stalls the request until it is cancelled.
 /// - The head of a redirect arrives together with its body, which is kept in memory however long it is. The body of a redirect
 ///   without a usable `Location` is lost.
 /// - The configuration's proxy is ignored, and the environment's (`http_proxy` …) is used.

@@ -21,8 +21,8 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// anything that others could notice: it talks to nobody and stores nothing. Should it send something by an ``HTTPClient`` all
     /// the same, that throws ``HTTPError/Code/explaining``, and the explanation says what would have been sent.
     ///
-    /// The refinements bring their own, which runs their code for requests. An interceptor that implements ``intercept(_:next:)`` itself isn't run by an explanation
-    /// and is reported as unknown, unless it implements this too.
+    /// The refinements bring their own, which runs their code for requests. An interceptor that implements
+    /// ``intercept(_:next:)`` itself isn't run by an explanation and is reported as unknown, unless it implements this too.
     ///
     /// - Parameter request: Changed as the request would be, as far as that can be told.
     /// - Returns: What it would do beyond that, in a few words; nil when there is nothing to say.

@@ -9,7 +9,7 @@ internal import Interception
 /// ```
 ///
 /// It may be used by any number of tasks and clients at once. It holds at most 3000 cookies, and 50 of one domain: expired ones
-/// give way first, then those that have been neither set nor sent for the longest time.
+/// give way first, then those that have been neither set nor sent for the longest time. Of one response it takes the first 150.
 public final class CookieJar: Sendable {
     private let shelves: Locked<CookieShelves>
     private let isPublicSuffix: @Sendable (String) -> Bool
@@ -104,11 +104,16 @@ extension CookieJar {
         return shelves.withLock { $0.take(for: target, at: now) }
     }
 
+    /// How many `Set-Cookie` fields of one response are looked at: three times what a domain may have. A hostile server could
+    /// otherwise keep the jar busy for seconds.
+    private static let maximumPerResponse = 3 * CookieShelves.maximumPerDomain
+
     /// Does what the `Set-Cookie` fields say that came from a URL. Those that a server may not send are passed over.
     func store(_ fields: [String], from url: String) -> [Outcome] {
         guard let target = CookieTarget(url) else { return [] }
         let now = now()
-        return fields.map { store($0, from: target, at: now) }
+        let outcomes = fields.prefix(Self.maximumPerResponse).map { store($0, from: target, at: now) }
+        return fields.count > outcomes.count ? outcomes + [.refused(nil, .tooMany)] : outcomes
     }
 
     private func store(_ field: String, from target: CookieTarget, at now: Date) -> Outcome {

@@ -105,5 +105,6 @@ enum CookieRefusal: String, Error {
     case publicSuffix = "its Domain is a public suffix"
     case insecure = "it is Secure, and its host was asked by http"
     case prefix = "it isn't what the prefix of its name promises"
+    case tooMany = "there are more than 150 in one response"
     case hidesSecure = "it came by http and would hide one that is Secure"
 }

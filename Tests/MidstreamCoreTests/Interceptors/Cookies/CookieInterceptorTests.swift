@@ -150,6 +150,18 @@ struct CookieInterceptorTests {
         #expect(!dumped.contains("s3cret"))
     }
 
+    @Test("of a response with any number of cookies the first 150 are looked at")
+    func flood() async throws {
+        var headers = HTTPHeaders()
+        // The first are removed as soon as they are set, and so take no room.
+        for number in 0..<149 { headers.add(.setCookie, "c\(number)=1; Max-Age=0") }
+        for number in 149..<1_000 { headers.add(.setCookie, "c\(number)=1") }
+        let jar = CookieJar()
+        let response = try await client(StubTransport(status: .ok, headers: headers), jar).send(HTTPRequest(url))
+        #expect(jar.cookies.map(\.name) == ["c149"])
+        #expect("\(response.trace)".contains("stored c149, ignored a cookie: there are more than 150 in one response"))
+    }
+
     @Test("errors show no value")
     func errors() async throws {
         let stub = StubTransport(sequence: [
