@@ -82,13 +82,14 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore"],
+            name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore", "TestSupport"],
             swiftSettings: settings),
         .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
-                "MidstreamCore", "Interception", .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
+                "MidstreamCore", "Interception", "TestSupport",
+                .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),

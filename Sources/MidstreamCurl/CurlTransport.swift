@@ -34,23 +34,12 @@
 
         /// Sends a request; see ``HTTPTransport/send(_:)``.
         ///
-        /// With ``BodyDelivery/buffered(upTo:)`` the response comes with its body in memory, and the caller is resumed once.
-        ///
         /// - Throws: ``HTTPError``: ``HTTPError/Code/invalidRequest`` for what can't be sent, ``HTTPError/Code/nameResolution``,
         ///   ``HTTPError/Code/connection``, ``HTTPError/Code/tls``, ``HTTPError/Code/proxy``, ``HTTPError/Code/timeout``,
         ///   ``HTTPError/Code/connectionLost``, ``HTTPError/Code/protocolViolation``, ``HTTPError/Code/bodyUnreadable``,
         ///   ``HTTPError/Code/bodyTooLarge`` … with libcurl's own words in the message; what the request's body throws, as it is;
         ///   `CancellationError`.
-        public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            try Task.checkCancellation()
-            let group = try group()
-            let transfer = Transfer(request, loop: try group.loop(for: request), group: group)
-            return try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
-            } onCancel: {
-                transfer.loop.post(.cancel(transfer))
-            }
-        }
+        public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
 
         /// A thread of the transport as a preference for tasks: `withTaskExecutorPreference(transport.executor) { … }`.
         ///
@@ -87,6 +76,20 @@
         }
     }
 
-    /// The attempt's timeout is one of libcurl's own timers, which is cheaper than a task that waits for each request.
-    extension CurlTransport: TimekeepingTransport {}
+    extension CurlTransport: ExchangeTransport {
+        /// The attempt's timeout is one of libcurl's own timers, which is cheaper than a task that waits for each request.
+        package var keepsTime: Bool { true }
+
+        /// A buffered response comes with its body in memory, and the caller is resumed once.
+        package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
+            try Task.checkCancellation()
+            let group = try group()
+            let transfer = Transfer(request, options, loop: try group.loop(for: request), group: group)
+            return try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
+            } onCancel: {
+                transfer.loop.post(.cancel(transfer))
+            }
+        }
+    }
 #endif

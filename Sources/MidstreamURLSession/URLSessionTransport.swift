@@ -87,18 +87,27 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Throws: ``HTTPError`` with the `URLError` behind it, what a streamed request body throws, or `CancellationError`, at
     ///   once in each phase; the session gives up the exchange meanwhile.
-    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
+
+    /// Ends what is under way with ``HTTPError/Code/connectionLost``; later requests fail with ``HTTPError/Code/connection``.
+    /// Harmless when repeated.
+    public func close() { session.close() }
+}
+
+extension URLSessionTransport: ExchangeTransport {
+    /// False: the session's own timers count something else.
+    package var keepsTime: Bool { false }
+
+    /// Sends one request; a buffered response comes with its body in memory.
+    package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
+        if !options.isChecked { try request.checkSendable() }
         #if canImport(FoundationNetworking)
             let outgoing = try await OutgoingRequest(request).spooled()
         #else
             let outgoing = try OutgoingRequest(request)
         #endif
-        let exchange = Exchange(request, outgoing, limits: limits)
+        let exchange = Exchange(request, options.delivery, outgoing, limits: limits)
         return try await exchange.response(startingWith: session.start)
     }
-
-    /// Ends what is under way with ``HTTPError/Code/connectionLost``; later requests fail with ``HTTPError/Code/connection``.
-    /// Harmless when repeated.
-    public func close() { session.close() }
 }

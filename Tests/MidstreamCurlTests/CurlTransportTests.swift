@@ -2,6 +2,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -11,7 +12,7 @@
 
         @Test(arguments: deliveries) func `A GET brings status, fields and body`(_ delivery: BodyDelivery) async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 5\r\n\r\nhello" }
-            let response = try await transport.send(request("\(server.url)/a", delivery))
+            let response = try await transport.deliver(request("\(server.url)/a", delivery))
             #expect(response.status == 200)
             #expect(response.version == .http1_1)
             #expect(response.headers.values("X-A") == ["1", "2"])
@@ -25,7 +26,7 @@
             let server = try RawServer.answering { _ in
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
             }
-            let response = try await transport.send(request(server.url, .buffered(upTo: 5)))
+            let response = try await transport.deliver(request(server.url, .buffered(upTo: 5)))
             #expect(response.body.bytes == Array("hello".utf8))
         }
 
@@ -48,7 +49,7 @@
                     var sent = request(server.url, delivery)
                     sent.method = method
                     sent.body = body
-                    let response = try await transport.send(sent)
+                    let response = try await transport.deliver(sent)
                     #expect(try await response.body.collect() == bytes, "\(method) \(body)")
                 }
             }
@@ -63,7 +64,7 @@
                 arrived.continuation.yield()
             }
             let url = server.url
-            let task = Task { try await transport.send(HTTPRequest(url)) }
+            let task = Task { try await transport.deliver(HTTPRequest(url)) }
             var arrivals = arrived.stream.makeAsyncIterator()
             await arrivals.next()
             task.cancel()

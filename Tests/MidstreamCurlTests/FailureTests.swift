@@ -2,6 +2,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -42,7 +43,7 @@
             }
             let transport = CurlTransport()
             let error = try await #require(throws: HTTPError.self) {
-                _ = try await transport.send(request(server.url, delivery)).body.collect()
+                _ = try await transport.deliver(request(server.url, delivery)).body.collect()
             }
             #expect(error.code == fault.code, "\(error)")
             #expect(error.progress == fault.progress)
@@ -91,7 +92,7 @@
                 var request = request("\(scheme)://127.0.0.1:\(server.port)", delivery)
                 request.body = body
                 let error = try await #require(throws: HTTPError.self) {
-                    _ = try await transport.send(request).body.collect()
+                    _ = try await transport.deliver(request).body.collect()
                 }
                 #expect(error.code == .timeout)
                 #expect(error.progress == (phase == "connect" ? .notSent : phase == "body" ? .answered : .maybeProcessed))
@@ -122,12 +123,12 @@
             }
             let transport = CurlTransport()
             let request = request(server.url, delivery)
-            let task = Task { try await transport.send(request).body.collect() }
+            let task = Task { try await transport.deliver(request).body.collect() }
             for await _ in arrived.stream { break }
             transport.close()
             let error = try await #require(throws: HTTPError.self) { _ = try await task.value }
             #expect(error.code == .connection)
-            let later = try await #require(throws: HTTPError.self) { _ = try await transport.send(request) }
+            let later = try await #require(throws: HTTPError.self) { _ = try await transport.deliver(request) }
             #expect(later.code == .connection && later.progress == .notSent)
         }
 

@@ -3,6 +3,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -13,10 +14,10 @@
         @Test func `Connections are kept, and stay registered while they are`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             let loop = try #require(transport.executor as? EventLoop)
-            _ = try await transport.send(request(server.url, .buffered(upTo: 10)))
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             let before = await onLoop(loop) { loop.sockets.changes }
             for _ in 0..<20 {
-                let response = try await transport.send(request(server.url, .buffered(upTo: 10)))
+                let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
                 #expect(response.metrics?.isReusedConnection == true)
             }
             #expect(server.accepted == 1)
@@ -28,7 +29,7 @@
             var configuration = CurlTransport.Configuration()
             configuration.keepsConnections = false
             let transport = CurlTransport(configuration: configuration)
-            for _ in 0..<3 { _ = try await transport.send(request(server.url, .buffered(upTo: 10))) }
+            for _ in 0..<3 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
             #expect(server.accepted == 3)
         }
 
@@ -37,7 +38,7 @@
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             }
-            for _ in 0..<3 { #expect(try await transport.send(request(server.url, .buffered(upTo: 10))).status == 200) }
+            for _ in 0..<3 { #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).status == 200) }
             #expect(server.accepted == 3)
         }
 
@@ -57,7 +58,7 @@
             configuration.maximumConnectionsPerHost = 2
             let transport = CurlTransport(configuration: configuration)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<40 { group.addTask { _ = try await transport.send(request(server.url, .buffered(upTo: 10))) } }
+                for _ in 0..<40 { group.addTask { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) } }
                 try await group.waitForAll()
             }
             #expect(open.withLock { $0.most } <= 2)
@@ -73,7 +74,7 @@
             let transport = CurlTransport(configuration: configuration)
             @Sendable func fetch(_ number: Int) async throws -> Bool {
                 let delivery: BodyDelivery = number.isMultiple(of: 2) ? .streamed : .buffered(upTo: 10)
-                let response = try await transport.send(request("\(server.url)/\(number)", delivery))
+                let response = try await transport.deliver(request("\(server.url)/\(number)", delivery))
                 _ = try await response.body.collect()
                 return response.headers["X-Line"] == "GET /\(number) HTTP/1.1"
             }
@@ -97,7 +98,7 @@
             var tasks: [Task<Int, any Error>] = []
             for number in 0..<300 {
                 let request = request(server.url, deliveries[number % 2])
-                let task = Task { try await transport.send(request).body.collect().count }
+                let task = Task { try await transport.deliver(request).body.collect().count }
                 tasks.append(task)
                 if number % 3 > 0 { Task { task.cancel() } }
                 if number.isMultiple(of: 20) { _ = await task.result }
@@ -119,7 +120,7 @@
             let url = server.url
             let isCurrent = await withTaskExecutorPreference(loop) {
                 let before = loop.isCurrent
-                _ = try? await transport.send(request(url, .buffered(upTo: 10)))
+                _ = try? await transport.deliver(request(url, .buffered(upTo: 10)))
                 return before && loop.isCurrent
             }
             #expect(isCurrent)
@@ -136,7 +137,7 @@
             weak var weakLoop: EventLoop?
             do {
                 let transport = CurlTransport()
-                _ = try await transport.send(request(server.url, .buffered(upTo: 10)))
+                _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
                 weakLoop = transport.executor as? EventLoop
                 #expect(weakLoop != nil)
             }
@@ -149,8 +150,8 @@
             var configuration = CurlTransport.Configuration()
             configuration.hostOverrides = ["example.test:80": "127.0.0.1:\(server.port)", "v6.test:80": "[::1]:1"]
             let transport = CurlTransport(configuration: configuration)
-            #expect(try await transport.send(HTTPRequest("http://example.test/")).headers["X-Host"] == "Host: example.test")
-            let error = try await #require(throws: HTTPError.self) { try await transport.send(HTTPRequest("http://v6.test/")) }
+            #expect(try await transport.deliver(HTTPRequest("http://example.test/")).headers["X-Host"] == "Host: example.test")
+            let error = try await #require(throws: HTTPError.self) { try await transport.deliver(HTTPRequest("http://v6.test/")) }
             #expect(error.code == .connection)
         }
 

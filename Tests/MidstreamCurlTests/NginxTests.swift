@@ -2,6 +2,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -22,7 +23,7 @@
             let ports = try await withThrowingTaskGroup(of: Int?.self) { group in
                 for _ in 0..<50 {
                     group.addTask {
-                        let response = try await transport.send(request(url, .buffered(upTo: 100)))
+                        let response = try await transport.deliver(request(url, .buffered(upTo: 100)))
                         #expect(response.version == .http2)
                         #expect(response.body.bytes == Array("hello\n".utf8))
                         #expect(response.metrics?.tlsVersion == "TLSv1.3")
@@ -48,7 +49,7 @@
                         var sent = request(url + path, delivery)
                         sent.method = .post
                         sent.body = body
-                        let response = try await transport.send(sent)
+                        let response = try await transport.deliver(sent)
                         #expect(response.status.code == status)
                         #expect((response.body.length == nil) == (delivery == .streamed && status == 403))
                         _ = try await response.body.collect()
@@ -136,7 +137,7 @@
             async throws
         {
             await #expect(processExitsWith: .success) { [name] in
-                let response = try await Self().transport.send(HTTPRequest(Servers[name] + "/large"))
+                let response = try await Self().transport.deliver(HTTPRequest(Servers[name] + "/large"))
                 #expect(response.body.length == 1 << 30)
                 let before = try Self.peakMemory()
                 var count = 0
@@ -153,10 +154,10 @@
                 await #expect(processExitsWith: .success) {
                     for _ in 0..<8 {
                         Task.detached {
-                            while true { _ = try await Self().transport.send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
+                            while true { _ = try await Self().transport.deliver(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
                         }
                     }
-                    for _ in 0..<8 { _ = try await Self().transport.send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
+                    for _ in 0..<8 { _ = try await Self().transport.deliver(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")) }
                 }
             }
         }
@@ -172,16 +173,16 @@
                     }
                 }
             }
-            let response = try await transport.send(HTTPRequest(.post, Servers[name] + "/length", body: body))
+            let response = try await transport.deliver(HTTPRequest(.post, Servers[name] + "/length", body: body))
             #expect(try await response.body.collect() == Array("\(100 << 20)\n".utf8))
         }
 
         @Test(arguments: ["NGINX_HTTP", "NGINX_HTTPS"]) func `A stopped response doesn't hold up others`(_ name: String)
             async throws
         {
-            let stopped = try await transport.send(HTTPRequest(Servers[name] + "/large"))
+            let stopped = try await transport.deliver(HTTPRequest(Servers[name] + "/large"))
             for _ in 0..<20 {
-                let response = try await transport.send(request(Servers[name] + "/10m", .buffered(upTo: 20 << 20)))
+                let response = try await transport.deliver(request(Servers[name] + "/10m", .buffered(upTo: 20 << 20)))
                 #expect(response.body.bytes?.count == 10 << 20)
             }
             stopped.body.close()

@@ -2,6 +2,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -20,7 +21,7 @@
                 connection.waitForEnd()
             }
             try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
-                for _ in 0..<8 { group.addTask { try await transport.send(HTTPRequest(server.url)).status } }
+                for _ in 0..<8 { group.addTask { try await transport.deliver(HTTPRequest(server.url)).status } }
                 for try await status in group { #expect(status == 204) }
             }
         }
@@ -37,7 +38,7 @@
             let endless = AsyncStream<[UInt8]> { [UInt8](repeating: 0, count: 1 << 20) }
             for body in [HTTPBody.bytes([UInt8](repeating: 0, count: 64 << 20)), .once(endless)] {
                 request.body = body
-                let response = try await transport.send(request)
+                let response = try await transport.deliver(request)
                 #expect(try await response.body.collect() == Array("early".utf8))
             }
         }
@@ -58,7 +59,7 @@
 
         @Test func `Redirects aren't followed`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n" }
-            #expect(try await transport.send(HTTPRequest(server.url)).headers[.location] == "/b")
+            #expect(try await transport.deliver(HTTPRequest(server.url)).headers[.location] == "/b")
         }
 
         @Test(arguments: [
@@ -66,7 +67,7 @@
             "http://h:99999999/",
         ])
         func `What isn't http or https is refused`(_ url: String) async throws {
-            let error = try await #require(throws: HTTPError.self) { try await transport.send(HTTPRequest(url)) }
+            let error = try await #require(throws: HTTPError.self) { try await transport.deliver(HTTPRequest(url)) }
             #expect(error.code == .invalidRequest)
             #expect(error.progress == .notSent)
         }
@@ -77,7 +78,7 @@
             }
             let headers: HTTPHeaders = ["X-B": "1", "X-A": "", "x-b": "2", "X-C": "é;", "Host": "other"]
             func head(_ request: HTTPRequest) async throws -> [String] {
-                let body = try await transport.send(request).body.collect()
+                let body = try await transport.deliver(request).body.collect()
                 return String(decoding: body, as: UTF8.self).components(separatedBy: "\r\n")
             }
             let fields = ["Accept-Encoding: gzip, br, zstd", "X-B: 1", "X-A:", "x-b: 2", "X-C: é;"]
@@ -101,7 +102,7 @@
                     "HTTP/1.1 200 OK\r\nX-Expect: \(head.contains("Expect: 100-continue"))\r\nContent-Length: 0\r\n\r\n")
             }
             let request = HTTPRequest(.post, server.url, headers: ["Expect": "100-continue"], body: .bytes([1, 2, 3]))
-            #expect(try await transport.send(request).headers["X-Expect"] == "true")
+            #expect(try await transport.deliver(request).headers["X-Expect"] == "true")
         }
 
         @Test(arguments: deliveries)
@@ -110,7 +111,7 @@
                 "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
                     + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 9\r\nX-Sum: 8\r\n\r\n"
             }
-            let response = try await transport.send(request(server.url, delivery))
+            let response = try await transport.deliver(request(server.url, delivery))
             #expect(response.status == 200)
             #expect(!response.headers.contains(.link))
             #expect(response.headers["X-A"] == "1")
@@ -133,23 +134,23 @@
                     if !head.hasPrefix("HEAD") { connection.write(zipped) }
                 }
             }
-            let decoded = try await transport.send(request(server.url, delivery))
+            let decoded = try await transport.deliver(request(server.url, delivery))
             #expect(try await decoded.body.collect() == Array("hello".utf8))
             #expect(decoded.headers["X-Asked"] == "true")
             #expect(!decoded.headers.contains(.contentEncoding) && !decoded.headers.contains(.contentLength))
 
             var raw = request(server.url, delivery)
             raw.headers[.acceptEncoding] = "gzip"
-            let undecoded = try await transport.send(raw)
+            let undecoded = try await transport.deliver(raw)
             #expect(try await undecoded.body.collect() == zipped)
             #expect(undecoded.headers[.contentEncoding] == "gzip")
 
             var head = request(server.url, delivery)
             head.method = .head
-            #expect(try await transport.send(head).headers[.contentLength] == "\(zipped.count)")
+            #expect(try await transport.deliver(head).headers[.contentLength] == "\(zipped.count)")
 
             let error = try await #require(throws: HTTPError.self) {
-                try await transport.send(request(server.url, .buffered(upTo: 4)))
+                try await transport.deliver(request(server.url, .buffered(upTo: 4)))
             }
             #expect(error.code == .bodyTooLarge)
         }
@@ -179,14 +180,14 @@
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
                 }
             }
-            _ = try await transport.send(HTTPRequest("\(server.url)/1"))
+            _ = try await transport.deliver(HTTPRequest("\(server.url)/1"))
             let error = try await #require(throws: HTTPError.self) {
-                try await transport.send(HTTPRequest(.post, "\(server.url)/2", body: .bytes([1])))
+                try await transport.deliver(HTTPRequest(.post, "\(server.url)/2", body: .bytes([1])))
             }
             #expect(error.code == .connectionLost)
             #expect(error.progress == .maybeProcessed)
-            _ = try await transport.send(HTTPRequest("\(server.url)/3"))
-            _ = try await transport.send(HTTPRequest("\(server.url)/4"))
+            _ = try await transport.deliver(HTTPRequest("\(server.url)/3"))
+            _ = try await transport.deliver(HTTPRequest("\(server.url)/4"))
             #expect(
                 seen.withLock { $0 } == [
                     "GET /1 HTTP/1.1", "POST /2 HTTP/1.1", "GET /3 HTTP/1.1", "GET /4 HTTP/1.1", "GET /4 HTTP/1.1",

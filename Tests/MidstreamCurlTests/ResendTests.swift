@@ -2,6 +2,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -39,9 +40,9 @@
             ]
             for body in bodies {
                 let server = try MortalServer()
-                _ = try await transport.send(HTTPRequest(server.url))
+                _ = try await transport.deliver(HTTPRequest(server.url))
                 let error = await #expect(throws: HTTPError.self) {
-                    try await transport.send(HTTPRequest(.post, server.url, body: body))
+                    try await transport.deliver(HTTPRequest(.post, server.url, body: body))
                 }
                 #expect(error?.code == .connectionLost)
                 #expect(error?.progress == .maybeProcessed)
@@ -57,9 +58,9 @@
             ]
             for body in bodies {
                 let server = try MortalServer()
-                _ = try await transport.send(HTTPRequest(server.url))
+                _ = try await transport.deliver(HTTPRequest(server.url))
                 do {
-                    let response = try await transport.send(HTTPRequest(.put, server.url, body: body))
+                    let response = try await transport.deliver(HTTPRequest(.put, server.url, body: body))
                     #expect(response.status == 200)
                     #expect(server.lastBody == Array(pieces.joined()))
                 } catch let error as HTTPError {

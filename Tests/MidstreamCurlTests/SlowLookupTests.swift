@@ -3,6 +3,7 @@
     import Interception
     import LookupInterposition
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -18,7 +19,7 @@
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             defer { release_stalled_lookups() }
 
-            let hanging = Task { try await transport.send(HTTPRequest("http://stalled-lookup.invalid/")) }
+            let hanging = Task { try await transport.deliver(HTTPRequest("http://stalled-lookup.invalid/")) }
             let isStalled = await offTheCooperativePool { wait_for_stalled_lookup() }
             #expect(isStalled, "Curl's lookups don't come here.")
             if end == .cancellation { hanging.cancel() }
@@ -28,7 +29,7 @@
             case .connectTimeout: #expect((error as? HTTPError)?.progress == .notSent)
             }
 
-            let response = try await transport.send(HTTPRequest(server.url))
+            let response = try await transport.deliver(HTTPRequest(server.url))
             #expect(response.status == 200)
             #expect(stalled_lookups() == 1, "The other request had to wait for the lookup.")
         }

@@ -2,6 +2,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
@@ -20,7 +21,7 @@
                     written.withLock { $0 += chunk.count }
                 }
             }
-            let response = try await transport.send(HTTPRequest(server.url))
+            let response = try await transport.deliver(HTTPRequest(server.url))
             // The sockets' buffers fill up; then nothing moves any more.
             var before = -1
             while true {
@@ -47,10 +48,10 @@
                 ended.continuation.yield()
             }
             var ends = ended.stream.makeAsyncIterator()
-            do { _ = try await transport.send(HTTPRequest(server.url)) }
+            do { _ = try await transport.deliver(HTTPRequest(server.url)) }
             await ends.next()
 
-            let response = try await transport.send(HTTPRequest(server.url))
+            let response = try await transport.deliver(HTTPRequest(server.url))
             response.body.close()
             response.body.close()
             await ends.next()
@@ -58,7 +59,7 @@
             #expect(error.code == .connectionLost)
 
             let reading = AsyncStream.makeStream(of: Void.self)
-            let arriving = try await transport.send(HTTPRequest(server.url))
+            let arriving = try await transport.deliver(HTTPRequest(server.url))
             let task = Task {
                 for try await _ in arriving.body { reading.continuation.yield() }
             }
@@ -70,7 +71,7 @@
 
         @Test func `A body can be read once`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab" }
-            let response = try await transport.send(HTTPRequest(server.url))
+            let response = try await transport.deliver(HTTPRequest(server.url))
             #expect(!response.body.isSpent)
             #expect(try await response.body.collect().count == 2)
             #expect(response.body.isSpent)
@@ -99,7 +100,7 @@
             }
             let chunks = (0..<count).map { [UInt8($0)] }
             let error = try await #require(throws: HTTPError.self) {
-                try await transport.send(HTTPRequest(.post, server.url, body: .stream(length: 4) { chunks.stream }))
+                try await transport.deliver(HTTPRequest(.post, server.url, body: .stream(length: 4) { chunks.stream }))
             }
             #expect(error.code == .bodyUnreadable)
         }
@@ -108,12 +109,13 @@
             struct Broken: Error {}
             let server = try RawServer { $0.waitForEnd() }
             let body = HTTPBody.stream { AsyncThrowingStream<[UInt8], any Error> { $0.finish(throwing: Broken()) } }
-            await #expect(throws: Broken.self) { try await transport.send(HTTPRequest(.post, server.url, body: body)) }
+            await #expect(throws: Broken.self) { try await transport.deliver(HTTPRequest(.post, server.url, body: body)) }
         }
 
         @Test func `A file that isn't there is told before anything is sent`() async throws {
             let error = try await #require(throws: HTTPError.self) {
-                try await transport.send(HTTPRequest(.post, "http://127.0.0.1:1", body: .file(URL(fileURLWithPath: "/nowhere"))))
+                try await transport.deliver(
+                    HTTPRequest(.post, "http://127.0.0.1:1", body: .file(URL(fileURLWithPath: "/nowhere"))))
             }
             #expect(error.code == .bodyUnreadable && error.progress == .notSent)
         }
@@ -131,7 +133,7 @@
                 }
             }
             let request = HTTPRequest(.post, server.url, body: body)
-            let task = Task { try await transport.send(request) }
+            let task = Task { try await transport.deliver(request) }
             var before = -1
             while before != made.withLock({ $0 }) || before == 0 {
                 before = made.withLock { $0 }
@@ -147,7 +149,7 @@
                 ["Content-Length": "5"], ["Content-Length": "1, 1"], ["Content-Length": "+1"], ["Transfer-Encoding": "gzip"],
             ] {
                 let error = try await #require(throws: HTTPError.self) {
-                    try await transport.send(HTTPRequest(.post, "http://127.0.0.1:1", headers: headers, body: .bytes([1])))
+                    try await transport.deliver(HTTPRequest(.post, "http://127.0.0.1:1", headers: headers, body: .bytes([1])))
                 }
                 #expect(error.code == .invalidRequest && error.progress == .notSent)
             }

@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamURLSession
@@ -27,7 +28,7 @@ import Testing
         let (asked, gone) = (Event(), Event())
         let server = try server(sending: "", asked, gone)
         let request = isBuffered ? HTTPRequest(server.url).buffered() : HTTPRequest(server.url)
-        let task = Task { try await transport.send(request) }
+        let task = Task { try await transport.deliver(request) }
         await asked.wait()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -37,7 +38,7 @@ import Testing
     @Test func cancellingWhileReadingEndsBothSides() async throws {
         let (asked, gone) = (Event(), Event())
         let server = try server(sending: endless, asked, gone)
-        let task = Task { try await transport.send(HTTPRequest(server.url)).text() }
+        let task = Task { try await transport.deliver(HTTPRequest(server.url)).text() }
         await asked.wait()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -48,7 +49,7 @@ import Testing
         let server = try RawServer.echoing()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await transport.send(HTTPRequest(server.url))
+            return try await transport.deliver(HTTPRequest(server.url))
         }
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(server.connectionCount == 0)
@@ -57,7 +58,7 @@ import Testing
     @Test func releasingAnUnreadBodyGivesTheTransferUp() async throws {
         let (asked, gone) = (Event(), Event())
         let server = try server(sending: endless, asked, gone)
-        var response: HTTPResponse? = try await transport.send(HTTPRequest(server.url))
+        var response: HTTPResponse? = try await transport.deliver(HTTPRequest(server.url))
         #expect(response?.status == 200)
         response = nil
         await gone.wait()
@@ -66,7 +67,7 @@ import Testing
     @Test func closingABodyGivesTheTransferUp() async throws {
         let (asked, gone) = (Event(), Event())
         let server = try server(sending: endless, asked, gone)
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         response.body.close()
         response.body.close()
         await gone.wait()
@@ -75,7 +76,7 @@ import Testing
 
     @Test func closingAReadBodyIsHarmless() async throws {
         let server = try RawServer.echoing()
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         _ = try await response.text()
         response.body.close()
         #expect(try await response.body.collect() == [])
@@ -91,7 +92,7 @@ import Testing
                 return nil
             }
         }
-        let task = Task { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
+        let task = Task { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
         await asked.wait()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -107,7 +108,7 @@ import Testing
             gone.happen()
         }
         let body = HTTPBody.bytes([UInt8](repeating: 1, count: 32 << 20))
-        let task = Task { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
+        let task = Task { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
         await asked.wait()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -119,12 +120,12 @@ import Testing
         let (asked, gone) = (Event(), Event())
         let server = try server(sending: endless, asked, gone)
         let transport = URLSessionTransport()
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         transport.close()
         #expect(await failure { try await response.text() }?.code == .connectionLost)
         await gone.wait()
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
-            let error = await failure { try await transport.send(request) }
+            let error = await failure { try await transport.deliver(request) }
             #expect(error?.code == .connection)
             #expect(error?.progress == .notSent)
         }
@@ -156,7 +157,8 @@ import Testing
         let server = try RawServer.echoing()
         let session = Session(.ephemeral)
         let request = HTTPRequest(server.url).buffered()
-        let exchange = Exchange(request, try OutgoingRequest(request), limits: BodyLimits(memory: 1, spool: 1 << 20))
+        let exchange = Exchange(
+            request, request.delivery, try OutgoingRequest(request), limits: BodyLimits(memory: 1, spool: 1 << 20))
         _ = try await exchange.response { session.start($0) }
         session.retire()
         return { [weak delegate = session.delegate] in delegate }

@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamURLSession
@@ -12,7 +13,7 @@ import Testing
     private let transport = URLSessionTransport()
 
     @Test func aRefusedConnectionWasNotSent() async throws {
-        let error = await failure { try await transport.send(HTTPRequest("http://127.0.0.1:1/?token=secret")) }
+        let error = await failure { try await transport.deliver(HTTPRequest("http://127.0.0.1:1/?token=secret")) }
         #expect(error?.code == .connection)
         #expect(error?.progress == .notSent)
         #expect(error?.underlying is URLError)
@@ -22,7 +23,7 @@ import Testing
     @Test func noAnswerMayHaveBeenProcessed() async throws {
         let server = try RawServer.answeringOnce("")
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
-            let error = await failure { try await transport.send(request) }
+            let error = await failure { try await transport.deliver(request) }
             #expect(error?.code == .connectionLost)
             #expect(error?.progress == .maybeProcessed)
         }
@@ -30,15 +31,15 @@ import Testing
 
     @Test func whatIsNoHTTPIsAViolation() async throws {
         let server = try RawServer.answeringOnce("garbage\r\n\r\n")
-        #expect(await failure { try await transport.send(HTTPRequest(server.url)) }?.code == .protocolViolation)
+        #expect(await failure { try await transport.deliver(HTTPRequest(server.url)) }?.code == .protocolViolation)
     }
 
     @Test(arguments: ["Content-Length: 20\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"])
     func aBodyCutShortIsALostConnection(rest: String) async throws {
         let server = try RawServer.answeringOnce("HTTP/1.1 200 OK\r\n\(rest)")
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         let streamed = await failure { try await response.text() }
-        let buffered = await failure { try await transport.send(HTTPRequest(server.url).buffered()) }
+        let buffered = await failure { try await transport.deliver(HTTPRequest(server.url).buffered()) }
         for error in [streamed, buffered] {
             #expect(error?.code == .connectionLost)
             #expect(error?.progress == .answered)
@@ -48,7 +49,7 @@ import Testing
 
     @Test func aBadChunkIsAFailure() async throws {
         let server = try RawServer.answeringOnce("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n")
-        let error = await failure { try await transport.send(HTTPRequest(server.url).buffered()) }
+        let error = await failure { try await transport.deliver(HTTPRequest(server.url).buffered()) }
         #expect(error != nil)
         #expect(error?.progress == .answered)
     }
@@ -57,7 +58,7 @@ import Testing
         "", "/relative", "ftp://h/", "http://", "http:///x", "http://h/ x", "http://h/\r\nX: y", "http://h:port/", "mailto:a@b",
     ])
     func aURLThatCantBeRequestedIsInvalid(url: String) async {
-        let error = await failure { try await transport.send(HTTPRequest(url)) }
+        let error = await failure { try await transport.deliver(HTTPRequest(url)) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.progress == .notSent)
     }
@@ -65,14 +66,14 @@ import Testing
     @Test func badHeadersAndMethodsAreInvalid() async {
         var request = HTTPRequest("http://127.0.0.1:1/")
         request.headers.add("X-A", "a\r\nX-B: b")
-        #expect(await failure { try await transport.send(request) }?.code == .invalidRequest)
-        #expect(await failure { try await transport.send(HTTPRequest("G T", "http://127.0.0.1:1/")) }?.code == .invalidRequest)
+        #expect(await failure { try await transport.deliver(request) }?.code == .invalidRequest)
+        #expect(await failure { try await transport.deliver(HTTPRequest("G T", "http://127.0.0.1:1/")) }?.code == .invalidRequest)
         let short = HTTPRequest(.post, "http://127.0.0.1:1/", headers: ["Content-Length": "1"], body: .text("hello"))
-        #expect(await failure { try await transport.send(short) }?.code == .invalidRequest)
+        #expect(await failure { try await transport.deliver(short) }?.code == .invalidRequest)
         let coded = HTTPRequest(.post, "http://127.0.0.1:1/", headers: ["Transfer-Encoding": "gzip"], body: .text("hello"))
-        #expect(await failure { try await transport.send(coded) }?.code == .invalidRequest)
+        #expect(await failure { try await transport.deliver(coded) }?.code == .invalidRequest)
         let get = HTTPRequest(.get, "http://127.0.0.1:1/", body: .text("hello"))
-        #expect(await failure { try await transport.send(get) }?.code == .unsupported)
+        #expect(await failure { try await transport.deliver(get) }?.code == .unsupported)
     }
 
     @Test(arguments: [

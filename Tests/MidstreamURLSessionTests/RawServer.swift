@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamURLSession
@@ -14,11 +15,11 @@ import Testing
     @Test func bufferedAndStreamedBodiesAreTheSame() async throws {
         let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: 1\r\nX-A: 2\r\n\r\nhello")
         let request = HTTPRequest(server.url)
-        let streamed = try await transport.send(request)
+        let streamed = try await transport.deliver(request)
         #expect(streamed.body.length == 5)
         #expect(try await streamed.text() == "hello")
         #expect(streamed.metrics?.total != nil)
-        let buffered = try await transport.send(request.buffered())
+        let buffered = try await transport.deliver(request.buffered())
         #expect(buffered.body.bytes == Array("hello".utf8))
         #expect(buffered.headers["X-A"] == "1, 2")
         #expect(buffered.metrics?.firstByte != nil)
@@ -26,7 +27,7 @@ import Testing
 
     @Test(arguments: [301, 302, 303, 307, 308]) func redirectsAreResponses(status: Int) async throws {
         let server = try RawServer.answering("HTTP/1.1 \(status) X\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nmoved")
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         #expect(response.status.code == status)
         #expect(response.headers[.location] == "/x")
         #expect(try await response.text() == "moved")
@@ -35,7 +36,7 @@ import Testing
     @Test(arguments: ["", "Location: //[\r\n"]) func aRedirectToNowhereIsAResponse(field: String) async throws {
         let server = try RawServer.answering("HTTP/1.1 302 Found\r\n\(field)Content-Length: 0\r\n\r\n")
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
-            #expect(try await transport.send(request).status == 302)
+            #expect(try await transport.deliver(request).status == 302)
         }
     }
 
@@ -44,7 +45,7 @@ import Testing
         let server = try RawServer.answering(
             "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 2\r\n\r\nno")
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
-            let response = try await transport.send(request)
+            let response = try await transport.deliver(request)
             #expect(response.status == 401)
             #expect(response.headers[.wwwAuthenticate] == challenge)
             #expect(try await response.text() == "no")
@@ -54,7 +55,7 @@ import Testing
     @Test func interimResponsesArePassedOver() async throws {
         let server = try RawServer.answering(
             "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         #expect(response.status == 200)
         #expect(response.headers["Link"] == nil)
         #expect(try await response.text() == "ok")
@@ -63,7 +64,7 @@ import Testing
     @Test(arguments: ["204 No Content", "304 Not Modified"]) func statusesWithoutBodyEnd(status: String) async throws {
         let server = try RawServer.answering("HTTP/1.1 \(status)\r\nETag: \"x\"\r\n\r\n")
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
-            let response = try await transport.send(request)
+            let response = try await transport.deliver(request)
             #expect(response.body.length == 0)
             #expect(try await response.text() == "")
         }
@@ -71,26 +72,26 @@ import Testing
 
     @Test func headHasNoBodyThoughALength() async throws {
         let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        let response = try await transport.send(HTTPRequest(.head, server.url))
+        let response = try await transport.deliver(HTTPRequest(.head, server.url))
         #expect(response.headers[.contentLength] == "1000")
         #expect(response.body.length == 0)
         #expect(try await response.text() == "")
-        #expect(try await transport.send(HTTPRequest(.head, server.url).buffered(upTo: 10)).body.bytes == [])
+        #expect(try await transport.deliver(HTTPRequest(.head, server.url).buffered(upTo: 10)).body.bytes == [])
     }
 
     @Test func emptyBodyEnds() async throws {
         let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        #expect(try await transport.send(HTTPRequest(server.url)).text() == "")
+        #expect(try await transport.deliver(HTTPRequest(server.url)).text() == "")
     }
 
     @Test func setCookiesAreKeptApart() async throws {
         let server = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT\r\nSet-Cookie: c=d, e\r\nContent-Length: 0\r\n\r\n"
         )
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         #expect(response.headers.values(.setCookie) == ["a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "c=d, e"])
         let next = try RawServer.echoing()
-        #expect(try await !transport.send(HTTPRequest(next.url)).text().lowercased().contains("cookie"))
+        #expect(try await !transport.deliver(HTTPRequest(next.url)).text().lowercased().contains("cookie"))
     }
 
     @Test func theConfigurationsCookiesAreLeftAlone() async throws {
@@ -123,7 +124,7 @@ import Testing
                 connection.write(packed)
             }
         }
-        let response = try await transport.send(HTTPRequest(server.url))
+        let response = try await transport.deliver(HTTPRequest(server.url))
         #expect(try await response.text() == "hello hello hello")
         #expect(response.headers[.contentEncoding] == nil)
         #expect(response.headers[.contentLength] == nil)
@@ -132,12 +133,12 @@ import Testing
 
     @Test func aBodyPastTheLimitIsRefused() async throws {
         let announced = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
-        let error = await failure { try await transport.send(HTTPRequest(announced.url).buffered(upTo: 99)) }
+        let error = await failure { try await transport.deliver(HTTPRequest(announced.url).buffered(upTo: 99)) }
         #expect(error?.code == .bodyTooLarge)
         let chunked = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nhello\r\n0\r\n\r\n")
-        #expect(await failure { try await transport.send(HTTPRequest(chunked.url).buffered(upTo: 9)) }?.code == .bodyTooLarge)
-        #expect(try await transport.send(HTTPRequest(chunked.url).buffered(upTo: 10)).data.count == 10)
+        #expect(await failure { try await transport.deliver(HTTPRequest(chunked.url).buffered(upTo: 9)) }?.code == .bodyTooLarge)
+        #expect(try await transport.deliver(HTTPRequest(chunked.url).buffered(upTo: 10)).data.count == 10)
     }
 
     @Test func aReaderThatIsBehindMissesNothing() async throws {
@@ -166,7 +167,7 @@ import Testing
                 isGivenUp.happen()
             }
             let transport = URLSessionTransport(bufferLimit: 1 << 10, spoolLimit: 1 << 20)
-            let response = try await transport.send(HTTPRequest(server.url))
+            let response = try await transport.deliver(HTTPRequest(server.url))
             await isGivenUp.wait()
             let error = await failure { try await response.body.collect() }
             #expect(error?.code == .bodyTooLarge)
@@ -176,9 +177,9 @@ import Testing
 
     @Test func aConnectionServesTheNextRequest() async throws {
         let server = try RawServer.echoing()
-        for _ in 1...5 { _ = try await transport.send(HTTPRequest(server.url)).text() }
+        for _ in 1...5 { _ = try await transport.deliver(HTTPRequest(server.url)).text() }
         #expect(server.connectionCount == 1)
-        for _ in 1...5 { _ = try await transport.send(HTTPRequest(server.url).buffered()) }
+        for _ in 1...5 { _ = try await transport.deliver(HTTPRequest(server.url).buffered()) }
         #expect(server.connectionCount <= 2)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamURLSession
@@ -21,7 +22,7 @@ import Testing
 
     @Test func bytesHaveALengthAndNoInventedType() async throws {
         let server = try RawServer.echoing()
-        let sent = try await transport.send(HTTPRequest(.post, server.url, body: .bytes(Array("hello".utf8)))).text()
+        let sent = try await transport.deliver(HTTPRequest(.post, server.url, body: .bytes(Array("hello".utf8)))).text()
         #expect(sent.contains("Content-Length: 5\r\n"))
         #expect(sent.hasSuffix("\r\n\r\nhello"))
         #if canImport(FoundationNetworking)
@@ -31,23 +32,23 @@ import Testing
 
     @Test func emptyBodiesHaveLengthZero() async throws {
         let server = try RawServer.echoing()
-        #expect(try await transport.send(HTTPRequest(.post, server.url)).text().contains("Content-Length: 0\r\n"))
-        #expect(try await !transport.send(HTTPRequest(server.url)).text().lowercased().contains("content-length"))
+        #expect(try await transport.deliver(HTTPRequest(.post, server.url)).text().contains("Content-Length: 0\r\n"))
+        #expect(try await !transport.deliver(HTTPRequest(server.url)).text().lowercased().contains("content-length"))
     }
 
     @Test func aStreamOfKnownLengthHasALength() async throws {
         let server = try RawServer.echoing()
         let body = HTTPBody.stream(length: 10, chunks(["hello", "world"]))
-        let sent = try await transport.send(HTTPRequest(.put, server.url, body: body)).text()
+        let sent = try await transport.deliver(HTTPRequest(.put, server.url, body: body)).text()
         #expect(sent.contains("Content-Length: 10\r\n"))
         #expect(!sent.lowercased().contains("transfer-encoding"))
         #expect(sent.hasSuffix("\r\n\r\nhelloworld"))
-        #expect(try await transport.send(HTTPRequest(.put, server.url, body: body).buffered()).data.count > 10)
+        #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: body).buffered()).data.count > 10)
     }
 
     @Test func aStreamOfUnknownLengthIsSentWhole() async throws {
         let server = try RawServer.echoing()
-        let sent = try await transport.send(HTTPRequest(.put, server.url, body: .stream(chunks(["hello", "world"])))).text()
+        let sent = try await transport.deliver(HTTPRequest(.put, server.url, body: .stream(chunks(["hello", "world"])))).text()
         #if canImport(FoundationNetworking)
             #expect(sent.contains("Content-Length: 10\r\n"))
             #expect(sent.hasSuffix("\r\n\r\nhelloworld"))
@@ -59,27 +60,27 @@ import Testing
     @Test func aLongStreamIsSentWhole() async throws {
         let server = try RawServer.echoing()
         let pieces = (0..<40).map { String(repeating: Character(UnicodeScalar(UInt8(65 + $0 % 26))), count: 50_000 + $0) }
-        let sent = try await transport.send(HTTPRequest(.put, server.url, body: .stream(chunks(pieces)))).text()
+        let sent = try await transport.deliver(HTTPRequest(.put, server.url, body: .stream(chunks(pieces)))).text()
         #expect(sent.hasSuffix(pieces.joined()))
     }
 
     @Test func anEmptyStreamEnds() async throws {
         let server = try RawServer.echoing()
-        #expect(try await transport.send(HTTPRequest(.put, server.url, body: .stream(chunks([])))).status == 200)
-        #expect(try await transport.send(HTTPRequest(.put, server.url, body: .stream(length: 0, chunks([])))).status == 200)
+        #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: .stream(chunks([])))).status == 200)
+        #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: .stream(length: 0, chunks([])))).status == 200)
     }
 
     @Test(arguments: [4, 6]) func aStreamOfAnotherLengthIsUnreadable(length: Int64) async throws {
         let server = try RawServer { $0.waitForClose() }
         let body = HTTPBody.stream(length: length, chunks(["hel", "lo"]))
-        let error = await failure { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
+        let error = await failure { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
         #expect(error?.code == .bodyUnreadable)
     }
 
     @Test func whatTheStreamThrowsEndsTheRequest() async throws {
         let server = try RawServer { $0.waitForClose() }
         let body = HTTPBody.stream(chunks(["hello"], thenThrow: Broken()))
-        await #expect(throws: Broken.self) { try await transport.send(HTTPRequest(.put, server.url, body: body)) }
+        await #expect(throws: Broken.self) { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
     }
 
     @Test func aFileIsSentWhole() async throws {
@@ -88,7 +89,7 @@ import Testing
         let content = String(repeating: "0123456789", count: 100_000)
         try Data(content.utf8).write(to: file)
         let server = try RawServer.echoing()
-        let sent = try await transport.send(HTTPRequest(.put, server.url, body: .file(file))).text()
+        let sent = try await transport.deliver(HTTPRequest(.put, server.url, body: .file(file))).text()
         #expect(sent.contains("Content-Length: 1000000\r\n"))
         #expect(sent.hasSuffix("\r\n\r\n\(content)"))
     }
@@ -96,14 +97,14 @@ import Testing
     @Test func aMissingFileIsUnreadable() async throws {
         let server = try RawServer { $0.waitForClose() }
         let body = HTTPBody.file(URL(fileURLWithPath: "/nonexistent/file"))
-        #expect(await failure { try await transport.send(HTTPRequest(.put, server.url, body: body)) }?.code == .bodyUnreadable)
+        #expect(await failure { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }?.code == .bodyUnreadable)
     }
 
     @Test func aBodyThatWasReadIsNotSentAgain() async throws {
         let server = try RawServer.echoing()
         let request = HTTPRequest(.put, server.url, body: .once(chunks(["hello"])()))
-        #expect(try await transport.send(request).text().contains("hello"))
-        let error = await failure { try await transport.send(request) }
+        #expect(try await transport.deliver(request).text().contains("hello"))
+        let error = await failure { try await transport.deliver(request) }
         #expect(error?.code == .bodyNotReplayable)
         #expect(error?.progress == .notSent)
     }
@@ -115,7 +116,7 @@ import Testing
             connection.waitForClose()
         }
         let bytes = [UInt8](repeating: 120, count: 4 << 20)
-        let buffered = try await transport.send(HTTPRequest(.put, server.url, body: .bytes(bytes)).buffered())
+        let buffered = try await transport.deliver(HTTPRequest(.put, server.url, body: .bytes(bytes)).buffered())
         #expect(buffered.status == 413)
         #expect(buffered.data == Data("no".utf8))
     }
@@ -129,7 +130,7 @@ import Testing
         request.headers.add(.cookie, "c=d")
         request.headers.add("X-U", "café")
         request.headers.add("X-E", "")
-        let sent = try await transport.send(request).text()
+        let sent = try await transport.deliver(request).text()
         #expect(sent.hasPrefix("GET /a?b=c HTTP/1.1\r\n"))
         #expect(sent.contains("X-A: 1, 2\r\n"))
         #expect(sent.contains("Cookie: a=b; c=d\r\n"))

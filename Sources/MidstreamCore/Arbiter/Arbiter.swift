@@ -45,7 +45,7 @@ final class Arbiter: HTTPInterceptor {
         do {
             var response = try await next(attempt)
             // Validators may read what send() promises in memory, even where an interceptor answered with a stream.
-            try await response.buffer(as: attempt.delivery)
+            try await response.buffer(as: attempt.call?.delivery ?? .streamed)
             do {
                 // Whatever the validators make of it: the other calls are to know.
                 if let pacing, let asked = asked(by: response) { pacing.leaveAlone(response.request.urlText, for: asked) }

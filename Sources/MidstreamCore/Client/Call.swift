@@ -55,7 +55,6 @@ extension HTTPRequest {
         guard call == nil, let current = Call.current else { return self }
         var request = self
         request.call = current
-        request.delivery = current.delivery
         let timeout = timeout ?? current.client.configuration.timeout
         request.attemptEnd = timeout > .zero ? current.stopwatch.elapsed + timeout : nil
         return request
@@ -66,7 +65,6 @@ extension HTTPRequest {
         var request = self
         request.id = other.id
         request.call = other.call
-        request.delivery = other.delivery
         request.attempt = other.attempt
         request.attemptEnd = other.attemptEnd
         request.noteAuthor = other.noteAuthor

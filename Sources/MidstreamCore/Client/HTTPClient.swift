@@ -107,7 +107,7 @@ public final class HTTPClient: Sendable {
             try await pipeline.run(request, isTraced: request.call?.recorder != nil)
         }
         // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
-        try await response.buffer(as: request.delivery)
+        try await response.buffer(as: request.call?.delivery ?? .streamed)
         if response.call !== request.call { response.request.call = request.call }
         return response
     }
@@ -125,7 +125,6 @@ public final class HTTPClient: Sendable {
         }
         let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
-        prepared.delivery = delivery
         prepared.noteAuthor = .nobody
         prepared.call = Call(
             client: self, delivery: delivery, isAlternate: isAlternate, pipeline: pipeline,

@@ -22,7 +22,6 @@ public struct HTTPRequest: Identifiable, Sendable {
         var urlText: String
         var headers: HTTPHeaders
         var body: HTTPBody
-        var delivery = BodyDelivery.streamed
         var rare: Rare?
     }
 
@@ -67,12 +66,6 @@ public struct HTTPRequest: Identifiable, Sendable {
     package var attemptEnd: Duration? {
         get { attemptLimit == .max ? nil : .nanoseconds(attemptLimit) }
         set { attemptLimit = newValue?.wholeNanoseconds ?? .max }
-    }
-
-    /// How the response's body is to be delivered; set by the client for its transport.
-    public package(set) var delivery: BodyDelivery {
-        get { fields[0].delivery }
-        set { fields[0].delivery = newValue }
     }
 
     /// Whether nothing that it says can have been changed between the two; false says nothing.
@@ -221,14 +214,6 @@ extension HTTPRequest {
         guard let attemptEnd, let call else { return nil }
         return attemptEnd - call.stopwatch.elapsed
     }
-}
-
-/// How a transport is to deliver the body of a response.
-public enum BodyDelivery: Hashable, Sendable {
-    /// As it arrives.
-    case streamed
-    /// As a whole, of at most so many decoded bytes. A transport may deliver it still arriving instead, and the client collects it.
-    case buffered(upTo: Int)
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -54,6 +54,12 @@ extension URLText {
         return encoded(target).text
     }
 
+    /// Whether a text is an absolute http or https URL in which every character may stand as it is.
+    package static func isRequestable(_ text: String) -> Bool {
+        if PlainURL.isAbsolute(text) { return true }
+        return text.utf8.allSatisfy { $0 > 32 && $0 != 127 } && (try? check(URLText(text), of: text)) != nil
+    }
+
     private static func join(_ base: Substring, _ relative: Substring) -> Substring {
         if relative.isEmpty { return base }
         let base = base.hasSuffix("/") ? base.dropLast() : base

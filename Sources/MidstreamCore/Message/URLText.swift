@@ -57,6 +57,15 @@ package struct URLText: Sendable {
         return authority[..<at]
     }
 
+    /// The URL without user and password; the same text when it has none.
+    package static func withoutUserInfo(_ url: String) -> String {
+        guard url.utf8.contains(UInt8(ascii: "@")) else { return url }
+        var parts = URLText(url)
+        guard parts.userInfo != nil else { return url }
+        parts.authority = parts.hostAndPort
+        return parts.text
+    }
+
     /// The host and the port, as they stand after the `@`.
     package var hostAndPort: Substring? {
         guard let authority else { return nil }

@@ -3,8 +3,8 @@
 /// The client hands it requests whose URL is absolute and whose parts have been checked. It follows no redirects, keeps no
 /// cookies and adds no credentials: those are interceptors' work. One transport may serve several clients.
 public protocol HTTPTransport: Sendable {
-    /// Sends one request and returns as soon as the head of the response is there, with a body that is still arriving; or
-    /// with a body in memory, when ``HTTPRequest/delivery`` asks for a buffered one and the transport can do it itself.
+    /// Sends one request and returns as soon as the head of the response is there, with a body that is still arriving, or later
+    /// with a body in memory.
     ///
     /// The response's request is the one given, and its head is that of the final response (interim ones, 1xx, are passed over).
     /// A transport doesn't enforce ``HTTPRequest/timeout``: the client does, by cancelling the task.

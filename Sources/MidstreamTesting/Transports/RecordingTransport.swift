@@ -41,10 +41,23 @@ public struct RecordingTransport: HTTPTransport {
     /// Sends the request by the wrapped transport.
     ///
     /// - Throws: What that throws.
-    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
+}
+
+extension RecordingTransport: ExchangeTransport {
+    /// Whether the wrapped transport does.
+    package var keepsTime: Bool { (base as? any ExchangeTransport)?.keepsTime ?? false }
+
+    /// Sends the request by the wrapped transport, with what the client wants of it.
+    package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
         let start = elapsed()
         do {
-            let response = try await base.send(request)
+            let response =
+                if let base = base as? any ExchangeTransport {
+                    try await base.send(request, options)
+                } else {
+                    try await base.send(request)
+                }
             keep(request, .success(response.logged), since: start)
             return response
         } catch {

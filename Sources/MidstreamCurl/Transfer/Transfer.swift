@@ -15,6 +15,7 @@
         }
 
         let request: HTTPRequest
+        let options: ExchangeOptions
         let loop: EventLoop
         let group: LoopGroup
 
@@ -55,8 +56,9 @@
         var lastActivity: UInt64 = 0
         private var lastUploaded: Int64 = 0
 
-        init(_ request: HTTPRequest, loop: EventLoop, group: LoopGroup) {
+        init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: EventLoop, group: LoopGroup) {
             self.request = request
+            self.options = options
             self.loop = loop
             self.group = group
         }
@@ -250,13 +252,13 @@
 
         /// When the exchange has taken too long if nothing happens until then, in nanoseconds of the monotonic clock; nil: never.
         func deadline() -> UInt64? {
-            let options = loop.options
+            let limits = loop.options
             if head.isComplete {
-                guard let limit = options.idleLimit, !isReceivingPaused else { return nil }
+                guard let limit = limits.idleLimit, !isReceivingPaused else { return nil }
                 return lastActivity + limit
             }
-            let due = options.headLimit.map { startTime + $0 }
-            guard let limit = options.idleLimit, let stall = sendingDeadline(limit) else { return due }
+            let due = limits.headLimit.map { startTime + $0 }
+            guard let limit = limits.idleLimit, let stall = sendingDeadline(limit) else { return due }
             return min(due ?? .max, stall)
         }
 

@@ -37,13 +37,15 @@ final class Exchange: Sendable {
     private struct Known { let chunk: [UInt8]? }
 
     let request: HTTPRequest
+    private let delivery: BodyDelivery
     let outgoing: OutgoingRequest
     private let limits: BodyLimits
     private let start = ContinuousClock.now
     private let state: Locked<State>
 
-    init(_ request: HTTPRequest, _ outgoing: OutgoingRequest, limits: BodyLimits) {
+    init(_ request: HTTPRequest, _ delivery: BodyDelivery, _ outgoing: OutgoingRequest, limits: BodyLimits) {
         self.request = request
+        self.delivery = delivery
         self.outgoing = outgoing
         self.limits = limits
         state = Locked(State(buffer: ResponseBuffer(fileLimit: limits.spool)))
@@ -114,7 +116,7 @@ extension Exchange {
         } onCancel: {
             giveUp(CancellationError())
         }
-        return try request.delivery == .streamed ? streamedResponse() : bufferedResponse()
+        return try delivery == .streamed ? streamedResponse() : bufferedResponse()
     }
 
     private func streamedResponse() throws -> HTTPResponse {
@@ -201,12 +203,12 @@ extension Exchange {
             guard state.end == nil, state.head == nil else { return nil }
             state.head = head
             if state.metrics.firstByte == nil { state.metrics.firstByte = start.duration(to: now) }
-            guard request.delivery == .streamed else { return nil }
+            guard delivery == .streamed else { return nil }
             defer { state.waiter = nil }
             return state.waiter
         }
         waiter?.resume()
-        if case .buffered(let limit) = request.delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
+        if case .buffered(let limit) = delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
             giveUp(HTTPError.bodyTooLarge(limit: limit))
         }
     }
@@ -219,7 +221,7 @@ extension Exchange {
         let reader: CheckedContinuation<Void, any Error>? = state.withLock { state in
             guard state.end == nil else { return nil }
             defer { state.reader = nil }
-            if case .buffered(let limit) = request.delivery {
+            if case .buffered(let limit) = delivery {
                 if state.buffer.byteCount + chunk.count <= limit {
                     state.buffer.gather(chunk)
                 } else {

@@ -23,15 +23,8 @@
         /// - Throws: ``HTTPError``; nothing has been sent.
         func prepare(_ handle: EasyHandle) throws {
             if let problem = loop.options.problem { throw problem }
-            try checkURL()
-            guard request.method.rawValue.isToken, request.method.rawValue != "CONNECT" else {
-                throw invalid("The method can't be sent.")
-            }
-            if let name = request.headers.refused.first {
-                throw invalid(
-                    "The header \(name.rawValue.isToken ? name.rawValue : "with a name that is no token") can't be sent.")
-            }
-            let framing = try Framing(request)
+            if !options.isChecked { try request.checkSendable() }
+            let framing = Framing(request)
             decodes = loop.options.decodes && !framing.hasAcceptEncoding
             let shape = shape(framing)
             if shape == nil || handle.shape != shape {
@@ -39,10 +32,10 @@
                 prepareConnection(handle)
                 handle.shape = shape
             }
-            handle.set(CURLOPT_URL, Self.withoutUserInfo(request.urlText))
+            // Curl would make credentials of what stands before an `@`.
+            handle.set(CURLOPT_URL, URLText.withoutUserInfo(request.urlText))
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
-            let timeLeft = request.delivery == .streamed ? nil : request.timeLeft
-            handle.set(CURLOPT_TIMEOUT_MS, timeLeft?.wholeMilliseconds ?? 0)
+            handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : options.timeLimit?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
         }
@@ -54,78 +47,36 @@
             case (.post, let bytes?) where !bytes.isEmpty: kind = .post
             default: return nil
             }
-            return Shape(kind: kind, isSecure: isSecure, isStreamed: request.delivery == .streamed, asksForEncodings: decodes)
+            return Shape(kind: kind, isSecure: isSecure, isStreamed: options.delivery == .streamed, asksForEncodings: decodes)
         }
 
         private func prepareConnection(_ handle: EasyHandle) {
-            let options = loop.options
-            options.apply(to: handle, loop: loop)
-            options.apply(to: handle, isSecure: isSecure)
-            if decodes { options.applyDecoding(to: handle) }
-            handle.set(CURLOPT_BUFFERSIZE, request.delivery == .streamed ? Self.streamBuffer : Self.bufferedBuffer)
-        }
-
-        /// The rest is left to curl, which refuses what it can't read; but no byte may end a line or a C string.
-        private func checkURL() throws {
-            let url = request.urlText.utf8
-            guard url.allSatisfy({ $0 > 32 && $0 != 127 }) else {
-                throw invalid("The URL holds a space or a control character.")
-            }
-            let scheme = url.prefix(8).lazy.map(\.asciiLowercased)
-            guard scheme.starts(with: "http://".utf8) || scheme.elementsEqual("https://".utf8) else {
-                throw invalid("The URL is neither http nor https.")
-            }
-            // Curl would take the beginning of the path for the host.
-            let authority = url.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
-            guard let first = authority.first, !"/?#".utf8.contains(first) else { throw invalid("The URL names no host.") }
-        }
-
-        /// The URL as curl is to have it, since it would make credentials of what stands before an `@`.
-        private static func withoutUserInfo(_ url: String) -> String {
-            guard url.utf8.contains(UInt8(ascii: "@")) else { return url }
-            var parts = URLText(url)
-            guard parts.userInfo != nil else { return url }
-            parts.authority = parts.hostAndPort
-            return parts.text
-        }
-
-        private func invalid(_ message: String) -> HTTPError {
-            HTTPError(.invalidRequest, message, request: request, progress: .notSent)
+            let connection = loop.options
+            connection.apply(to: handle, loop: loop)
+            connection.apply(to: handle, isSecure: isSecure)
+            if decodes { connection.applyDecoding(to: handle) }
+            handle.set(CURLOPT_BUFFERSIZE, options.delivery == .streamed ? Self.streamBuffer : Self.bufferedBuffer)
         }
 
         private func prepareBody(_ handle: EasyHandle, _ framing: Framing) throws {
             let body = request.body
             let method = request.method
-            if let bytes = body.bytes {
-                if let length = framing.contentLength, length != Int64(bytes.count) {
-                    throw invalid("Content-Length isn't the length of the body.")
-                }
-                return try prepare(handle, bytes: bytes)
-            }
-            guard method != .head else { throw invalid("A HEAD request can't have a body.") }
-            guard !body.isSpent else { throw HTTPError.bodyNotReplayable() }
+            if let bytes = body.bytes { return prepare(handle, bytes: bytes) }
             if let path = body.filePath, access(path, R_OK) != 0 {
                 throw HTTPError(
                     .bodyUnreadable, "Can't open the file \(path): \(String(cString: strerror(errno))).", request: request,
                     progress: .notSent)
             }
-            let known = body.length
-            if let known, let said = framing.contentLength, known != said {
-                throw invalid("Content-Length isn't the length of the body.")
-            }
-            let length = known ?? framing.contentLength
+            let length = body.length ?? framing.contentLength
             outgoing = .chunks(UploadFeeder(body, length: length))
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
-        private func prepare(_ handle: EasyHandle, bytes: [UInt8]) throws {
+        private func prepare(_ handle: EasyHandle, bytes: [UInt8]) {
             let method = request.method
-            if method == .head {
-                guard bytes.isEmpty else { throw invalid("A HEAD request can't have a body.") }
-                return handle.set(CURLOPT_NOBODY, 1)
-            }
+            if method == .head { return handle.set(CURLOPT_NOBODY, 1) }
             let isAlwaysFramed = method == .post || method == .put || method == .patch
             guard !bytes.isEmpty || isAlwaysFramed else {
                 if method != .get { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
@@ -172,16 +123,10 @@
         var hasExpect = false
         let hasBody: Bool
 
-        init(_ request: HTTPRequest) throws {
-            func refuse(_ message: String) -> HTTPError {
-                HTTPError(.invalidRequest, message, request: request, progress: .notSent)
-            }
+        init(_ request: HTTPRequest) {
             hasBody =
                 request.body.bytes?.isEmpty != true || request.method == .post || request.method == .put
                 || request.method == .patch
-            if let type = request.body.contentType, type.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
-                throw refuse("The body's media type holds a line end.")
-            }
             RequestFields.forEach(in: request.headers) { _, _, kind in
                 switch kind {
                 case .accept: hasAccept = true
@@ -191,16 +136,7 @@
                 case .framing, .other: break
                 }
             }
-            // How the message is delimited is the transport's business: contradictions are how requests are smuggled.
-            if let text = request.headers[.contentLength] {
-                guard let length = Int64(text), length >= 0, text.utf8.allSatisfy({ 48...57 ~= $0 }) else {
-                    throw refuse("Content-Length is no number.")
-                }
-                contentLength = length
-            }
-            if let coding = request.headers[.transferEncoding], !coding.equalsIgnoringASCIICase("chunked") {
-                throw refuse("Transfer-Encoding can't be anything but chunked.")
-            }
+            contentLength = request.headers[.contentLength].flatMap(HTTPHeaders.contentLength)
         }
     }
 

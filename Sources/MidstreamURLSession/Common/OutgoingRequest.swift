@@ -27,13 +27,6 @@ struct OutgoingRequest: Sendable {
         guard let url = Self.url(request.urlText) else {
             throw refusal(.invalidRequest, "The URL isn't an absolute http or https URL.")
         }
-        guard request.method.rawValue.isToken, request.method.rawValue != "CONNECT" else {
-            throw refusal(.invalidRequest, "The method can't be sent.")
-        }
-        if let name = request.headers.refused.first {
-            throw refusal(.invalidRequest, "The header field \(name.rawValue.debugDescription) can't be sent.")
-        }
-        if request.body.isSpent { throw HTTPError.bodyNotReplayable() }
         if let path = request.body.filePath, !FileManager.default.isReadableFile(atPath: path) {
             throw refusal(.bodyUnreadable, "The file \(path) can't be read.")
         }
@@ -48,7 +41,7 @@ struct OutgoingRequest: Sendable {
         outgoing.timeoutInterval = Self.never
         outgoing.httpShouldHandleCookies = false
         outgoing.cachePolicy = .reloadIgnoringLocalCacheData
-        if let problem = Self.setFields(of: request, on: &outgoing) { throw refusal(.invalidRequest, problem) }
+        Self.setFields(of: request, on: &outgoing)
         if case .bytes(let bytes) = content { outgoing.httpBody = Data(bytes) }
         if case .stream(let body) = content, let length = body.length {
             outgoing.setValue("\(length)", forHTTPHeaderField: "Content-Length")
@@ -97,23 +90,13 @@ struct OutgoingRequest: Sendable {
 
     /// The URL without its user info, which libcurl would turn into credentials.
     private static func url(_ text: String) -> URL? {
-        guard text.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else { return nil }
-        var parts = URLText(text)
-        guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https" else { return nil }
-        if parts.userInfo != nil { parts.authority = parts.hostAndPort }
-        guard let url = URL(string: parts.text), let host = url.host, !host.isEmpty else { return nil }
+        guard let url = URL(string: URLText.withoutUserInfo(text)), let host = url.host, !host.isEmpty else { return nil }
         return url
     }
 
-    /// Sets the fields but for those that say how long the body is, which the session writes; gives what is wrong with them.
-    private static func setFields(of request: HTTPRequest, on outgoing: inout URLRequest) -> String? {
+    /// Sets the fields but for those that say how long the body is, which the session writes.
+    private static func setFields(of request: HTTPRequest, on outgoing: inout URLRequest) {
         let headers = request.headers
-        if let length = headers[.contentLength], let actual = request.body.length, length != "\(actual)" {
-            return "Content-Length isn't the length of the body."
-        }
-        if let coding = headers[.transferEncoding], !coding.equalsIgnoringASCIICase("chunked") {
-            return "Transfer-Encoding is the transport's to choose."
-        }
         var seen: Set<HTTPHeaders.Name> = [.contentLength, .transferEncoding]
         for (name, _) in headers where seen.insert(name).inserted {
             let value = name == .cookie ? headers.values(name).joined(separator: "; ") : headers[name]
@@ -123,6 +106,5 @@ struct OutgoingRequest: Sendable {
             // A blank value removes the field; otherwise any POST would claim to be a form.
             if !seen.contains(.contentType) { outgoing.setValue(" ", forHTTPHeaderField: "Content-Type") }
         #endif
-        return nil
     }
 }

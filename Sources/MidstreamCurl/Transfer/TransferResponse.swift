@@ -27,7 +27,7 @@
                 expectedLength = 0
             } else if let text = headers[.contentLength], !headers.contains(.transferEncoding) {
                 // Curl takes one that is too large for none, and the last of several that differ (RFC 9112 §6.3, rule 5).
-                guard let length = Self.length(text) else {
+                guard let length = HTTPHeaders.contentLength(text) else {
                     failure = HTTPError(
                         .protocolViolation, "The response's Content-Length isn't a number.", request: request,
                         progress: .maybeProcessed)
@@ -44,7 +44,7 @@
             }
             noteTLSVersion()
             markUnsettledIfUploading()
-            switch request.delivery {
+            switch options.delivery {
             case .streamed:
                 stream = BodyStream(resends: resends)
                 markUnsettled()
@@ -60,13 +60,6 @@
             return true
         }
 
-        /// The number that a `Content-Length` tells, or a list that repeats one.
-        private static func length(_ text: String) -> Int64? {
-            if let number = Int64(text) { return number >= 0 ? number : nil }
-            let numbers = Set(text.split(separator: ",").map { $0.drop { $0 == " " } })
-            return numbers.count == 1 ? numbers.first.flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil } : nil
-        }
-
         /// Takes a piece of the body; returns what curl is to be told.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
             noteActivity()
@@ -78,7 +71,7 @@
                 markUnsettled()
                 return bytes.count
             }
-            guard case .buffered(let limit) = request.delivery else { return 0 }
+            guard case .buffered(let limit) = options.delivery else { return 0 }
             guard received.count + bytes.count <= limit else {
                 _ = refuse(limit)
                 return 0

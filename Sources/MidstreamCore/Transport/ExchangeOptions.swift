@@ -1,0 +1,34 @@
+/// How the client wants one exchange to be carried out.
+package struct ExchangeOptions: Sendable {
+    /// How the response's body is to be delivered.
+    package var delivery: BodyDelivery
+    /// How long the exchange may take, for a transport that keeps time itself (``ExchangeTransport/keepsTime``); nil: no limit.
+    package var timeLimit: Duration?
+    /// Whether ``HTTPRequest/checkSendable()`` has been asked already.
+    package var isChecked: Bool
+
+    /// Those of a transport that is used without a client.
+    package init(delivery: BodyDelivery = .streamed, timeLimit: Duration? = nil, isChecked: Bool = false) {
+        self.delivery = delivery
+        self.timeLimit = timeLimit
+        self.isChecked = isChecked
+    }
+}
+
+/// How a transport is to deliver the body of a response.
+package enum BodyDelivery: Hashable, Sendable {
+    /// As it arrives.
+    case streamed
+    /// As a whole, of at most so many decoded bytes. A transport may deliver it still arriving instead, and the client collects it.
+    case buffered(upTo: Int)
+}
+
+/// A transport that the client can tell more than the request: with a whole body delivered at once, and its own timer in place of
+/// a task of the client's, an exchange costs less.
+package protocol ExchangeTransport: HTTPTransport {
+    /// Whether it ends a buffered exchange with ``HTTPError/Code/timeout`` when ``ExchangeOptions/timeLimit`` is over.
+    var keepsTime: Bool { get }
+
+    /// Sends one request; see ``HTTPTransport/send(_:)``.
+    func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse
+}
