@@ -23,8 +23,13 @@ let package = Package(
         .default(enabledTraits: ["Curl"]),
     ],
     targets: [
-        .target(name: "Interception", swiftSettings: settings),
-        .target(name: "MidstreamCore", dependencies: ["Interception"], swiftSettings: settings),
+        .target(name: "Platform", swiftSettings: settings),
+        .target(name: "Interception", dependencies: ["Platform"], swiftSettings: settings),
+        .target(name: "MidstreamCore", dependencies: ["Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "MidstreamCurl",
@@ -34,11 +39,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+            name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamURLSession",
+                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamTasks",
+                "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -50,7 +56,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+            name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
         .executableTarget(
@@ -61,7 +67,24 @@ let package = Package(
         .testTarget(name: "InterceptionTests", dependencies: ["Interception", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
-            dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            dependencies: [
+                "Midstream", "MidstreamAuthentication", "MidstreamTasks", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamAuthenticationTests",
+            dependencies: [
+                "Midstream", "MidstreamAuthentication", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCookiesTests",
+            dependencies: ["Midstream", "MidstreamCookies", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTasksTests",
+            dependencies: ["Midstream", "MidstreamTasks", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamSigningTests",

@@ -3,7 +3,7 @@ import Midstream
 
 /// A request interceptor: it gives the call a name that is the same on every attempt.
 struct RequestID: RequestInterceptor {
-    let stage = Stage.call
+    let stage = InterceptorStage.call
 
     func intercept(request: inout HTTPRequest) async throws {
         request.headers["X-Request-ID"] = request.id.uuidString
@@ -21,7 +21,7 @@ struct ServerTime: ResponseInterceptor {
 
 /// A full interceptor at the innermost stage: it sees exactly what goes on the wire and what comes back.
 struct WireLog: HTTPInterceptor {
-    let stage = Stage.exchange
+    let stage = InterceptorStage.exchange
     var write: @Sendable (String) -> Void = { print($0) }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {

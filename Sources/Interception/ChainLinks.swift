@@ -4,53 +4,56 @@
 @usableFromInline
 package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
     @usableFromInline let interceptors: [any Interceptor<Input, Output>]
-    @usableFromInline let terminal: @Sendable (Input) async throws -> Output
+    @usableFromInline let terminal: @Sendable (Input, ChainPosition) async throws -> Output
     @usableFromInline let observer: (any ChainObserver<Input, Output>)?
 
     @inlinable
     package init(
         _ interceptors: [any Interceptor<Input, Output>],
         observer: (any ChainObserver<Input, Output>)? = nil,
-        terminal: @escaping @Sendable (Input) async throws -> Output
+        terminal: @escaping @Sendable (Input, ChainPosition) async throws -> Output
     ) {
         self.interceptors = interceptors
         self.observer = observer
         self.terminal = terminal
     }
 
+    /// Runs the chain from an interceptor on; the number of interceptors means the terminal.
     @inlinable
     nonisolated(nonsending)
-        package func run(_ input: Input, at index: Int32, within parent: Int32) async throws -> Output
+        package func run(_ input: Input, from index: Int32, at position: ChainPosition) async throws -> Output
     {
         if let observer {
-            return try await observed(by: observer, input, at: index, within: parent)
+            return try await observed(by: observer, input, from: index, at: position)
         }
         let place = Int(index)
-        guard place < interceptors.count else { return try await terminal(input) }
-        return try await interceptors[place].intercept(input, next: Next(links: self, index: index + 1, span: parent))
+        guard place < interceptors.count else { return try await terminal(input, position) }
+        return try await interceptors[place].intercept(input, next: Next(links: self, index: index + 1, position: position))
     }
 
     @inlinable
     nonisolated(nonsending)
         func observed(
-            by observer: any ChainObserver<Input, Output>, _ input: Input, at index: Int32, within parent: Int32
+            by observer: any ChainObserver<Input, Output>, _ input: Input, from index: Int32, at position: ChainPosition
         ) async throws -> Output
     {
-        var input = input
-        let span = observer.willRun(index, with: &input, within: parent)
+        var inner = position
+        inner.pass = observer.willRun(index, with: input, at: position)
         do {
             let place = Int(index)
-            var output: Output
+            let output: Output
             if place < interceptors.count {
-                output = try await interceptors[place].intercept(
-                    input, next: Next(links: self, index: index + 1, span: span))
+                let next = Next(links: self, index: index + 1, position: inner)
+                output = try await ChainPosition.local.withValue(inner) {
+                    try await interceptors[place].intercept(input, next: next)
+                }
             } else {
-                output = try await terminal(input)
+                output = try await terminal(input, inner)
             }
-            observer.didRun(span, within: parent, with: input, returned: &output)
+            observer.didRun(returning: output, at: inner)
             return output
         } catch {
-            observer.didRun(span, with: input, threw: error)
+            observer.didRun(throwing: error, at: inner)
             throw error
         }
     }
@@ -64,10 +67,10 @@ package protocol ChainObserver<Input, Output>: AnyObject, Sendable {
     associatedtype Input: Sendable
     associatedtype Output: Sendable
 
-    /// A pass begins. Returns the number by which the observer knows it; `parent` is the number of the pass further out.
-    func willRun(_ index: Int32, with input: inout Input, within parent: Int32) -> Int32
-    /// The pass returned. The output goes on to the pass whose number is `parent`.
-    func didRun(_ span: Int32, within parent: Int32, with input: Input, returned output: inout Output)
-    /// The pass threw.
-    func didRun(_ span: Int32, with input: Input, threw error: any Error)
+    /// A pass begins. Returns the number by which the observer knows it; `position` is that of the pass further out.
+    func willRun(_ index: Int32, with input: Input, at position: ChainPosition) -> Int32
+    /// The pass at a position returned.
+    func didRun(returning output: Output, at position: ChainPosition)
+    /// The pass at a position threw.
+    func didRun(throwing error: any Error, at position: ChainPosition)
 }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+internal import Platform
 
 /// Calls `body` with a completion handler and waits until the handler has been called or can't be called any more.
 func withCompletion<Output: Sendable>(

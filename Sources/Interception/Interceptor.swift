@@ -16,7 +16,9 @@ public protocol Interceptor<Input, Output>: Sendable {
     ///
     /// - Parameters:
     ///   - input: The input as the interceptor further out passed it on.
-    ///   - next: The rest of the chain. It may be called not at all, once or many times; each call runs the rest afresh.
+    ///   - next: The rest of the chain. It may be called not at all, once, or many times, one after the other or at the same time,
+    ///     from this task or any other, even after this function has returned; each call runs the rest afresh, and what it
+    ///     returns belongs to whoever called it.
     /// - Returns: The output, as the interceptor further out shall see it.
     /// - Throws: Whatever `next` throws, or an error of its own; the chain passes errors on unchanged and never wraps them.
     func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output
@@ -24,22 +26,20 @@ public protocol Interceptor<Input, Output>: Sendable {
 
 /// The rest of a chain, as seen from one of its interceptors.
 ///
-/// A value of two words and a number: it names a place in the chain and allocates nothing. It may be kept, copied and called
-/// from another task.
+/// A small value: it names a place in the chain and allocates nothing. It may be kept, copied and called from another task.
 public struct Next<Input: Sendable, Output: Sendable>: Sendable {
     @usableFromInline
     package let links: ChainLinks<Input, Output>
     @usableFromInline
-    package let index: Int32
-    /// The observer's number for the pass that this value was handed to; -1 outside any.
+    package var position: ChainPosition
     @usableFromInline
-    package let span: Int32
+    package let index: Int32
 
     @inlinable
-    package init(links: ChainLinks<Input, Output>, index: Int32, span: Int32) {
+    package init(links: ChainLinks<Input, Output>, index: Int32, position: ChainPosition) {
         self.links = links
         self.index = index
-        self.span = span
+        self.position = position
     }
 
     /// Runs the rest of the chain with `input`.
@@ -53,8 +53,8 @@ public struct Next<Input: Sendable, Output: Sendable>: Sendable {
         let place = Int(index)
         if links.observer == nil, place < links.interceptors.count {
             return try await links.interceptors[place].intercept(
-                input, next: Next(links: links, index: index &+ 1, span: span))
+                input, next: Next(links: links, index: index &+ 1, position: position))
         }
-        return try await links.run(input, at: index, within: span)
+        return try await links.run(input, from: index, at: position)
     }
 }

@@ -15,19 +15,21 @@ public struct InterceptorChain<Input: Sendable, Output: Sendable>: Sendable {
         _ interceptors: [any Interceptor<Input, Output>] = [],
         terminal: @escaping @Sendable (Input) async throws -> Output
     ) {
-        links = ChainLinks(interceptors, terminal: terminal)
+        links = ChainLinks(interceptors) { input, _ in try await terminal(input) }
     }
+
+    private init(_ links: ChainLinks<Input, Output>) { self.links = links }
 
     /// The chain with one interceptor more, inside all those that it already has.
     public func adding(_ interceptor: any Interceptor<Input, Output>) -> Self {
-        Self(links.interceptors + [interceptor], terminal: links.terminal)
+        Self(ChainLinks(links.interceptors + [interceptor], terminal: links.terminal))
     }
 
     /// Sends `input` through all interceptors to the terminal, and the output back.
     ///
     /// - Throws: What an interceptor or the terminal throws, unchanged.
     public func proceed(_ input: Input) async throws -> Output {
-        try await links.run(input, at: 0, within: -1)
+        try await links.run(input, from: 0, at: ChainPosition())
     }
 
     /// Sends `input` through the chain from code that isn't asynchronous.

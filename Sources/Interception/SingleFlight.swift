@@ -9,9 +9,8 @@
 /// ```
 ///
 /// The work runs in a task of its own, which has the priority and the task-local values of the caller that started it. A
-/// caller that is cancelled leaves at once with `CancellationError`; the work goes on for the others, and is finished even when
-/// all have left, since it may be one that must not be broken off half-way, such as the exchange of a token that can be used
-/// once.
+/// caller that is cancelled leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is
+/// finished all the same or cancelled, as ``Abandoned`` says.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -20,17 +19,35 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     private struct State {
         var nextTicket = 0
         /// Who waits for the work of each key that is running. No key stands for the work without one.
-        var flights: [Key?: [Int: Waiter]] = [:]
+        var flights: [Key?: Flight] = [:]
+    }
+
+    private struct Flight {
+        let number: Int
+        var waiters: [Int: Waiter] = [:]
+        var task: Task<Void, Never>?
+    }
+
+    /// What becomes of work for which nobody waits any more.
+    public enum Abandoned: Sendable {
+        /// It is finished, since it may be one that must not be broken off half-way, such as the exchange of a token that can be
+        /// used once.
+        case isFinished
+        /// It is cancelled; whoever comes next starts it anew.
+        case isCancelled
     }
 
     private enum Entry {
-        case cancelled, waiting, first
+        case cancelled, waiting
     }
 
+    private let abandoned: Abandoned
     private let state = Locked(State())
 
     /// Makes one with nothing running.
-    public init() {}
+    ///
+    /// - Parameter abandoned: What becomes of work for which nobody waits any more; it is finished by default.
+    public init(abandoned: Abandoned = .isFinished) { self.abandoned = abandoned }
 
     /// The value of the work of a key: of that which is running, or else of `work`, which is then started.
     ///
@@ -43,10 +60,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// How many callers are waiting for the work of a key; 0 when it isn't running.
     public func waiters(for key: Key) -> Int { count(key) }
 
-    private func count(_ key: Key?) -> Int { state.withLock { $0.flights[key]?.count ?? 0 } }
+    private func count(_ key: Key?) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
 
     private func join(_ key: Key?, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        if SoloFlight.isDue { return try await work() }
+        // What is only tried out mustn't be shared with those who mean it.
+        if ChainPosition.current?.isRehearsal == true { return try await work() }
         let ticket = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -56,9 +74,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
                 enter(waiter, ticket, key, work)
             }
         } onCancel: {
-            // A ticket is used once, so this can't reach a waiter of later work with the same key.
-            let waiter = state.withLock { $0.flights[key]?.removeValue(forKey: ticket) }
-            waiter?.resume(throwing: CancellationError())
+            leave(ticket, key)
         }
     }
 
@@ -67,24 +83,36 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
             // Asked under the lock: a cancellation that comes later finds the waiter in the list.
             if Task.isCancelled { return .cancelled }
             let isFirst = state.flights[key] == nil
-            state.flights[key, default: [:]][ticket] = waiter
-            return isFirst ? .first : .waiting
+            state.flights[key, default: Flight(number: ticket)].waiters[ticket] = waiter
+            // Made under the lock, so that whoever leaves finds it.
+            if isFirst { state.flights[key]?.task = Task { await self.fly(key, ticket, work) } }
+            return .waiting
         }
-        switch entry {
-        case .cancelled: waiter.resume(throwing: CancellationError())
-        case .waiting: break
-        case .first: Task { await self.fly(key, work) }
-        }
+        if case .cancelled = entry { waiter.resume(throwing: CancellationError()) }
     }
 
-    private func fly(_ key: Key?, _ work: @Sendable () async throws -> Value) async {
+    private func leave(_ ticket: Int, _ key: Key?) {
+        let (waiter, task): (Waiter?, Task<Void, Never>?) = state.withLock { state in
+            // A ticket is used once, so this can't reach a waiter of later work with the same key.
+            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: ticket) else { return (nil, nil) }
+            guard abandoned == .isCancelled, state.flights[key]?.waiters.isEmpty == true else { return (waiter, nil) }
+            return (waiter, state.flights.removeValue(forKey: key)?.task)
+        }
+        task?.cancel()
+        waiter?.resume(throwing: CancellationError())
+    }
+
+    private func fly(_ key: Key?, _ number: Int, _ work: @Sendable () async throws -> Value) async {
         let result: Result<Value, any Error>
         do {
             result = .success(try await work())
         } catch {
             result = .failure(error)
         }
-        let waiters = state.withLock { $0.flights.removeValue(forKey: key) }
+        let waiters = state.withLock { state in
+            // Abandoned work may end after other work with the same key has begun.
+            state.flights[key]?.number == number ? state.flights.removeValue(forKey: key)?.waiters : nil
+        }
         guard let waiters else { return }
         for waiter in waiters.values { waiter.resume(with: result) }
     }
@@ -101,10 +129,4 @@ extension SingleFlight where Key == Never {
 
     /// How many callers are waiting; 0 when nothing is running.
     public var waiters: Int { count(nil) }
-}
-
-/// Whether the present task's work is to be its own alone: neither started for others nor shared with them. So it is where work
-/// is only tried out, since its outcome would be of no use to those who mean it.
-package enum SoloFlight {
-    @TaskLocal package static var isDue = false
 }

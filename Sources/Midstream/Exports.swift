@@ -1,5 +1,8 @@
 @_exported public import Interception
+@_exported public import MidstreamAuthentication
+@_exported public import MidstreamCookies
 @_exported public import MidstreamCore
+@_exported public import MidstreamTasks
 @_exported public import MidstreamURLSession
 
 #if Curl && os(Linux)

@@ -3,8 +3,8 @@ public import MidstreamCore
 
 /// Signs each request that goes on the wire to one of its origins.
 ///
-/// It stands at ``MidstreamCore/Stage/exchange``, and should be the last one listed there: what changes a request after it
-/// makes the signature wrong. A redirect to another origin goes unsigned.
+/// It stands at ``MidstreamCore/InterceptorStage/exchange`` with the rank ``MidstreamCore/InterceptorRank/signing``, so that what
+/// cookies and caches add is signed too. One of ordinary rank that changes the request there makes the signature wrong. A redirect to another origin goes unsigned.
 public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
     /// What signs.
     public let signer: Signer
@@ -23,13 +23,16 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
     }
 
     /// `.exchange`.
-    public var stage: Stage { .exchange }
+    public var stage: InterceptorStage { .exchange }
+
+    /// `.signing`.
+    public var rank: InterceptorRank { .signing }
 
     /// Signs the request and passes it on.
     ///
     /// - Throws: What the signer and `next` throw.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        guard try scope.contains(request.urlText, of: request) else { return try await next(request) }
+        guard try scope.contains(request.urlText, in: next.call) else { return try await next(request) }
         var signed = request
         try await signer.sign(&signed)
         return try await next(signed)
@@ -37,7 +40,7 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
 
     /// Says whether the request would be signed; doesn't sign it, since that may take credentials from elsewhere.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        try scope.contains(request.urlText, of: request) ? "would sign the request" : "doesn't sign for this origin"
+        try scope.contains(request.urlText) ? "would sign the request" : "doesn't sign for this origin"
     }
 }
 

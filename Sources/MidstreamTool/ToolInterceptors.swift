@@ -3,7 +3,7 @@ import Midstream
 
 /// Names the call, so that a server's log can be searched for it.
 struct RequestID: RequestInterceptor {
-    let stage = Stage.call
+    let stage = InterceptorStage.call
 
     func intercept(request: inout HTTPRequest) async throws {
         if !request.headers.contains("X-Request-ID") { request.headers["X-Request-ID"] = request.id.uuidString.lowercased() }
@@ -12,7 +12,7 @@ struct RequestID: RequestInterceptor {
 
 /// Says who asks.
 struct UserAgent: RequestInterceptor {
-    let stage = Stage.call
+    let stage = InterceptorStage.call
 
     func intercept(request: inout HTTPRequest) async throws {
         request.headers[.userAgent] = "midst/\(Arguments.versionNumber)"
@@ -28,7 +28,7 @@ struct AcceptAnything: RequestInterceptor {
 
 /// Leaves the transport's measurements in the trace.
 struct WireTimes: HTTPInterceptor {
-    let stage = Stage.exchange
+    let stage = InterceptorStage.exchange
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let response = try await next(request)
@@ -56,7 +56,7 @@ struct WireTimes: HTTPInterceptor {
 
 /// Prints what goes on the wire and what comes back, secrets withheld.
 struct WireLog: HTTPInterceptor {
-    let stage = Stage.exchange
+    let stage = InterceptorStage.exchange
     let isOn: Bool
     var print: @Sendable (String) -> Void = { Terminal.printError($0) }
 

@@ -44,7 +44,7 @@ struct FromValidatorsAndRetries {
     }
 
     struct EveryVerdict: HTTPValidator {
-        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
             switch response.status {
             case .ok:
                 return .next  // no objection
@@ -127,7 +127,7 @@ struct FromValidatorsAndRetries {
             let data: [String: String]?
         }
 
-        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
             let envelope = try response.decode(Envelope.self)  // what it throws ends the call: no retry
 
             guard envelope.code == 0 else {
@@ -155,7 +155,7 @@ struct FromValidatorsAndRetries {
         ])
         var configuration = HTTPClient.Configuration()
         configuration.clock = clock
-        configuration.timeout = .zero
+        configuration.timeout = nil
         // The client, with the validator after the default one
         configuration.validators.append(MyBadWSValidator())
         let client = HTTPClient(
@@ -188,7 +188,7 @@ struct FromValidatorsAndRetries {
         /// What gets a new token.
         let tokenRefreshRequest: HTTPRequest
 
-        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
             guard response.status == .unauthorized else {
                 return .next
             }
@@ -214,7 +214,7 @@ struct FromValidatorsAndRetries {
         }
         var configuration = HTTPClient.Configuration()
         configuration.clock = clock
-        configuration.timeout = .zero
+        configuration.timeout = nil
         let login = HTTPRequest(.post, "https://api.example.com/login")
         configuration.validators.insert(SilentLoginValidator(tokenRefreshRequest: login), at: 0)
         let client = HTTPClient(
@@ -237,7 +237,7 @@ struct FromValidatorsAndRetries {
         let errors = Recorder()
         var configuration = HTTPClient.Configuration()
         configuration.clock = clock
-        configuration.timeout = .zero
+        configuration.timeout = nil
         // What is done to the original request before it is sent again.
         let patchRequest: @Sendable (inout HTTPRequest) async throws -> Void = { request in
             request.headers[.authorization] = "Bearer abcdefg"
@@ -296,7 +296,7 @@ struct FromValidatorsAndRetries {
             let transport = StubTransport { HTTPResponse(status: .ok, request: $0) }
             var configuration = HTTPClient.Configuration()
             configuration.clock = clock
-            configuration.timeout = .zero
+            configuration.timeout = nil
             configuration.maxRetries = 1
             configuration.validators = [
                 CallbackValidator { _, request in

@@ -63,7 +63,7 @@ struct GuideExamples {
 
     /// Answers with the last good response when the server can't be reached or fails.
     struct LastGoodAnswer: HTTPInterceptor {
-        let stage = Stage.call
+        let stage = InterceptorStage.call
         private let memory = AnswerMemory(limit: 100)
 
         func intercept(

@@ -9,7 +9,7 @@ struct PipelineExamples {
 
     /// Names the call. Once per call: the name is the same on every attempt.
     struct RequestName: RequestInterceptor {
-        let stage = Stage.call
+        let stage = InterceptorStage.call
 
         func intercept(request: inout HTTPRequest) async throws {
             request.headers["X-Request-ID"] = request.id.uuidString
@@ -25,7 +25,7 @@ struct PipelineExamples {
 
     /// Sees what goes on the wire and what comes back. Once per exchange, redirects included.
     struct WireLog: HTTPInterceptor {
-        let stage = Stage.exchange
+        let stage = InterceptorStage.exchange
         let write: @Sendable (String) -> Void
 
         func intercept(
@@ -121,7 +121,7 @@ struct PipelineExamples {
 
     /// Answers by itself: nothing further in hears of the request.
     struct Offline: HTTPInterceptor {
-        let stage = Stage.call
+        let stage = InterceptorStage.call
         let isOffline: @Sendable () -> Bool
 
         func intercept(
@@ -146,7 +146,7 @@ struct PipelineExamples {
 
     /// Asks the mirror when the main server can't be reached.
     struct Mirror: HTTPInterceptor {
-        let stage = Stage.exchange
+        let stage = InterceptorStage.exchange
         let host: String
 
         func intercept(
@@ -206,7 +206,7 @@ struct PipelineExamples {
     struct SealValidator: HTTPValidator {
         func validate(
             _ response: HTTPResponse, for request: HTTPRequest
-        ) async throws -> Verdict {
+        ) async throws -> HTTPVerdict {
             guard response.headers["X-Seal"] == nil else { return .next }
             response.note("no seal")
             return .retry(.immediate)

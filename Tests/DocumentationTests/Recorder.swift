@@ -14,7 +14,7 @@ final class Recorder: Sendable {
         ClosureResponseInterceptor(name) { _ in self.write(name) }
     }
 
-    func interceptor(_ name: String, stage: Stage = .attempt) -> ClosureHTTPInterceptor {
+    func interceptor(_ name: String, stage: InterceptorStage = .attempt) -> ClosureHTTPInterceptor {
         ClosureHTTPInterceptor(name, stage: stage) { request, next in
             self.write("\(name) ↓")
             defer { self.write("\(name) ↑") }

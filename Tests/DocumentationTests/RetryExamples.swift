@@ -30,7 +30,7 @@ struct RetryExamples {
             let state: String
         }
 
-        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
             switch try response.decode(Report.self).state {
             case "ready": .next
             case "pending": .retry(.delayed(.seconds(2)))
@@ -51,7 +51,7 @@ struct RetryExamples {
         configuration.maxRetries = 10
         configuration.validators = [DefaultValidator(), ReportIsReady()]
         configuration.clock = clock
-        configuration.timeout = .zero
+        configuration.timeout = nil
         let client = HTTPClient(configuration: configuration, transport: transport)
         let answer = Task { try await client.send(HTTPRequest("https://api.example.com/report")) }
         await clock.waitForSleepers()
@@ -79,7 +79,7 @@ struct RetryExamples {
         let clock = TestClock()
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = count
-        configuration.timeout = .zero
+        configuration.timeout = nil
         configuration.clock = clock
         configuration.retryBudget = nil
         configuration.validators = [CallbackValidator { _, _ in .retry(strategy) }]
@@ -284,20 +284,19 @@ struct RetryExamples {
         #expect(transport.requests.map(\.method) == [.get, .post, .get, .get])
     }
 
-    @Test("A transformer changes responses before they are judged")
-    func transformer() async throws {
+    @Test("A response interceptor changes responses before they are judged")
+    func responseInterceptor() async throws {
         let transport = StubTransport(status: .ok, body: .text(#")]}',{"state": "ready"}"#))
         var configuration = HTTPClient.Configuration()
         configuration.validators = [DefaultValidator(), ReportIsReady()]
-        configuration.transformers = [
+        let client = HTTPClient(configuration: configuration, transport: transport) {
             ClosureResponseInterceptor("StripPrefix") { response in
                 let prefix = Array(")]}',".utf8)
                 if let bytes = response.body.bytes, bytes.starts(with: prefix) {
                     response.body = .bytes(Array(bytes.dropFirst(prefix.count)))
                 }
             }
-        ]
-        let client = HTTPClient(configuration: configuration, transport: transport)
+        }
         let response = try await client.send(HTTPRequest("https://api.example.com/report"))
         #expect(response.data == Data(#"{"state": "ready"}"#.utf8))
     }
@@ -315,7 +314,7 @@ struct RetryExamples {
         let lines = try page.lines()
         for row in [
             "| `configuration.maxRetries` | \(configuration.maxRetries) |",
-            "| `configuration.timeout`, for an attempt | \(configuration.timeout.components.seconds) s |",
+            "| `configuration.timeout`, for an attempt | \(try #require(configuration.timeout).components.seconds) s |",
             "| `configuration.maximumRetryAfter` | \(configuration.maximumRetryAfter.components.seconds) s |",
             "| `DefaultValidator.allowsEmptyResponses` | \(validator.allowsEmptyResponses) |",
         ] {

@@ -98,7 +98,7 @@ struct TestingExamples {
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = 1
         configuration.clock = clock
-        configuration.timeout = .zero  // it would sleep on the clock, too
+        configuration.timeout = nil  // it would sleep on the clock, too
         let client = HTTPClient(
             baseURL: "https://api.example.com", configuration: configuration, transport: stub)
 
@@ -133,7 +133,7 @@ struct TestingExamples {
     }
 
     struct Fallback: HTTPInterceptor {
-        let stage = Stage.call
+        let stage = InterceptorStage.call
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             do {
                 return try await next(request)

@@ -1,5 +1,6 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite struct StubTransportTests {

@@ -44,7 +44,7 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
         var configuration = HTTPClient.Configuration()
         configuration.validators = []
         configuration.redirects = .refuse
-        configuration.timeout = .zero
+        configuration.timeout = nil
         change(&configuration)
         return HTTPClient(configuration: configuration, transport: transport)
     }

@@ -79,7 +79,7 @@ extension Options {
     private func throughPipeline() async throws -> Outcome {
         // Without the timeout, whose task costs many times what an interceptor does.
         var configuration = HTTPClient.Configuration()
-        configuration.timeout = .zero
+        configuration.timeout = nil
         let client = client(on: ImmediateTransport(), configuration: configuration)
         for _ in 0..<requests / 10 { _ = try await client.send(HTTPRequest(url)) }
         let before = Reading()

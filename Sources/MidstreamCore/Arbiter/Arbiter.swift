@@ -1,27 +1,51 @@
-internal import Interception
+package import Interception
 
 /// Decides about attempts: runs one, asks the validators, and acts on their verdict. Nothing else in a pipeline repeats a request
 /// because of its outcome, so everything that bounds retries (their number, the budget, the deadline) is here.
-final class Arbiter: HTTPInterceptor {
-    let configuration: HTTPClient.Configuration
-    let ledger: RetryLedger?
-    let alternates = AlternateRequests()
+package final class Arbiter: HTTPInterceptor {
+    let settings: ArbiterSettings
+    private let ledger: RetryLedger?
+    private let alternates: AlternateRequests
     private let pacing: Pacing?
 
-    init(_ configuration: HTTPClient.Configuration) {
-        self.configuration = configuration
-        ledger = configuration.retryBudget.map { RetryLedger($0) }
-        pacing = configuration.sharesRetryAfter ? Pacing(on: configuration.clock) : nil
+    package init(_ settings: ArbiterSettings) {
+        self.settings = settings
+        ledger = settings.retryBudget.map { RetryLedger($0, on: settings.clock) }
+        alternates = AlternateRequests()
+        pacing = settings.sharesRetryAfter ? Pacing(on: settings.clock) : nil
     }
 
-    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        var retries = Retries(of: request, configuration)
+    /// Where the client stands with its budget for retries; nil when it has none.
+    package var budget: RetryBudget.State? { ledger?.state }
+
+    /// The type of one of the validators of a request.
+    package func validatorName(_ number: Int, for request: HTTPRequest) -> String? {
+        let validators = request.validators ?? settings.validators
+        return validators.indices.contains(number) ? "\(type(of: validators[number]))" : nil
+    }
+
+    package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let deadline = request.deadline ?? settings.deadline
+        // Somebody further out may have set another one than that which the client keeps.
+        guard let call = next.call, deadline != call.deadline, let deadline else {
+            return try await attempts(of: request, next)
+        }
+        let left = deadline - call.stopwatch.elapsed
+        return try await TimeLimit(left, on: settings.clock).run(error: { _ in .deadlineExceeded(deadline) }) {
+            try await self.attempts(of: request, next)
+        }
+    }
+
+    private func attempts(of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var retries = Retries(of: request, next.call, settings)
         if retries.maximum > 0 { ledger?.countCall() }
         var lastCause: (any Error)?
         while true {
             try await keepPace(retries, after: lastCause)
-            let attempt = retries.attempt()
-            let outcome = try await outcome(of: attempt, next)
+            let attempt = Attempt(
+                request: retries.attempt(), answers: alternates.answers,
+                next: next.branching(to: next.call?.branch(), due: next.call?.due(in: retries.timeout) ?? .max))
+            let outcome = try await outcome(of: attempt)
             switch try await judge(outcome, of: attempt) {
             case .deliver(let response):
                 return response
@@ -35,25 +59,20 @@ final class Arbiter: HTTPInterceptor {
         }
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> String? {
-        let validators = request.validators ?? configuration.validators
+    package func plan(_ request: inout HTTPRequest) async throws -> String? {
+        let validators = request.validators ?? settings.validators
         let names = validators.isEmpty ? "no validators" : validators.map { "\(type(of: $0))" }.joined(separator: ", ")
-        return "up to \(1 + Retries(of: request, configuration).maximum) attempts; asks \(names)"
+        let maximum = Retries(of: request, nil, settings).maximum
+        return "up to \(maximum == .max ? maximum : 1 + maximum) attempts; asks \(names)"
     }
 
-    private func outcome(of attempt: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) async throws -> Outcome {
+    private func outcome(of attempt: Attempt) async throws -> Outcome {
         do {
-            var response = try await next(attempt)
-            // Validators may read what send() promises in memory, even where an interceptor answered with a stream.
-            try await response.buffer(as: attempt.call?.delivery ?? .streamed)
-            do {
-                // Whatever the validators make of it: the other calls are to know.
-                if let pacing, let asked = asked(by: response) { pacing.leaveAlone(response.request.urlText, for: asked) }
-                for transformer in configuration.transformers { try await transformer.intercept(response: &response) }
-            } catch {
-                response.body.close()
-                throw error
-            }
+            var response = try await attempt.next(attempt.request)
+            // Validators may read what is promised in memory, even where an interceptor answered with a stream.
+            try await attempt.next.position.deliver(&response)
+            // Whatever the validators make of it: the other calls are to know.
+            if let pacing, let asked = asked(by: response) { pacing.leaveAlone(response.request.urlText, for: asked) }
             return .response(response)
         } catch {
             // Cancellation is nobody's verdict, whatever further in has made of it.
@@ -65,7 +84,7 @@ final class Arbiter: HTTPInterceptor {
 
     /// How long the server asks to wait, as far as that is honoured.
     private func asked(by response: HTTPResponse?) -> Duration? {
-        response?.retryAfter.map { min($0, configuration.maximumRetryAfter) }
+        response?.retryAfter(at: settings.now).map { min($0, settings.maximumRetryAfter) }
     }
 
     /// Waits while the origin is to be left alone.
@@ -82,24 +101,24 @@ final class Arbiter: HTTPInterceptor {
                         request: retries.original, progress: .notSent)
             }
             retries.original.note("waits \(wait), as the server has asked other calls to")
-            try await configuration.clock.pause(for: wait)
+            try await settings.clock.pause(for: wait)
         }
     }
 
     /// Does what has to be done before the next attempt; throws when there will be none.
     private func prepare(
-        _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: HTTPRequest,
+        _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: Attempt,
         because cause: any Error, _ others: [any HTTPValidator]
     ) async throws {
         func end(_ reason: String, _ error: any Error) -> any Error {
-            attempt.note("attempt \(attempt.attempt): \(outcome.summary); not again: \(reason)")
+            attempt.request.note("attempt \(attempt.number): \(outcome.summary); not again: \(reason)")
             return error
         }
         if let refusal = retries.refusal(of: strategy, after: outcome, because: cause) {
             throw end(refusal.reason, refusal.error)
         }
         let delay = retries.delay(
-            strategy, atLeast: asked(by: outcome.response), for: attempt, random: configuration.random)
+            strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
         guard retries.allowsWaiting(delay) else { throw end("\(delay) would pass the deadline", cause) }
         if strategy.isAutomatic, let ledger, !ledger.takeRetry() {
             throw end("the client's budget is used up", retries.exhausted(cause, outcome, isBudget: true))
@@ -107,34 +126,41 @@ final class Arbiter: HTTPInterceptor {
         // What is given up must not hold its connection.
         attempt.giveUp(outcome.response)
         retries.count()
-        attempt.note(
-            "attempt \(attempt.attempt): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")")
+        attempt.request.note(
+            "attempt \(attempt.number): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")")
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
-            let response = try await alternates.send(
-                alternate, for: attempt, begunAt: retries.attemptStart, after: outcome, validators: others)
+            let response = try await alternates.send(alternate, for: attempt, after: outcome, validators: others)
             try await retries.change { try await then(&$0, response) }
         case .afterTask(_, let work, let onError):
             do {
                 try await retries.change(work)
             } catch {
                 if error is CancellationError { throw error }
-                attempt.note("the work before attempt \(attempt.attempt + 1) failed: \(TraceRecorder.text(of: error))")
+                attempt.request.note("the work before attempt \(attempt.number + 1) failed: \(TraceRecorder.text(of: error))")
                 await onError?(error)
             }
         }
         guard delay > .zero else { return try Task.checkCancellation() }
         // What came before it has taken its time, too.
         guard retries.allowsWaiting(delay) else { throw end("\(delay) would pass the deadline", cause) }
-        try await configuration.clock.pause(for: delay)
+        try await settings.clock.pause(for: delay)
     }
 }
 
-extension HTTPRequest {
-    /// Releases the connection of a response of this call that nobody will read, and of whatever it was made from.
+/// One attempt: what is sent, how it goes on, and which alternates' answers are news to it.
+struct Attempt: Sendable {
+    let request: HTTPRequest
+    let answers: AlternateAnswers
+    let next: Next<HTTPRequest, HTTPResponse>
+
+    /// 1 for the first.
+    var number: Int { request.attempt }
+
+    /// Releases the connection of a response that nobody will read, and of whatever it was made from.
     func giveUp(_ response: HTTPResponse?) {
         response?.body.close()
-        call?.closeOpenBodies()
+        next.call?.giveUp()
     }
 }

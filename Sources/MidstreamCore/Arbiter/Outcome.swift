@@ -1,3 +1,5 @@
+internal import Interception
+
 /// What an attempt brought.
 enum Outcome: Sendable {
     case response(HTTPResponse)
@@ -36,20 +38,18 @@ enum Judgement: Sendable {
 
 extension Arbiter {
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
-    func judge(_ outcome: Outcome, of attempt: HTTPRequest) async throws -> Judgement {
+    func judge(_ outcome: Outcome, of attempt: Attempt) async throws -> Judgement {
         var outcome = outcome
-        var attempt = attempt
-        let arbiter = attempt.noteAuthor
-        let validators = attempt.validators ?? configuration.validators
+        let request = attempt.request
+        let validators = request.validators ?? settings.validators
         for (place, validator) in validators.enumerated() {
-            let verdict: Verdict
-            attempt.noteAuthor = arbiter.asking(validator: place)
+            let verdict: HTTPVerdict
             do {
-                switch outcome {
-                case .response(var response):
-                    if let call = attempt.call { response.hand(to: attempt.noteAuthor, of: call) }
-                    verdict = try await validator.validate(response, for: attempt)
-                case .failure(let error): verdict = try await validator.validate(error, for: attempt)
+                verdict = try await speaking(place, in: attempt) { [outcome] in
+                    switch outcome {
+                    case .response(let response): try await validator.validate(response, for: request)
+                    case .failure(let error): try await validator.validate(error, for: request)
+                    }
                 }
             } catch {
                 if error is CancellationError || Task.isCancelled {
@@ -74,6 +74,16 @@ extension Arbiter {
         case .response(let response): return .deliver(response)
         case .failure(let error): return .fail(error, nil)
         }
+    }
+
+    /// Has a validator's notes put down to it, if anybody writes them down.
+    private func speaking<Value: Sendable>(
+        _ speaker: Int, in attempt: Attempt, _ body: () async throws -> Value
+    ) async throws -> Value {
+        var position = attempt.next.position
+        guard position.call?.recorder != nil else { return try await body() }
+        position.speaker = Int16(clamping: speaker)
+        return try await ChainPosition.local.withValue(position) { try await body() }
     }
 }
 

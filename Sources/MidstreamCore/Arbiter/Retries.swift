@@ -4,26 +4,25 @@ struct Retries {
     private(set) var original: HTTPRequest
     /// How many retries are allowed.
     let maximum: Int
-    /// When the present attempt began, in nanoseconds of the monotonic clock.
-    private(set) var attemptStart: UInt64 = 0
-    private let timeout: Duration
+    /// How long one attempt may take; nil: no limit.
+    let timeout: Duration?
     private let deadline: Duration?
+    private let call: Call?
     private var made = 0
     private var previousDelay: Duration?
 
-    init(of request: HTTPRequest, _ configuration: HTTPClient.Configuration) {
+    init(of request: HTTPRequest, _ call: Call?, _ settings: ArbiterSettings) {
         original = request
-        maximum = max(0, request.maxRetries ?? configuration.maxRetries)
-        timeout = request.timeout ?? configuration.timeout
-        deadline = (request.deadline ?? configuration.deadline).flatMap { $0 > .zero ? $0 : nil }
+        self.call = call
+        maximum = max(0, request.maxRetries ?? settings.maxRetries)
+        timeout = request.timeout ?? settings.timeout
+        deadline = request.deadline ?? settings.deadline
     }
 
     /// The request of the next attempt.
-    mutating func attempt() -> HTTPRequest {
-        attemptStart = monotonicNanoseconds()
+    func attempt() -> HTTPRequest {
         var attempt = original
         attempt.attempt = made + 1
-        attempt.attemptEnd = timeout > .zero ? original.call.map { $0.stopwatch.elapsed + timeout } : nil
         return attempt
     }
 
@@ -35,7 +34,7 @@ struct Retries {
 
     /// Says why the strategy may not be followed; nil when it may.
     func refusal(of strategy: RetryStrategy, after outcome: Outcome, because cause: any Error) -> Refusal? {
-        guard original.call?.isAlternate != true || !strategy.isAlternate else {
+        guard call?.sharing == nil || !strategy.isAlternate else {
             return Refusal(reason: "it is sent on behalf of another request already", error: cause)
         }
         // An alternate is worth one resend even where no retries are allowed, or it would be of no use by default.
@@ -62,7 +61,7 @@ struct Retries {
         case .response where !strategy.isAutomatic: return true
         case .failure(let error as HTTPError) where error.progress == .notSent: return true
         default:
-            return original.method.isIdempotent || original.headers.contains(.idempotencyKey) || original.allowsUnsafeRetry
+            return original.isRepeatable
         }
     }
 
@@ -84,7 +83,7 @@ struct Retries {
 
     /// Whether a wait would end before the call's deadline.
     func allowsWaiting(_ delay: Duration) -> Bool {
-        guard let deadline, let call = original.call else { return true }
+        guard let deadline, let call else { return true }
         return call.stopwatch.elapsed + delay < deadline
     }
 

@@ -19,7 +19,8 @@ extension HTTPClient.Configuration: CustomReflectable {
         return Mirror(
             self,
             children: [
-                "headers": headers, "query": URLText.redacted("?\(items)"), "timeout": timeout, "deadline": deadline as Any,
+                "headers": headers, "query": URLText.redacted("?\(items)"), "timeout": timeout as Any,
+                "deadline": deadline as Any,
                 "maxRetries": maxRetries, "validators": validators.map { "\(type(of: $0))" },
                 "maximumBufferedBody": maximumBufferedBody, "clock": "\(type(of: clock))", "recordsTrace": recordsTrace,
             ], displayStyle: .struct)

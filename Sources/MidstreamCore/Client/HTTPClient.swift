@@ -14,8 +14,7 @@ public final class HTTPClient: Sendable {
     private let arbiter: Arbiter
     private let assembled: Pipeline
     private let query: String?
-    /// The origin of the base URL, which credentials are meant for unless they are given for others.
-    let baseOrigin: OriginMatch?
+    package let baseOrigin: OriginMatch?
 
     /// Makes a client.
     ///
@@ -34,13 +33,13 @@ public final class HTTPClient: Sendable {
         self.transport = transport
         let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
         query = items.isEmpty ? nil : items.joined(separator: "&")
-        arbiter = Arbiter(configuration)
+        arbiter = Arbiter(configuration.arbiterSettings)
         assembled = Pipeline(
             client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
     }
 
     /// Where the client stands with its budget for retries; nil when it has none.
-    public var retryBudget: RetryBudget.State? { arbiter.ledger?.state }
+    public var retryBudget: RetryBudget.State? { arbiter.budget }
 
     /// The order in which requests of this client pass; it prints itself by stage.
     public var pipeline: PipelineDescription { PipelineDescription(assembled) }
@@ -76,60 +75,80 @@ public final class HTTPClient: Sendable {
     ///
     /// - Throws: What would keep the request from being sent, such as ``HTTPError/Code/invalidRequest``.
     public func explain(_ request: HTTPRequest) async throws -> Explanation {
-        let (start, pipeline) = try prepared(request, delivery: .buffered(upTo: configuration.maximumBufferedBody))
-        return try await Explanation(of: start, given: request, in: pipeline, configuration)
-    }
-
-    /// Sends a request on behalf of a call that failed.
-    func sendAlternate(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), isAlternate: true)
+        let start = try prepared(request)
+        let limits = CallLimits(
+            timeout: configuration.timeout, deadline: configuration.deadline, maxRetries: configuration.maxRetries,
+            redirects: configuration.redirects)
+        return try await pipeline(for: request).rehearse(start, given: request, limits: limits) {
+            Call(
+                owner: self, requestID: start.id, delivery: .buffered(upTo: configuration.maximumBufferedBody),
+                checkedURL: start.urlText, recorder: nil, rehearsal: Rehearsal())
+        }
     }
 
     private func run(
-        _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
+        _ request: HTTPRequest, delivery: BodyDelivery, sharing: (any ExchangeSharing)? = nil
     ) async throws -> HTTPResponse {
-        let (request, pipeline) = try prepared(request, delivery: delivery, isAlternate: isAlternate)
-        try Rehearsal.refuse(request)
+        let prepared = try prepared(request)
+        try Rehearsal.refuse(prepared)
+        let pipeline = pipeline(for: request)
+        let recorder = configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil
+        let deadline = request.deadline ?? configuration.deadline
+        let call = Call(
+            owner: self, requestID: prepared.id, delivery: delivery, checkedURL: prepared.urlText, recorder: recorder,
+            deadline: deadline, sharing: sharing)
+        defer { recorder?.end() }
         do {
-            guard let deadline = request.deadline ?? configuration.deadline else {
-                return try await run(request, through: pipeline)
+            var response: HTTPResponse
+            if deadline == nil {
+                response = try await run(prepared, through: pipeline, as: call)
+            } else {
+                response = try await TimeLimit(deadline, on: configuration.clock).run(error: { .deadlineExceeded($0) }) {
+                    try await self.run(prepared, through: pipeline, as: call)
+                }
             }
-            return try await TimeLimit(deadline, on: configuration.clock).run(error: { .deadlineExceeded($0) }) {
-                try await self.run(request, through: pipeline)
-            }
+            response.record = recorder
+            return response
         } catch let error as HTTPError {
-            throw error.completed(request: request, trace: Trace(request.call))
+            throw error.completed(request: prepared, record: recorder)
         }
     }
 
-    private func run(_ request: HTTPRequest, through pipeline: Pipeline) async throws -> HTTPResponse {
-        var response = try await Call.$current.withValue(request.call) {
-            try await pipeline.run(request, isTraced: request.call?.recorder != nil)
-        }
-        // An interceptor may have answered by itself, with a stream, or with a response that it has kept from another call.
-        try await response.buffer(as: request.call?.delivery ?? .streamed)
-        if response.call !== request.call { response.request.call = request.call }
+    private func run(_ request: HTTPRequest, through pipeline: Pipeline, as call: Call) async throws -> HTTPResponse {
+        var response = try await pipeline.run(request, as: call)
+        // An interceptor may have answered by itself with a stream.
+        try await ChainPosition(run: call).deliver(&response)
         return response
     }
 
-    /// The request with an absolute URL and with what the client adds, ready for the pipeline that it is to pass through.
-    private func prepared(
-        _ request: HTTPRequest, delivery: BodyDelivery, isAlternate: Bool = false
-    ) throws -> (HTTPRequest, Pipeline) {
+    /// The request with an absolute URL and with what the client adds.
+    private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
         var prepared = request
         do {
             prepared.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
             prepared.completeHeaders(defaults: configuration.headers)
         } catch let error as HTTPError {
-            throw error.completed(request: request, trace: nil)
+            throw error.completed(request: request, record: nil)
         }
-        let pipeline = request.interceptors.isEmpty ? assembled : assembled.adding(request: request.interceptors)
         prepared.attempt = 1
-        prepared.noteAuthor = .nobody
-        prepared.call = Call(
-            client: self, delivery: delivery, isAlternate: isAlternate, pipeline: pipeline,
-            checkedURL: prepared.urlText)
-        return (prepared, pipeline)
+        return prepared
+    }
+
+    /// The client's interceptors and those of the request, unless they are at work on it already.
+    private func pipeline(for request: HTTPRequest) -> Pipeline {
+        let own = request.interceptors
+        if own.isEmpty || ChainPosition.current?.call?.requestID == request.id { return assembled }
+        return assembled.adding(request: own)
+    }
+}
+
+extension HTTPClient: CallOwner {
+    package var clock: any Clock<Duration> { configuration.clock }
+
+    package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
+
+    package func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
+        try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), sharing: sharing)
     }
 }
 
@@ -145,10 +164,11 @@ extension HTTPRequest {
 
 extension HTTPError {
     /// The error with what the client knows and the place of its origin didn't.
-    fileprivate func completed(request: HTTPRequest, trace: Trace?) -> HTTPError {
+    fileprivate func completed(request: HTTPRequest, record: TraceRecorder?) -> HTTPError {
         var error = self
         error.request = error.request ?? request
-        error.trace = error.trace ?? trace
+        error.record = error.record ?? record
+        if let response = error.response, response.record == nil { error.response?.record = record }
         return error
     }
 }

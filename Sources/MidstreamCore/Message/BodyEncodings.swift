@@ -25,7 +25,8 @@ extension HTTPBody {
 }
 
 extension String {
-    var formEncoded: String {
+    /// The text as it stands in a form (WHATWG URL §5.2).
+    package var formEncoded: String {
         var encoded = ""
         for byte in utf8 {
             switch byte {

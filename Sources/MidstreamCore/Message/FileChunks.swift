@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Platform
 
 /// Reads a file in chunks of 128 KiB.
 ///
@@ -39,13 +33,7 @@ final class FileChunks {
         var result = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
             repeat {
-                #if canImport(Darwin)
-                    result = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-                #elseif canImport(Glibc)
-                    result = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                #else
-                    result = Musl.read(descriptor, buffer.baseAddress, buffer.count)
-                #endif
+                result = System.read(descriptor, buffer.baseAddress, buffer.count)
             } while result < 0 && errno == EINTR
             count = max(0, result)
         }

@@ -35,8 +35,8 @@ public struct HTTPError: Error, Sendable {
     public package(set) var response: HTTPResponse?
     /// The error behind this one.
     public let underlying: (any Error)?
-    /// What was done to the request up to the failure.
-    public package(set) var trace: Trace?
+    /// What whoever has handled the request has written down about it; nothing that the error itself knows anything of.
+    package var record: (any Sendable)?
     /// How far the request had come.
     public let progress: Progress
 
@@ -47,14 +47,14 @@ public struct HTTPError: Error, Sendable {
     ///   - progress: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
     public init(
         _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
-        underlying: (any Error)? = nil, trace: Trace? = nil, progress: Progress? = nil
+        underlying: (any Error)? = nil, progress: Progress? = nil
     ) {
         self.code = code
         self.message = message.isEmpty ? code.rawValue : message
         self.request = request
         self.response = response
         self.underlying = underlying
-        self.trace = trace
+        record = response?.record
         self.progress = progress ?? (response == nil ? .maybeProcessed : .answered)
     }
 }
@@ -114,7 +114,7 @@ extension HTTPError {
         HTTPError(.timeout, "The attempt took longer than its timeout allows.", progress: progress)
     }
 
-    static func deadlineExceeded(_ allowed: Duration) -> HTTPError {
+    package static func deadlineExceeded(_ allowed: Duration) -> HTTPError {
         HTTPError(.deadlineExceeded, "The call took longer than \(allowed).")
     }
 

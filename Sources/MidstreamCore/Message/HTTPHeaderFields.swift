@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+internal import Platform
 
 extension HTTPHeaders: Sequence {
     /// A field: its name as it was given, and its value.
@@ -128,7 +122,7 @@ extension HTTPHeaders {
 
 extension Collection<UInt8> where Self: BidirectionalCollection {
     /// The bytes without spaces, tabs and line ends at either end.
-    var trimmed: SubSequence {
+    package var trimmed: SubSequence {
         let isSpace = { (byte: UInt8) in byte == 32 || byte == 9 || byte == 13 || byte == 10 }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
             return self[startIndex..<startIndex]

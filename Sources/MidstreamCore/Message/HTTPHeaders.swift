@@ -109,6 +109,11 @@ public struct HTTPHeaders: Sendable {
         name.isSensitive || sensitiveNames.contains(name)
     }
 
+    /// Removes what must not go to another origin: whatever is secret, and `Host`, which names the old one.
+    package mutating func removeCredentials() {
+        for (name, _) in self where isSensitive(name) || name == .host { remove(name) }
+    }
+
     /// Whether there is no field.
     public var isEmpty: Bool { bytes.isEmpty }
 

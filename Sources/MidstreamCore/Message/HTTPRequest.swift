@@ -1,20 +1,14 @@
 public import Foundation
-internal import Interception
 
 /// A request: a value that describes what to send and how.
 ///
 /// Handing one on costs two reference counts, whatever it holds; an interceptor changes a copy and passes that on.
 public struct HTTPRequest: Identifiable, Sendable {
     /// What the request says. A pipeline hands it on many times, so it has one element, whose storage copies of the request share
-    /// until one of them is changed. What changes on the way through a pipeline stands beside it, so as not to have it copied.
+    /// until one of them is changed.
     private var fields: ContiguousArray<Fields>
-    /// What belongs to the call that the request is part of; nil outside the pipeline.
-    package var call: Call?
-    /// Whose notes are left on it.
-    var noteAuthor = NoteAuthor.nobody
+    /// Stands beside them, since it changes on the way through a pipeline.
     private var attemptNumber: Int32 = 1
-    /// Nanoseconds; the largest number: no limit.
-    private var attemptLimit = Int64.max
 
     private struct Fields: Sendable {
         var id: UUID
@@ -22,11 +16,11 @@ public struct HTTPRequest: Identifiable, Sendable {
         var urlText: String
         var headers: HTTPHeaders
         var body: HTTPBody
-        var rare: Rare?
+        var context = RequestContext()
     }
 
     /// Identifies the call. Given when the request is made, kept by copies, the same on every attempt and redirect.
-    public internal(set) var id: UUID {
+    public package(set) var id: UUID {
         get { fields[0].id }
         set { fields[0].id = newValue }
     }
@@ -62,10 +56,10 @@ public struct HTTPRequest: Identifiable, Sendable {
         set { attemptNumber = Int32(clamping: newValue) }
     }
 
-    /// When the present attempt has to be over, counted from the start of the call; nil: no limit.
-    package var attemptEnd: Duration? {
-        get { attemptLimit == .max ? nil : .nanoseconds(attemptLimit) }
-        set { attemptLimit = newValue?.wholeNanoseconds ?? .max }
+    /// Typed values that travel with the request and never go on the wire: its settings, and what interceptors leave for each other.
+    public var context: RequestContext {
+        get { fields[0].context }
+        _modify { yield &fields[0].context }
     }
 
     /// Whether nothing that it says can have been changed between the two; false says nothing.
@@ -119,100 +113,12 @@ public struct HTTPRequest: Identifiable, Sendable {
 }
 
 extension HTTPRequest {
-    private struct Settings: Sendable {
-        var timeout: Duration?
-        var deadline: Duration?
-        var maxRetries: Int?
-        var redirects: RedirectPolicy?
-        var interceptors: [any HTTPInterceptor] = []
-        var validators: [any HTTPValidator]?
-        var allowsUnsafeRetry = false
-        var context = RequestContext()
-        var transferObserver: TransferObserver?
-    }
-
-    /// The settings that most requests leave alone, on the heap so that the others don't carry them.
-    private final class Rare: Sendable {
-        let settings: Settings
-        init(_ settings: Settings) { self.settings = settings }
-    }
-
-    private static let usual = Settings()
-
-    private var rare: Rare? { fields[0].rare }
-
-    private subscript<Value>(setting: WritableKeyPath<Settings, Value>) -> Value {
-        get { (rare?.settings ?? Self.usual)[keyPath: setting] }
-        set {
-            var settings = rare?.settings ?? Self.usual
-            settings[keyPath: setting] = newValue
-            fields[0].rare = Rare(settings)
-        }
-    }
-
-    /// How long one attempt may take; nil: the client's. Zero or less: no limit.
-    ///
-    /// It counts from the attempt's start, redirects included, to the last byte that is buffered; for a streamed response to the
-    /// head. It ends the exchange that is on the wire. An interceptor that waits for something of its own isn't interrupted by
-    /// it, but by the ``deadline``; its next exchange then finds the time used up.
-    public var timeout: Duration? {
-        get { rare?.settings.timeout }
-        set { self[\.timeout] = newValue }
-    }
-
-    /// How long the whole call may take, retries, waits and interceptors included; nil: the client's. It cancels whatever is
-    /// going on.
-    public var deadline: Duration? {
-        get { rare?.settings.deadline }
-        set { self[\.deadline] = newValue }
-    }
-
-    /// How many times the call may be retried; nil: the client's.
-    public var maxRetries: Int? {
-        get { rare?.settings.maxRetries }
-        set { self[\.maxRetries] = newValue }
-    }
-
-    /// What to do about redirects; nil: the client's.
-    public var redirects: RedirectPolicy? {
-        get { rare?.settings.redirects }
-        set { self[\.redirects] = newValue }
-    }
-
-    /// Interceptors of this request alone. In each stage they run outside the client's.
-    public var interceptors: [any HTTPInterceptor] {
-        get { rare?.settings.interceptors ?? [] }
-        set { self[\.interceptors] = newValue }
-    }
-
-    /// Validators in place of the client's; nil: the client's.
-    public var validators: [any HTTPValidator]? {
-        get { rare?.settings.validators }
-        set { self[\.validators] = newValue }
-    }
-
-    /// Whether it may be sent again after a failure although its method isn't idempotent; false by default.
-    public var allowsUnsafeRetry: Bool {
-        get { rare?.settings.allowsUnsafeRetry ?? false }
-        set { self[\.allowsUnsafeRetry] = newValue }
-    }
-
-    /// Values that interceptors leave for each other.
-    public var context: RequestContext {
-        get { rare?.settings.context ?? Self.usual.context }
-        set { self[\.context] = newValue }
-    }
-
-    /// Who hears how many bytes have gone over the wire; nobody by default.
-    package var transferObserver: TransferObserver? {
-        get { rare?.settings.transferObserver }
-        set { self[\.transferObserver] = newValue }
-    }
-
-    /// How much time the present attempt has left, zero or less when it is over; nil: no limit.
-    package var timeLeft: Duration? {
-        guard let attemptEnd, let call else { return nil }
-        return attemptEnd - call.stopwatch.elapsed
+    /// The request as a part of the call that another one is part of, since a closure may have made it from nothing.
+    package func takingPlace(of other: HTTPRequest) -> HTTPRequest {
+        var request = self
+        request.id = other.id
+        request.attemptNumber = other.attemptNumber
+        return request
     }
 }
 

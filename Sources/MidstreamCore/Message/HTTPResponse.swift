@@ -8,23 +8,16 @@ public struct HTTPResponse: Sendable {
     public var headers: HTTPHeaders
     /// The body: in memory after ``HTTPClient/send(_:)``, still arriving after ``HTTPClient/stream(_:)``.
     public var body: HTTPBody
-    /// What interceptors rarely touch, on the heap: responses are handed on many times, and each time their bytes are moved.
-    private var rest: Rest
-    /// Whose notes are left on it.
-    var noteAuthor = NoteAuthor.nobody
+    /// What interceptors rarely touch. Responses are handed on many times, and each time their bytes are moved; so it has one element,
+    /// whose storage copies share until one of them is changed.
+    private var rest: ContiguousArray<Rest>
 
-    private final class Rest: Sendable {
-        let request: HTTPRequest
-        let version: HTTPVersion
-        let trailers: HTTPHeaders?
-        let metrics: TransportMetrics?
-
-        init(_ request: HTTPRequest, _ version: HTTPVersion, _ trailers: HTTPHeaders?, _ metrics: TransportMetrics?) {
-            self.request = request
-            self.version = version
-            self.trailers = trailers
-            self.metrics = metrics
-        }
+    private struct Rest: Sendable {
+        var request: HTTPRequest
+        var version: HTTPVersion
+        var trailers: HTTPHeaders?
+        var metrics: TransportMetrics?
+        var record: (any Sendable)?
     }
 
     /// Makes a response, as transports, stubs and tests do.
@@ -39,55 +32,44 @@ public struct HTTPResponse: Sendable {
         self.status = status
         self.headers = headers
         self.body = body
-        rest = Rest(request, version, trailers, metrics)
+        rest = [Rest(request: request, version: version, trailers: trailers, metrics: metrics)]
     }
 
     /// The request as it went on the wire.
     public package(set) var request: HTTPRequest {
-        get { rest.request }
-        set { rest = Rest(newValue, rest.version, rest.trailers, rest.metrics) }
+        get { rest[0].request }
+        set { rest[0].request = newValue }
     }
-
-    /// The call that it belongs to.
-    var call: Call? { rest.request.call }
 
     /// The version of HTTP that it came with.
     public var version: HTTPVersion {
-        get { rest.version }
-        set { rest = Rest(rest.request, newValue, rest.trailers, rest.metrics) }
+        get { rest[0].version }
+        set { rest[0].version = newValue }
     }
 
     /// The fields after the body (RFC 9110 §6.5); for a streamed response known once its body has been read to the end.
     public var trailers: HTTPHeaders? {
-        get { rest.trailers ?? body.incoming?.trailers }
-        set { rest = Rest(rest.request, rest.version, newValue, rest.metrics) }
+        get { rest[0].trailers ?? body.incoming?.trailers }
+        set { rest[0].trailers = newValue }
     }
 
     /// The transport's measurements; for a streamed response known once its body has been read to the end.
     public var metrics: TransportMetrics? {
-        get { rest.metrics ?? body.incoming?.metrics }
-        set { rest = Rest(rest.request, rest.version, rest.trailers, newValue) }
+        get { rest[0].metrics ?? body.incoming?.metrics }
+        set { rest[0].metrics = newValue }
+    }
+
+    /// What whoever has handled the response has written down about it; nothing that the message itself knows anything of.
+    package var record: (any Sendable)? {
+        get { rest[0].record }
+        set { rest[0].record = newValue }
     }
 
     /// The URL that answered, redirects followed.
     public var url: URL { request.url }
 
-    /// What was done to the request and the response, by whom, in what order and how long it took.
-    public var trace: Trace { Trace(request.call) }
-
     /// The body as far as it is in memory; empty when it is a stream.
     public var data: Data { Data(body.bytes ?? []) }
-
-    /// Decodes the buffered body as JSON.
-    ///
-    /// - Throws: ``HTTPError/Code/decoding``, which says where the body isn't what was expected and has the decoder's error
-    ///   behind it; also when the body is a stream, which has to be collected first.
-    public func decode<T: Decodable>(_ type: T.Type = T.self, decoder: JSONDecoder = JSONDecoder()) throws -> T {
-        guard body.bytes != nil else {
-            throw HTTPError(.decoding, "The body is a stream; collect it before decoding.", request: request, response: self)
-        }
-        return try PayloadDecoding(of: self).decode(type, from: data, by: decoder)
-    }
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -1,4 +1,4 @@
-/// A key under which interceptors leave a value on a request for each other.
+/// A key under which a request carries a value.
 ///
 /// ```swift
 /// enum Tenant: RequestContextKey { static let defaultValue = "public" }
@@ -13,19 +13,22 @@ public protocol RequestContextKey {
 
 /// Typed values that travel with a request through the pipeline and never go on the wire.
 public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    private var values = KeyedValues()
 
     /// Nothing set.
     public init() {}
 
     /// The value of a key; its default when none is set.
     public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value {
-        get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
-        set { values[ObjectIdentifier(key)] = newValue }
+        get { values[key] ?? Key.defaultValue }
+        set { values[key] = newValue }
     }
 
+    /// Whether nothing has been set.
+    package var isEmpty: Bool { values.isEmpty }
+
     /// How many values are set; not what they are, since they may be secret.
-    public var description: String { "\(values.count) values" }
+    public var description: String { values.description }
 
     /// Shows no values, since they may be secret.
     public var customMirror: Mirror { Mirror(self, children: []) }

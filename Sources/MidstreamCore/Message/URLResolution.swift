@@ -7,7 +7,7 @@ extension URLText {
     ///   - query: Items that are added behind the text's own and the base's.
     /// - Throws: ``HTTPError/Code/invalidRequest`` when there is no such URL, it isn't http or https, or it holds characters
     ///   that could end a line of the request.
-    static func resolve(_ text: String, base: String?, query: String?) throws -> String {
+    package static func resolve(_ text: String, base: String?, query: String?) throws -> String {
         if query == nil {
             if PlainURL.isAbsolute(text) { return text }
             if let base, let joined = PlainURL.joined(text, to: base) { return joined }
@@ -32,7 +32,7 @@ extension URLText {
 
     /// The URL that a `Location` names, seen from the URL that answered (RFC 3986 §5.2, RFC 9110 §10.2.2); nil when it is none
     /// that can be requested. A fragment is inherited.
-    static func resolve(location: String, from current: String) -> String? {
+    package static func resolve(location: String, from current: String) -> String? {
         let base = URLText(current)
         var target = URLText(String(location.utf8.trimmed) ?? location)
         if target.scheme == nil {

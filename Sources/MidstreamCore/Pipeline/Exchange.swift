@@ -1,3 +1,5 @@
+internal import Interception
+
 /// The innermost part of a pipeline: one request to the transport, one response from it.
 struct Exchange: Sendable {
     private let transport: any HTTPTransport
@@ -10,49 +12,50 @@ struct Exchange: Sendable {
         informed = transport as? any ExchangeTransport
     }
 
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let request = try checked(request.withinCall)
+    func send(_ request: HTTPRequest, at position: ChainPosition) async throws -> HTTPResponse {
+        let call = position.call
+        let request = try checked(request, of: call)
         try Task.checkCancellation()
-        request.call?.closeOpenBodies()
-        let observer = request.transferObserver
-        let delivery = request.call?.delivery ?? .streamed
-        // Its arrival can be watched only while it arrives; it is collected here.
-        var options = ExchangeOptions(delivery: observer?.watchesDownload == true ? .streamed : delivery, isChecked: true)
-        guard let left = request.timeLeft, let stopwatch = request.call?.stopwatch else {
-            return try await deliver(request, options, as: delivery, observer)
+        if let sharing = call?.sharing {
+            return try await sharing.response(to: request) { try await self.exchange(request, call, position) }
         }
-        guard left > .zero else { throw HTTPError.timeout(progress: .notSent) }
-        // The transport's own timer saves a task for each exchange.
-        if informed?.keepsTime == true, stopwatch.isOnSystemClock, options.delivery != .streamed {
-            options.timeLimit = left
-            return try await deliver(request, options, as: delivery, observer)
-        }
-        let limit = TimeLimit(left, on: stopwatch.clock)
-        return try await limit.run(error: { _ in .timeout() }) { [options] in
-            try await deliver(request, options, as: delivery, observer)
-        }
+        return try await exchange(request, call, position)
     }
 
-    private func deliver(
-        _ request: HTTPRequest, _ options: ExchangeOptions, as delivery: BodyDelivery, _ observer: TransferObserver?
-    ) async throws -> HTTPResponse {
-        var sent = request
-        if let observer { sent.body = observer.observing(sent: request.body) }
-        var response =
-            if let informed { try await informed.send(sent, options) } else { try await transport.send(sent) }
-        if let observer {
-            response.request.body = request.body
-            response.body = observer.observing(received: response.body)
+    private func exchange(_ request: HTTPRequest, _ call: Call?, _ position: ChainPosition) async throws -> HTTPResponse {
+        let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
+        var options = ExchangeOptions(delivery: delivery, isChecked: true)
+        var response: HTTPResponse
+        if let left = position.timeLeft, let stopwatch = call?.stopwatch {
+            guard left > .zero else { throw HTTPError.timeout(progress: .notSent) }
+            // The transport's own timer saves a task for each exchange.
+            if informed?.keepsTime == true, stopwatch.isOnSystemClock, delivery != .streamed {
+                options.timeLimit = left
+                response = try await deliver(request, options)
+            } else {
+                let limit = TimeLimit(left, on: stopwatch.clock)
+                response = try await limit.run(error: { _ in .timeout() }) { [options] in
+                    try await deliver(request, options)
+                }
+            }
+        } else {
+            response = try await deliver(request, options)
         }
-        try await response.buffer(as: delivery)
-        if delivery == .streamed { request.call?.opened(response.body) }
+        if case .streamed = delivery { call?.opened(response.body) }
+        return response
+    }
+
+    private func deliver(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
+        var response =
+            if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
+        if case .buffered(let limit) = options.delivery { try await response.buffer(upTo: limit) }
         return response
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.
-    func checked(_ request: HTTPRequest) throws -> HTTPRequest {
+    func checked(_ request: HTTPRequest, of call: Call?) throws -> HTTPRequest {
         var request = request
-        if request.urlText != request.call?.checkedURL {
+        if request.urlText != call?.checkedURL {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
             request.moveCredentialsToHeader()
         }
@@ -62,13 +65,15 @@ struct Exchange: Sendable {
     }
 }
 
-extension HTTPResponse {
-    /// Takes the body into memory, if it is to be delivered like that and isn't there yet.
-    mutating func buffer(as delivery: BodyDelivery) async throws {
-        guard case .buffered(let limit) = delivery, body.bytes == nil else { return }
-        let arriving = body
-        body = .bytes(try await arriving.collect(upTo: limit))
-        trailers = trailers ?? arriving.incoming?.trailers
-        metrics = metrics ?? arriving.incoming?.metrics
+private enum ArrivalKey: RequestContextKey {
+    static let defaultValue = false
+}
+
+extension HTTPRequest {
+    /// Whether an interceptor wants to see the response's body while it arrives, although the caller wants it as a whole. Whoever
+    /// hands the response on may leave collecting it to the client.
+    package var isWatchedArriving: Bool {
+        get { context[ArrivalKey.self] }
+        set { context[ArrivalKey.self] = newValue }
     }
 }

@@ -7,14 +7,14 @@ package final class Pipeline: Sendable {
         package let interceptor: any HTTPInterceptor
         package let name: String
         package let place: Place
-        package let scope: Scope
+        package let scope: InterceptorScope
     }
 
     /// The stages, and what stands between them.
     package enum Place: Int, Comparable, Sendable {
         case call, arbiter, attempt, redirects, exchange
 
-        init(_ stage: Stage) {
+        init(_ stage: InterceptorStage) {
             switch stage {
             case .call: self = .call
             case .attempt: self = .attempt
@@ -23,7 +23,7 @@ package final class Pipeline: Sendable {
         }
 
         /// The stage that it belongs to in the eyes of a reader.
-        package var stage: Stage {
+        package var stage: InterceptorStage {
             switch self {
             case .call, .arbiter: .call
             case .attempt, .redirects: .attempt
@@ -35,7 +35,8 @@ package final class Pipeline: Sendable {
     }
 
     package let elements: [Element]
-    package let transportName: String
+    /// What traces and descriptions say about the elements.
+    package let legend: TraceLegend
     /// The innermost part, for the checks that it makes.
     let exchange: Exchange
     private let traced: ChainLinks<HTTPRequest, HTTPResponse>
@@ -43,15 +44,18 @@ package final class Pipeline: Sendable {
 
     private init(_ elements: [Element], transportName: String, exchange: Exchange) {
         self.elements = elements
-        self.transportName = transportName
+        legend = TraceLegend(
+            elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName)
         self.exchange = exchange
-        let terminal: @Sendable (HTTPRequest) async throws -> HTTPResponse = { try await exchange.send($0) }
+        let terminal: @Sendable (HTTPRequest, ChainPosition) async throws -> HTTPResponse = { request, position in
+            try await exchange.send(request, at: position)
+        }
         let interceptors: [any Interceptor<HTTPRequest, HTTPResponse>] = elements.map(\.interceptor.generic)
         plain = ChainLinks(interceptors, terminal: terminal)
         traced = ChainLinks(interceptors, observer: TraceObserver(), terminal: terminal)
     }
 
-    convenience init(
+    package convenience init(
         client interceptors: [any HTTPInterceptor], arbiter: Arbiter, redirects: Redirects, transport: any HTTPTransport
     ) {
         let builtIn = [
@@ -64,25 +68,31 @@ package final class Pipeline: Sendable {
     }
 
     /// The pipeline with interceptors of one request added: in each stage outside the client's.
-    func adding(request interceptors: [any HTTPInterceptor]) -> Pipeline {
+    package func adding(request interceptors: [any HTTPInterceptor]) -> Pipeline {
         Pipeline(
-            Self.sorted(Self.elements(interceptors, scope: .request) + elements), transportName: transportName,
+            Self.sorted(Self.elements(interceptors, scope: .request) + elements), transportName: legend.transport,
             exchange: exchange)
     }
 
-    func run(_ request: HTTPRequest, isTraced: Bool) async throws -> HTTPResponse {
-        try await (isTraced ? traced : plain).run(request, at: 0, within: -1)
+    package func run(_ request: HTTPRequest, as call: Call) async throws -> HTTPResponse {
+        let position = ChainPosition(run: call)
+        return try await ChainPosition.local.withValue(position) {
+            try await (call.recorder == nil ? plain : traced).run(request, from: 0, at: position)
+        }
     }
 
-    /// By place; elements of the same place stay in the order given.
+    /// By place, rank and scope; elements of which these are the same stay in the order given.
     private static func sorted(_ elements: [Element]) -> [Element] {
         elements.enumerated().sorted { a, b in
-            a.element.place == b.element.place ? a.offset < b.offset : a.element.place < b.element.place
+            (a.element.place, a.element.interceptor.rank, a.element.scope.depth, a.offset)
+                < (b.element.place, b.element.interceptor.rank, b.element.scope.depth, b.offset)
         }.map(\.element)
     }
 
     /// Chains taken apart and staged interceptors put where they belong.
-    private static func elements(_ interceptors: [any HTTPInterceptor], scope: Scope, at stage: Stage? = nil) -> [Element] {
+    private static func elements(
+        _ interceptors: [any HTTPInterceptor], scope: InterceptorScope, at stage: InterceptorStage? = nil
+    ) -> [Element] {
         interceptors.flatMap { interceptor -> [Element] in
             switch interceptor {
             case let chain as ChainedHTTPInterceptor: elements(chain.interceptors, scope: scope, at: stage)
@@ -97,12 +107,13 @@ package final class Pipeline: Sendable {
     }
 }
 
-/// Who put an interceptor into a pipeline.
-public enum Scope: String, Sendable, Hashable, Codable {
-    /// The request: it serves this request alone.
-    case request
-    /// The client: it serves all requests.
-    case client
-    /// The library: it is always there.
-    case builtIn
+extension InterceptorScope {
+    /// The outer scope comes first.
+    fileprivate var depth: Int {
+        switch self {
+        case .request: 0
+        case .client: 1
+        case .builtIn: 2
+        }
+    }
 }

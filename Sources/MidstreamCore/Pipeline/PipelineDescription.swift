@@ -5,9 +5,9 @@ public struct PipelineDescription: Sendable, CustomStringConvertible {
         /// The interceptor's name.
         public let name: String
         /// The stage that it stands at.
-        public let stage: Stage
+        public let stage: InterceptorStage
         /// Who put it there.
-        public let scope: Scope
+        public let scope: InterceptorScope
     }
 
     /// The interceptors, outermost first.
@@ -15,30 +15,20 @@ public struct PipelineDescription: Sendable, CustomStringConvertible {
     /// The name of the transport's type.
     public let transport: String
 
-    init(_ pipeline: Pipeline) {
-        entries = pipeline.elements.map { Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }
-        transport = pipeline.transportName
+    package init(_ pipeline: Pipeline) {
+        entries = pipeline.legend.entries.map { Entry(name: $0.name, stage: $0.stage, scope: $0.scope) }
+        transport = pipeline.legend.transport
     }
 
     /// A line for each interceptor under the heading of its stage, outermost first, the transport last.
     public var description: String {
         var lines: [String] = []
-        for stage in Stage.allCases {
+        for stage in InterceptorStage.allCases {
             lines.append("\(stage)")
             for entry in entries where entry.stage == stage {
                 lines.append("  \(entry.name)" + (entry.scope == .client ? "" : "  (\(entry.scope.label))"))
             }
         }
         return (lines + ["transport", "  \(transport)"]).joined(separator: "\n")
-    }
-}
-
-extension Scope {
-    package var label: String {
-        switch self {
-        case .request: "of the request"
-        case .client: "of the client"
-        case .builtIn: "built in"
-        }
     }
 }

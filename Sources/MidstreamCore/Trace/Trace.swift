@@ -1,20 +1,20 @@
 /// What was done to a request and its response: by whom, in what order, and how long it took.
 ///
 /// Recorded while the call runs, worked out when it is looked at; so looking again later may show more of a call that still runs.
-/// Values of secret headers aren't in it.
+/// Values of secret headers aren't in it. It keeps neither the client nor any body alive.
 public struct Trace: Sendable {
-    private let call: Call?
+    private let recorder: TraceRecorder?
 
-    package init(_ call: Call?) { self.call = call }
+    package init(_ recorder: TraceRecorder?) { self.recorder = recorder }
 
     /// One pass through an interceptor or the transport.
     public struct Span: Sendable, Hashable, Codable {
         /// The interceptor's name, or the transport's.
         public let name: String
         /// The stage that it stands at; nil for the transport.
-        public let stage: Stage?
+        public let stage: InterceptorStage?
         /// Who put it into the pipeline.
-        public let scope: Scope
+        public let scope: InterceptorScope
         /// Which attempt it belongs to; 1 is the first.
         public let attempt: Int
         /// When it began, in nanoseconds from the start of the call.
@@ -45,18 +45,13 @@ public struct Trace: Sendable {
     }
 
     /// The outermost passes; a single one for a call. Empty when nothing was recorded.
-    public var spans: [Span] {
-        guard let call, let recorder = call.recorder else { return [] }
-        return TraceAssembly(recorder.snapshot, start: recorder.start, pipeline: call.pipeline).roots
-    }
+    public var spans: [Span] { recorder.map { TraceAssembly($0.snapshot).roots } ?? [] }
 
     /// How many passes were not kept because there were too many; 0 for any reasonable call.
-    public var droppedSpans: Int { call?.recorder?.snapshot.dropped ?? 0 }
+    public var droppedSpans: Int { recorder?.snapshot.dropped ?? 0 }
 }
 
 extension Trace: Encodable {
     /// Encodes the spans.
     public func encode(to encoder: any Encoder) throws { try spans.encode(to: encoder) }
 }
-
-extension Stage: Codable {}

@@ -15,9 +15,11 @@ package struct TraceRecorder: Sendable {
     }
 
     struct Recording {
+        let legend: TraceLegend
+        let start: UInt64
         var passes: [Pass] = []
         var requests = Versions<RequestSnapshot>()
-        /// The request that was seen last, without its call, which holds this.
+        /// The request that was seen last; none once the call is over, since it would keep its body alive.
         var lastRequest: HTTPRequest?
         var responses = Versions<ResponseSnapshot>()
         var failures: [String] = []
@@ -29,31 +31,27 @@ package struct TraceRecorder: Sendable {
         mutating func see(_ request: HTTPRequest) {
             if let lastRequest, request.isUnchanged(since: lastRequest) { return }
             if !requests.isLast({ $0.isOf(request) }) { requests.append(RequestSnapshot(request)) }
-            var seen = request
-            seen.call = nil
-            lastRequest = seen
+            lastRequest = request
         }
     }
 
     /// A call that passes through more than this is summed up, so that an endless retry can't fill the memory.
     static let maximumPasses = 2_000
 
-    let start: UInt64
-    /// What the transport is among the elements.
-    private let transport: Int32
     private let recording: Locked<Recording>
 
-    init(pipeline: Pipeline) {
-        start = monotonicNanoseconds()
-        transport = Int32(pipeline.elements.count)
-        var empty = Recording()
-        empty.passes.reserveCapacity(pipeline.elements.count + 2)
+    package init(_ legend: TraceLegend) {
+        var empty = Recording(legend: legend, start: monotonicNanoseconds())
+        empty.passes.reserveCapacity(legend.entries.count + 2)
         recording = Locked(empty)
     }
 
     var snapshot: Recording { recording.withLock { $0 } }
 
-    func begin(_ element: Int32, _ request: HTTPRequest, within parent: Int32) -> Int32 {
+    /// Lets go of what is needed only while the call runs.
+    package func end() { recording.withLock { $0.lastRequest = nil } }
+
+    package func begin(_ element: Int32, _ request: HTTPRequest, within parent: Int32) -> Int32 {
         let now = monotonicNanoseconds()
         return recording.withLock { recording in
             guard recording.passes.count < Self.maximumPasses else {
@@ -67,20 +65,22 @@ package struct TraceRecorder: Sendable {
         }
     }
 
-    func end(_ pass: Int32, _ response: HTTPResponse) {
+    package func end(_ pass: Int32, _ response: HTTPResponse) {
         guard pass >= 0 else { return }
         let now = monotonicNanoseconds()
         recording.withLock { recording in
             if !recording.responses.isLast({ $0.isOf(response) }) { recording.responses.append(ResponseSnapshot(response)) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].response = Int32(recording.responses.count - 1)
-            if recording.passes[Int(pass)].element == transport, let resends = response.metrics?.resends, resends > 0 {
+            if recording.passes[Int(pass)].element == recording.legend.entries.count, let resends = response.metrics?.resends,
+                resends > 0
+            {
                 recording.notes.append((pass, "sent again by the transport\(resends > 1 ? ", \(resends) times" : "")"))
             }
         }
     }
 
-    func end(_ pass: Int32, _ error: any Error) {
+    package func end(_ pass: Int32, _ error: any Error) {
         guard pass >= 0 else { return }
         let now = monotonicNanoseconds()
         let text = Self.text(of: error)
@@ -91,7 +91,7 @@ package struct TraceRecorder: Sendable {
         }
     }
 
-    func note(_ text: String, pass: Int32) {
+    package func note(_ text: String, pass: Int32) {
         guard pass >= 0 else { return }
         recording.withLock { recording in
             if recording.notes.count < Self.maximumPasses { recording.notes.append((pass, text)) }
@@ -100,56 +100,12 @@ package struct TraceRecorder: Sendable {
 
     /// A text rather than the error itself, which may hold the request and with it this recorder; and of an unknown error only
     /// the name, since nobody knows what else it would say.
-    static func text(of error: any Error) -> String {
+    package static func text(of error: any Error) -> String {
         if let error = error as? HTTPError { return "\(error.code): \(error.message)" }
         if error is CancellationError { return "cancelled" }
         let type = "\(type(of: error))"
         guard Mirror(reflecting: error).displayStyle == .enum else { return type }
         let label = Mirror(reflecting: error).children.first?.label ?? "\(error)"
         return label.isToken ? "\(type).\(label)" : type
-    }
-}
-
-/// The distinct states that a message went through. Most calls have one, which needs no array.
-struct Versions<Snapshot> {
-    private var first: Snapshot?
-    private var others: [Snapshot] = []
-
-    var count: Int { first == nil ? 0 : others.count + 1 }
-    var all: [Snapshot] { (first.map { [$0] } ?? []) + others }
-
-    /// Whether the last state fulfils a condition. Looks at it in place, since copying it costs more than most conditions.
-    func isLast(_ condition: (borrowing Snapshot) -> Bool) -> Bool {
-        if let last = others.last { return condition(last) }
-        guard let first else { return false }
-        return condition(first)
-    }
-
-    subscript(index: Int32) -> Snapshot? {
-        index == 0 ? first : others.indices.contains(Int(index) - 1) ? others[Int(index) - 1] : nil
-    }
-
-    mutating func append(_ snapshot: Snapshot) {
-        if first == nil { first = snapshot } else { others.append(snapshot) }
-    }
-}
-
-/// Watches a pipeline for the recorder of the call that passes through it.
-final class TraceObserver: ChainObserver {
-    func willRun(_ index: Int32, with request: inout HTTPRequest, within parent: Int32) -> Int32 {
-        guard let recorder = (request.call ?? Call.current)?.recorder else { return -1 }
-        let pass = recorder.begin(index, request, within: parent)
-        request.noteAuthor = NoteAuthor(pass: pass)
-        return pass
-    }
-
-    func didRun(_ pass: Int32, within parent: Int32, with request: HTTPRequest, returned response: inout HTTPResponse) {
-        guard let call = request.call ?? Call.current else { return }
-        call.recorder?.end(pass, response)
-        response.hand(to: NoteAuthor(pass: parent), of: call)
-    }
-
-    func didRun(_ pass: Int32, with request: HTTPRequest, threw error: any Error) {
-        (request.call ?? Call.current)?.recorder?.end(pass, error)
     }
 }

@@ -18,7 +18,7 @@ public import MidstreamCore
 /// server offers nothing else, and without a quality as in RFC 2069; `userhash`, and names in UTF-8. Of several challenges the
 /// one with SHA-256 is answered.
 ///
-/// It stands at ``MidstreamCore/Stage/exchange``, since each answer is good for one method and target: a hop of a redirect is
+/// It stands at ``MidstreamCore/InterceptorStage/exchange``, since each answer is good for one method and target: a hop of a redirect is
 /// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request
 /// whose body can be read once, and was, can't be sent again, so its 401 is returned.
 public final class DigestInterceptor: HTTPInterceptor {
@@ -59,14 +59,17 @@ public final class DigestInterceptor: HTTPInterceptor {
     public static func randomNonce() -> String { (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal }
 
     /// `.exchange`.
-    public var stage: Stage { .exchange }
+    public var stage: InterceptorStage { .exchange }
+
+    /// `.signing`.
+    public var rank: InterceptorRank { .signing }
 
     /// Sends the request, with an answer to the known challenge if there is one, and again when it is challenged.
     ///
     /// - Throws: What `next` throws; ``MidstreamCore/HTTPError/Code/unsupported`` for a challenge that asks for a digest of a
     ///   body that isn't in memory.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        guard !request.headers.contains(.authorization), try scope.contains(request.urlText, of: request),
+        guard !request.headers.contains(.authorization), try scope.contains(request.urlText, in: next.call),
             let origin = HTTPOrigin(request.urlText)
         else { return try await next(request) }
         var use = use(of: nil, for: origin)
@@ -90,7 +93,7 @@ public final class DigestInterceptor: HTTPInterceptor {
 
     /// Says what would be done about a challenge; uses up no nonce.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard try scope.contains(request.urlText, of: request), let origin = HTTPOrigin(request.urlText) else {
+        guard try scope.contains(request.urlText), let origin = HTTPOrigin(request.urlText) else {
             return "no credentials for this origin"
         }
         if request.headers.contains(.authorization) { return "the request has credentials of its own" }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+internal import Platform
 internal import Interception
 
 /// A listening loopback socket and the pipe that ends the wait for connections.
@@ -59,7 +53,7 @@ final class Listener: Sendable {
             ]
             guard poll(&waiting, 2, -1) > 0 || errno == EINTR, waiting[1].revents == 0 else { return nil }
             guard waiting[0].revents != 0 else { continue }
-            let accepted = acceptDescriptor(descriptor)
+            let accepted = System.accept(descriptor)
             if accepted >= 0 { return Socket(descriptor: accepted) }
             // Out of descriptors: the connection stays in the queue, and asking again at once would spin.
             if errno == EMFILE || errno == ENFILE { _ = poll(&waiting[1], 1, 10) }
@@ -128,13 +122,7 @@ final class Listener: Sendable {
         var length = socklen_t(MemoryLayout<Address>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                #if canImport(Darwin)
-                    let result = Darwin.bind(descriptor, generic, length)
-                #elseif canImport(Glibc)
-                    let result = Glibc.bind(descriptor, generic, length)
-                #elseif canImport(Musl)
-                    let result = Musl.bind(descriptor, generic, length)
-                #endif
+                let result = System.bind(descriptor, generic, length)
                 return result == 0 && getsockname(descriptor, generic, &length) == 0
             }
         }
@@ -142,6 +130,3 @@ final class Listener: Sendable {
         return port(address)
     }
 }
-
-/// `accept(2)`, whose name is hidden inside the listener.
-private func acceptDescriptor(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+internal import Platform
 internal import Interception
 
 /// The peer has gone, or the server is shutting down: nothing more can be done on the connection.
@@ -50,13 +44,7 @@ final class Socket: Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            #if canImport(Darwin)
-                let count = Darwin.send(descriptor, part.baseAddress, part.count, flags)
-            #elseif canImport(Glibc)
-                let count = Glibc.send(descriptor, part.baseAddress, part.count, flags)
-            #elseif canImport(Musl)
-                let count = Musl.send(descriptor, part.baseAddress, part.count, flags)
-            #endif
+            let count = System.send(descriptor, part.baseAddress, part.count, flags)
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {
@@ -99,7 +87,7 @@ final class Socket: Sendable {
     /// Closes at once. Harmless when repeated.
     func close() {
         isOpen.withLock { isOpen in
-            if isOpen { _ = closeDescriptor(descriptor) }
+            if isOpen { _ = System.close(descriptor) }
             isOpen = false
         }
     }
@@ -116,6 +104,3 @@ enum SocketOption {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 }
-
-/// `close(2)`, whose name is hidden inside types that have a `close()` of their own.
-func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -58,16 +58,26 @@ extension RecordingTransport: ExchangeTransport {
                 } else {
                     try await base.send(request)
                 }
-            keep(request, .success(response.logged), since: start)
+            keep(request, .success(response.withoutArrivingBody), since: start)
             return response
         } catch {
-            keep(request, .failure((error as? HTTPError)?.logged ?? error), since: start)
+            keep(request, .failure(error), since: start)
             throw error
         }
     }
 
     private func keep(_ request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, since start: Duration) {
-        let exchange = Exchange(request: request.logged, result: result, start: start, duration: elapsed() - start)
+        let exchange = Exchange(request: request, result: result, start: start, duration: elapsed() - start)
         log.withLock { $0.append(exchange) }
+    }
+}
+
+extension HTTPResponse {
+    /// The response as a log keeps it: a body that is still arriving is its reader's.
+    fileprivate var withoutArrivingBody: HTTPResponse {
+        guard body.incoming != nil else { return self }
+        var copy = self
+        copy.body = .empty
+        return copy
     }
 }

@@ -70,7 +70,7 @@ public struct StubTransport: HTTPTransport {
     /// - Throws: What the closure throws; `CancellationError` when the task is cancelled already.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        log.withLock { $0.append(request.logged) }
+        log.withLock { $0.append(request) }
         return try await respond(request)
     }
 }

@@ -1,12 +1,7 @@
 #if canImport(FoundationNetworking)
     internal import Foundation
     internal import MidstreamCore
-
-    #if canImport(Glibc)
-        internal import Glibc
-    #elseif canImport(Musl)
-        internal import Musl
-    #endif
+    internal import Platform
 
     /// A file that only this process's user can read, and that goes with the object; one without a name also goes with the
     /// process.

@@ -58,9 +58,9 @@ struct RetryBudgetTests {
 
     @Test("what is older than the window doesn't count, to a tenth of it")
     func window() {
-        let time = Locked<UInt64>(0)
-        let ledger = RetryLedger(RetryBudget(share: 0.5, reserve: 1, window: .seconds(10))) { time.withLock { $0 } }
-        func set(_ seconds: Double) { time.withLock { $0 = UInt64(seconds * 1e9) } }
+        let clock = TestClock()
+        let ledger = RetryLedger(RetryBudget(share: 0.5, reserve: 1, window: .seconds(10)), on: clock)
+        func set(_ seconds: Double) { clock.advance(to: TestClock.Instant(offset: .seconds(seconds))) }
         for _ in 1...4 { ledger.countCall() }
         #expect((1...4).map { _ in ledger.takeRetry() } == [true, true, true, false])
         set(9.9)
@@ -85,7 +85,7 @@ struct RetryBudgetTests {
             (RetryBudget(share: 0, reserve: 1, window: .seconds(-5)), 1),
         ])
     func odd(budget: RetryBudget, allowed: Int) {
-        let ledger = RetryLedger(budget) { 0 }
+        let ledger = RetryLedger(budget, on: TestClock())
         for _ in 1...10 { ledger.countCall() }
         #expect(ledger.state.calls == 10)
         #expect(ledger.takeRetry() == (allowed == 1))

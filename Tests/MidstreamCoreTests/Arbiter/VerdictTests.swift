@@ -9,7 +9,7 @@ struct VerdictTests {
     private let bench = ArbiterBench()
     private let request = HTTPRequest("/")
 
-    private func saying(_ steps: Steps, _ name: String, _ verdict: @escaping @Sendable (HTTPResponse) throws -> Verdict)
+    private func saying(_ steps: Steps, _ name: String, _ verdict: @escaping @Sendable (HTTPResponse) throws -> HTTPVerdict)
         -> CallbackValidator
     {
         CallbackValidator { response, _ in
@@ -18,34 +18,38 @@ struct VerdictTests {
         }
     }
 
-    @Test("E1 transformers run in order, once per attempt, and before the validators")
-    func transformers() async throws {
+    @Test("E1 response interceptors run once per attempt, and before the validators")
+    func responseInterceptors() async throws {
         let steps = Steps()
         let stub = StubTransport(sequence: [.respond(503), .respond(200, headers: ["A": "0"])])
-        let client = bench.client(stub, maxRetries: 1, validators: [AlwaysRetry(), saying(steps, "validator") { _ in .next }]) {
-            $0.transformers = ["1", "2"].map { name in
-                ClosureResponseInterceptor { response in
-                    steps.note("transformer \(name)")
-                    response.headers["A"] = (response.headers["A"] ?? "") + name
-                }
+        let appending = ["1", "2"].map { name in
+            ClosureResponseInterceptor { response in
+                steps.note("interceptor \(name)")
+                response.headers["A"] = (response.headers["A"] ?? "") + name
             }
+        }
+        let client = bench.client(stub, maxRetries: 1, validators: [AlwaysRetry(), saying(steps, "validator") { _ in .next }]) {
+            _ in
+        } interceptors: {
+            ChainedResponseInterceptor.chain(inOrder: appending)
         }
         let response = try await client.send(request)
         #expect(response.headers["A"] == "012")
         #expect(
             steps.all == [
-                "transformer 1", "transformer 2", "transformer 1", "transformer 2", "validator 200",
+                "interceptor 1", "interceptor 2", "interceptor 1", "interceptor 2", "validator 200",
             ])
     }
 
-    @Test("E1 what a transformer throws reaches the caller as it is, and its response is closed")
-    func throwingTransformer() async throws {
+    @Test("E1 what a response interceptor throws reaches the caller as it is, and its response is closed")
+    func throwingInterceptor() async throws {
         let body = ArrivingBody()
         let stub = StubTransport { HTTPResponse(status: .ok, body: .incoming(body), request: $0) }
-        let client = bench.client(stub) {
-            $0.transformers = [ClosureResponseInterceptor { _ in throw Failure("transformer") }]
+        let client = bench.client(stub) { _ in
+        } interceptors: {
+            ClosureResponseInterceptor { _ in throw Failure("interceptor") }
         }
-        await #expect(throws: Failure("transformer")) { try await client.stream(request) }
+        await #expect(throws: Failure("interceptor")) { try await client.stream(request) }
         #expect(body.closings > 0)
     }
 
@@ -86,8 +90,8 @@ struct VerdictTests {
     @Test("E2 a validator may answer a failure with a response, which the later ones judge")
     func fallback() async throws {
         struct Fallback: HTTPValidator {
-            func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict { .next }
-            func validate(_ error: any Error, for request: HTTPRequest) async throws -> Verdict {
+            func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { .next }
+            func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
                 .nextWith(HTTPResponse(status: 203, request: request))
             }
         }
@@ -137,8 +141,8 @@ struct VerdictTests {
     func failures() async {
         struct Listener: HTTPValidator {
             let steps: Steps
-            func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict { .next }
-            func validate(_ error: any Error, for request: HTTPRequest) async throws -> Verdict {
+            func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { .next }
+            func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
                 steps.note("\(error)")
                 return .next
             }

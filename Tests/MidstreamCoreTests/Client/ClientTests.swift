@@ -61,7 +61,7 @@ struct ClientTests {
 
     @Test("send() buffers what an interceptor answers with, and its limit holds")
     func bufferedAnswer() async throws {
-        for stage in Stage.allCases {
+        for stage in InterceptorStage.allCases {
             let limited = configuration { $0.maximumBufferedBody = 5 }
             func client(answering text: String) -> HTTPClient {
                 HTTPClient(configuration: limited, transport: StubTransport.ok) {
@@ -102,8 +102,8 @@ struct ClientTests {
     }
 
     private struct Judge: HTTPValidator {
-        let verdict: @Sendable (HTTPResponse) throws -> Verdict
-        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict { try verdict(response) }
+        let verdict: @Sendable (HTTPResponse) throws -> HTTPVerdict
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { try verdict(response) }
     }
 
     @Test("E2 the first verdict that isn't next decides, and a replaced response is what later validators see")
@@ -138,8 +138,9 @@ struct ClientTests {
         #expect(await httpError { try await client.send(lenient) }?.code == .unacceptableStatus)
     }
 
-    @Test("errors of the user's own interceptors reach the caller unwrapped, from any stage", arguments: Stage.allCases)
-    func userErrors(stage: Stage) async {
+    @Test(
+        "errors of the user's own interceptors reach the caller unwrapped, from any stage", arguments: InterceptorStage.allCases)
+    func userErrors(stage: InterceptorStage) async {
         let client = HTTPClient(transport: StubTransport.ok) {
             ClosureRequestInterceptor(stage: stage) { _ in throw Failure("own") }
         }

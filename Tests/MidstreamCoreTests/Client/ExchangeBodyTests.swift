@@ -21,30 +21,43 @@ struct ExchangeBodyTests {
         #expect(try await response.body.collect() == Array("hello".utf8))
     }
 
-    @Test("C3 the first response is closed when a second one is asked for")
-    func closedForSecond() async throws {
+    @Test("C3 two responses of one call can be open at once, and whoever gives one up closes it", arguments: [false, true])
+    func twoAtOnce(isBuffered: Bool) async throws {
         let (first, second) = (ArrivingBody(), ArrivingBody())
         let stub = StubTransport(sequence: [.respond(.ok, body: .incoming(first)), .respond(.ok, body: .incoming(second))])
-        let response = try await HTTPClient(transport: stub) { twice }.stream(HTTPRequest("https://h"))
-        #expect(first.closings == 1 && second.closings == 0)
+        let client = HTTPClient(transport: stub) {
+            ClosureHTTPInterceptor { request, next in
+                let responses = [try await next(request), try await next(request)]
+                if !isBuffered { #expect(first.closings == 0 && second.closings == 0) }
+                #expect(try await responses[0].body.collect() == Array("hello".utf8))
+                return responses[1]
+            }
+        }
+        let request = HTTPRequest("https://h")
+        let response = isBuffered ? try await client.send(request) : try await client.stream(request)
         #expect(try await response.body.collect() == Array("hello".utf8))
     }
 
-    @Test("the first response is closed before the second request goes out")
-    func closedBefore() async throws {
-        let first = ArrivingBody()
-        let isFirst = Locked(true)
-        let stub = StubTransport { request in
-            let answersFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
+    @Test("a retry gives up what its attempt has opened, and nothing of its siblings")
+    func branches() async throws {
+        let bodies = [ArrivingBody(), ArrivingBody(), ArrivingBody()]
+        let stub = StubTransport(
+            sequence: [.respond(.ok, body: .incoming(bodies[0])), .respond(503, body: .incoming(bodies[1]))]
+                + [.respond(.ok, body: .incoming(bodies[2]))])
+        var configuration = HTTPClient.Configuration()
+        configuration.validators = [DefaultValidator(retriableStatus: [503: .immediate])]
+        configuration.maxRetries = 1
+        let client = HTTPClient(configuration: configuration, transport: stub) {
+            ClosureHTTPInterceptor(stage: .call) { request, next in
+                let first = try await next(request)
+                let second = try await next(request)
+                #expect(bodies.map(\.closings) == [0, 2, 0])
+                first.body.close()
+                return second
             }
-            if answersFirst { return HTTPResponse(status: .ok, body: .incoming(first), request: request) }
-            #expect(first.closings == 1)
-            return HTTPResponse(status: .ok, request: request)
         }
-        _ = try await HTTPClient(transport: stub) { twice }.stream(HTTPRequest("https://h"))
-        #expect(stub.requests.count == 2)
+        let response = try await client.stream(HTTPRequest("https://h"))
+        #expect(try await response.body.collect() == Array("hello".utf8))
     }
 
     @Test("a trace that is kept doesn't keep the response's body open")

@@ -10,7 +10,7 @@ struct TimeAndCancellationTests {
     private let request = HTTPRequest("https://h")
 
     private func client(
-        timeout: Duration = .zero, deadline: Duration? = nil, transport: StubTransport = .silent,
+        timeout: Duration? = nil, deadline: Duration? = nil, transport: StubTransport = .silent,
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
@@ -86,8 +86,10 @@ struct TimeAndCancellationTests {
         #expect(await error(of: client(timeout: .seconds(5), transport: stub), advancingBy: .seconds(5))?.code == .timeout)
     }
 
-    @Test("a call that takes longer than its deadline ends with .deadlineExceeded, wherever it waits", arguments: Stage.allCases)
-    func deadline(stage: Stage) async {
+    @Test(
+        "a call that takes longer than its deadline ends with .deadlineExceeded, wherever it waits",
+        arguments: InterceptorStage.allCases)
+    func deadline(stage: InterceptorStage) async {
         let waiting = client(deadline: .seconds(9), transport: .ok) {
             ClosureRequestInterceptor(stage: stage) { _ in try await untilCancelled() }
         }
@@ -107,11 +109,20 @@ struct TimeAndCancellationTests {
         #expect(await error(of: client, request, sleepers: 2, advancingBy: .seconds(3))?.code == .timeout)
     }
 
-    @Test("zero or less is no limit")
-    func unlimited() async throws {
-        let client = client(timeout: .seconds(-1), deadline: .zero, transport: .ok)
+    @Test("a limit of zero or less is over at once", arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func overAtOnce(limit: Duration) async throws {
+        let stub = StubTransport.ok
+        #expect(await httpError { try await client(timeout: limit, transport: stub).send(request) }?.code == .timeout)
+        #expect(await httpError { try await client(deadline: limit, transport: stub).send(request) }?.code == .deadlineExceeded)
+        let late = HTTPRequest("https://h").limited(to: limit)
+        #expect(await httpError { try await client(transport: stub).send(late) }?.code == .deadlineExceeded)
+        #expect(clock.sleepers == 0 && stub.requests.isEmpty)
+    }
+
+    @Test("a limit that is longer than anything can last is as good as none")
+    func endless() async throws {
+        let client = client(timeout: .seconds(Int64.max), deadline: .seconds(Int64.max), transport: .ok)
         #expect(try await client.send(request).status == .ok)
-        #expect(clock.sleepers == 0)
     }
 
     @Test("an answer in time leaves nothing waiting on the clock")
@@ -128,7 +139,7 @@ struct TimeAndCancellationTests {
             try await untilCancelled()
             return HTTPResponse(status: .ok, request: request)
         }
-        let client = client(timeout: isLimited ? .seconds(1) : .zero, deadline: isLimited ? .seconds(1) : nil, transport: stub)
+        let client = client(timeout: isLimited ? .seconds(1) : nil, deadline: isLimited ? .seconds(1) : nil, transport: stub)
         for isStreamed in [false, true] {
             let task = Task { isStreamed ? try await client.stream(request) : try await client.send(request) }
             for await _ in started.prefix(1) {}
@@ -207,5 +218,13 @@ extension StubTransport {
             try await untilCancelled()
             return HTTPResponse(status: .ok, request: request)
         }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate func limited(to deadline: Duration) -> HTTPRequest {
+        var request = self
+        request.deadline = deadline
+        return request
     }
 }

@@ -1,4 +1,5 @@
 @testable import MidstreamCore
+import TestSupport
 import Testing
 
 /// Most URLs take a path on which nothing is cut or copied. It must never see a URL otherwise than the thorough one does.

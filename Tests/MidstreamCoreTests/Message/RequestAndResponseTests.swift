@@ -1,6 +1,7 @@
 import Foundation
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite("Requests and responses")

@@ -7,7 +7,7 @@ import Testing
 /// Notes when a request passes down and a response passes up.
 private struct Mark: HTTPInterceptor {
     let name: String
-    let stage: Stage
+    let stage: InterceptorStage
     let steps: Steps
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
@@ -21,10 +21,12 @@ private struct Mark: HTTPInterceptor {
 struct ScopeAndStageTests {
     private let steps = Steps()
 
-    private func mark(_ name: String, _ stage: Stage = .attempt) -> Mark { Mark(name: name, stage: stage, steps: steps) }
+    private func mark(_ name: String, _ stage: InterceptorStage = .attempt) -> Mark {
+        Mark(name: name, stage: stage, steps: steps)
+    }
 
-    @Test("A4 request scope runs outside client scope, in every stage", arguments: Stage.allCases)
-    func scopes(stage: Stage) async throws {
+    @Test("A4 request scope runs outside client scope, in every stage", arguments: InterceptorStage.allCases)
+    func scopes(stage: InterceptorStage) async throws {
         let client = HTTPClient(transport: StubTransport.ok) {
             mark("c1", stage)
             mark("c2", stage)
@@ -38,10 +40,10 @@ struct ScopeAndStageTests {
     @Test("A4 the stages of both scopes interleave: call, attempt, exchange")
     func interleaved() async throws {
         let client = HTTPClient(transport: StubTransport.ok) {
-            for stage in Stage.allCases.reversed() { mark("c.\(stage)", stage) }
+            for stage in InterceptorStage.allCases.reversed() { mark("c.\(stage)", stage) }
         }
         var request = HTTPRequest("https://h")
-        request.interceptors = Stage.allCases.reversed().map { mark("r.\($0)", $0) }
+        request.interceptors = InterceptorStage.allCases.reversed().map { mark("r.\($0)", $0) }
         _ = try await client.send(request)
         #expect(
             steps.all.prefix(6) == [
@@ -73,7 +75,7 @@ struct ScopeAndStageTests {
             ClosureResponseInterceptor { $0.headers["X"] = "2" }
         }
         var request = HTTPRequest("https://h")
-        request.interceptors = Stage.allCases.map { stage in
+        request.interceptors = InterceptorStage.allCases.map { stage in
             ClosureRequestInterceptor(stage: stage) { $0.headers.add("X-Stage", "\(stage)") }
         }
         _ = try await client.send(request)
@@ -121,7 +123,7 @@ struct ScopeAndStageTests {
     @Test("client.pipeline prints the order by stage")
     func description() {
         struct Logger: HTTPInterceptor {
-            var stage: Stage { .exchange }
+            var stage: InterceptorStage { .exchange }
             func intercept(
                 _ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>
             ) async throws -> HTTPResponse { try await next(request) }

@@ -35,7 +35,7 @@ private struct Retries: HTTPInterceptor {
 }
 
 private struct FromCache: HTTPInterceptor {
-    var stage: Stage { .exchange }
+    var stage: InterceptorStage { .exchange }
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         request.note("fresh")
         return HTTPResponse(status: .ok, request: request)
@@ -95,7 +95,7 @@ struct TraceTests {
     }
 
     private struct FromCacheNot: HTTPInterceptor {
-        var stage: Stage { .exchange }
+        var stage: InterceptorStage { .exchange }
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             try await next(request)
         }

@@ -55,7 +55,7 @@ struct AdvancedClientExamples {
 
     /// For a webservice that always answers 200 with `code`, `errorMsg`, `retriable` and `data`.
     private struct MyBadWSValidator: HTTPValidator {
-        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
             guard let json = try? JSONSerialization.jsonObject(with: response.data) as? [String: Any] else {
                 return .fail(HTTPError(.decoding, "The response isn't JSON.", response: response))
             }
@@ -97,7 +97,7 @@ struct AdvancedClientExamples {
     private struct SilentLoginValidator: HTTPValidator {
         let tokenRefreshRequest: HTTPRequest
 
-        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> Verdict {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
             guard response.status == .unauthorized else { return .next }
             return .retry(
                 .after(tokenRefreshRequest, delay: .milliseconds(300)) { request, response in

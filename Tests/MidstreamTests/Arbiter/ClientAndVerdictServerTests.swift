@@ -66,7 +66,7 @@ struct ClientAndVerdictServerTests {
         #expect(!seen.headers.contains(.authorization) && !seen.headers.contains("Cookie") && seen.headers["X-Kept"] == "1")
     }
 
-    @Test("E1 transformers come before the validators, which are asked in order")
+    @Test("E1 response interceptors come before the validators, which are asked in order")
     func order() async throws {
         server.respond { _ in .init(status: 404, body: "x") }
         let steps = Steps()
@@ -79,16 +79,15 @@ struct ClientAndVerdictServerTests {
                 steps.note("2 \(response.status.code)")
                 return .next
             },
-        ]) {
-            $0.transformers = [
-                ClosureResponseInterceptor { response in
-                    steps.note("transformer \(response.status.code)")
-                    response.status = 200
-                }
-            ]
+        ]) { _ in
+        } interceptors: {
+            ClosureResponseInterceptor { response in
+                steps.note("interceptor \(response.status.code)")
+                response.status = 200
+            }
         }
         #expect(try await client.send(HTTPRequest("x")).status == .ok)
-        #expect(steps.all == ["transformer 404", "1 200", "2 200"])
+        #expect(steps.all == ["interceptor 404", "1 200", "2 200"])
     }
 
     @Test("E2 next, nextWith, fail and a throw; the first verdict that isn't next decides")

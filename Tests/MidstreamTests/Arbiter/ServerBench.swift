@@ -17,7 +17,7 @@ struct ServerBench: Sendable {
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
-        configuration.timeout = .zero
+        configuration.timeout = nil
         configuration.clock = clock
         configuration.maxRetries = maxRetries
         configuration.validators = validators

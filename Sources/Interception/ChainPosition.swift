@@ -1,0 +1,30 @@
+/// Where a run through a chain is. It travels in ``Next``, beside the input, so that inputs needn't know what they are part of.
+@usableFromInline
+package struct ChainPosition: Sendable {
+    /// What the run belongs to, as whoever started it knows it.
+    @usableFromInline package let run: (any AnyObject & Sendable)?
+    /// The observer's number for the pass; -1 outside any.
+    @usableFromInline package var pass: Int32
+    /// Which of those speaks that the interceptor asks within its pass; -1: itself.
+    @usableFromInline package var speaker: Int16 = -1
+    /// Whether the run is only asked what it would do.
+    @usableFromInline package var isRehearsal = false
+    /// When what lies further in has to be over, in nanoseconds of whatever clock the run goes by; the largest number: no limit.
+    @usableFromInline package var due: Int64
+
+    @inlinable
+    package init(run: (any AnyObject & Sendable)? = nil, pass: Int32 = -1, due: Int64 = .max) {
+        self.run = run
+        self.pass = pass
+        self.due = due
+    }
+
+    /// The position of the present task, for code that is called by an interceptor and handed no ``Next``.
+    ///
+    /// Set for the whole of a run, and in an observed chain for each pass, so that it is right when several passes are under way at
+    /// once; child tasks have it, detached ones don't.
+    package static var current: ChainPosition? { local.get() }
+
+    /// What ``current`` reads. Written out, since the macro's could not be inlined into other modules.
+    @usableFromInline package static let local = TaskLocal<ChainPosition?>(wrappedValue: nil)
+}

@@ -1,0 +1,89 @@
+internal import Foundation
+public import Interception
+public import MidstreamCore
+
+/// Puts an API key on requests to its origins, in a header or in the query, and keeps it from all others.
+///
+/// It stands at ``InterceptorStage/exchange``, so it sees each hop of a redirect: one within the origins gets the key, and one to another
+/// origin loses it even if the redirecting server has copied it into the new URL.
+///
+/// The value is treated as a secret in descriptions, traces and errors, whatever the name. A header or an item of the same name
+/// that the request has itself is kept.
+public struct APIKeyInterceptor: HTTPInterceptor {
+    /// Where the key goes.
+    public enum Placement: Sendable, Hashable {
+        /// A header of this name.
+        case header(HTTPHeaders.Name)
+        /// An item of the query with this name.
+        case query(String)
+    }
+
+    /// Where the key goes.
+    public let placement: Placement
+    private let key: String
+    private let scope: CredentialScope
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameters:
+    ///   - key: The key, as the service gave it; percent-encoded where it has to be.
+    ///   - placement: Where it goes; the header `X-API-Key` by default.
+    ///   - origins: URLs whose origins get the key. nil, the default: the origin of the client's base URL; for a client without
+    ///     one, that of the first request.
+    public init(_ key: String, in placement: Placement = .header("X-API-Key"), origins: [String]? = nil) {
+        self.key = key
+        self.placement = placement
+        scope = CredentialScope(origins)
+        if case .query(let name) = placement { URLText.treatAsSecret(item: name) }
+    }
+
+    /// `.exchange`.
+    public var stage: InterceptorStage { .exchange }
+
+    /// Adds the key, or takes it away.
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest`` when an origin is no http or https URL; what `next` throws.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        try place(on: &request, in: next.call)
+        return try await next(request)
+    }
+
+    /// Adds the key, or takes it away.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        try place(on: &request, in: ChainPosition.current?.call)
+        return nil
+    }
+
+    private func place(on request: inout HTTPRequest, in call: Call?) throws {
+        let isWithin = try scope.contains(request.urlText, in: call)
+        switch placement {
+        case .header(let name):
+            request.headers.markSensitive(name)
+            if isWithin {
+                if !request.headers.contains(name) { request.headers[name] = key }
+            } else if request.headers.values(name).contains(key) {
+                request.headers.remove(name)
+            }
+        case .query(let name):
+            let own = "\(name.percentEncoded)="
+            var url = URLText(request.urlText)
+            let items = url.query?.split(separator: "&", omittingEmptySubsequences: false) ?? []
+            if isWithin {
+                if !items.contains(where: { $0.hasPrefix(own) }) { request.addQuery(name, key) }
+            } else {
+                let kept = items.filter { !($0.hasPrefix(own) && $0.dropFirst(own.count).removingPercentEncoding == key) }
+                guard kept.count < items.count else { return }
+                url.query = kept.isEmpty ? nil : Substring(kept.joined(separator: "&"))
+                request.urlText = url.text
+            }
+        }
+    }
+}
+
+extension APIKeyInterceptor: CustomStringConvertible, CustomReflectable {
+    /// Where the key goes, not what it is.
+    public var description: String { "API key in \(placement)" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["placement": placement]) }
+}

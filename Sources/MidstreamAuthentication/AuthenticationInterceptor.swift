@@ -1,0 +1,203 @@
+public import Interception
+public import MidstreamCore
+
+/// Puts a credential on each request, and replaces it when it has expired or is rejected: once, however many calls need a new
+/// one.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") {
+///     AuthenticationInterceptor(BearerAuthenticator { rejected in try await session.token(insteadOf: rejected) })
+/// }
+/// ```
+///
+/// - A call that was sent with an older credential than the present one is sent again without a refresh. A new call waits for a
+///   refresh that is under way.
+/// - A refresh that fails makes the calls that wait for it fail with ``HTTPError/Code/authentication``, and so those that had
+///   been sent before and are rejected afterwards; none is sent again. The next new call may try again, within the limit.
+/// - A fresh credential that is rejected ends the call with that response, on which the validators then speak.
+/// - A caller's cancellation, and the attempt's timeout, end that caller's wait and leave the refresh running for the others.
+/// - Credentials go to their origins only. A redirect inside the attempt keeps a header within the origin and never takes it to
+///   another. A credential in the query belongs at ``InterceptorStage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is
+///   judged by itself.
+/// - A request whose body can be read once, and was, can't be sent again: the credential is refreshed for the calls to come, and
+///   the rejecting response is returned.
+///
+/// The rejecting response is closed before the request is sent again.
+public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor {
+    /// What knows about the credentials.
+    public let authenticator: A
+    private let scope: CredentialScope
+    private let keeper: CredentialKeeper<A>
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameters:
+    ///   - authenticator: Knows about the credentials.
+    ///   - credential: The first one; nil, the default: it is obtained by a refresh when the first request needs it.
+    ///   - origins: URLs whose origins get the credential. nil, the default: the origin of the client's base URL; for a client
+    ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
+    ///     ``HTTPError/Code/invalidRequest``.
+    ///   - refreshLimit: How often credentials may be refreshed; 5 times in 30 s by default. Past it, calls that need a refresh
+    ///     fail with ``HTTPError/Code/authentication`` and an ``ExcessiveRefreshError`` behind it.
+    ///   - refreshTimeout: How long one refresh may take; 60 s by default, nil: no limit.
+    ///   - clock: What the limit and the timeout are measured by; the continuous clock by default.
+    public init(
+        _ authenticator: A, credential: A.Credential? = nil, origins: [String]? = nil,
+        refreshLimit: RefreshLimit = RefreshLimit(),
+        refreshTimeout: Duration? = .seconds(60), clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.authenticator = authenticator
+        scope = CredentialScope(origins)
+        keeper = CredentialKeeper(
+            authenticator, credential: credential, limit: refreshLimit, timeout: refreshTimeout, clock: clock)
+    }
+
+    /// The present credential. Set it after a login, or to nil after a logout.
+    ///
+    /// What a refresh brings that is under way is then thrown away: calls that wait for it go on with the new credential, or
+    /// fail with ``HTTPError/Code/authentication`` when there is none.
+    public var credential: A.Credential? {
+        get { keeper.credential }
+        set { keeper.credential = newValue }
+    }
+
+    /// Sends the request with the present credential, and when that is rejected once more with a newer one.
+    ///
+    /// - Throws: ``HTTPError/Code/authentication`` when there is no credential to be had, with the refresh's error behind it and
+    ///   the rejecting response if there was one; ``HTTPError/Code/timeout`` when the attempt's time is over; what `apply` and
+    ///   `next` throw.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard !keeper.isRefreshingHere, try scope.contains(request.urlText, in: next.call) else { return try await next(request) }
+        let present = keeper.present
+        let visit = Visit(request: request, next: next, failures: present.failures)
+        if let held = present.held, !present.isRefreshing, !authenticator.needsRefresh(held.credential) {
+            return try await send(with: held, in: visit)
+        }
+        let held = try await successor(of: present.generation, in: visit)
+        visit.note(present.held == nil ? "obtained a credential" : "refreshed the credential ahead of sending")
+        return try await send(with: held, in: visit)
+    }
+
+    /// The request of a call and how it goes on.
+    private struct Visit {
+        let request: HTTPRequest
+        let next: Next<HTTPRequest, HTTPResponse>
+        let failures: Int
+
+        /// Whether the body hasn't been used up.
+        var canSendAgain: Bool { !request.body.isSpent }
+
+        func note(_ text: @autoclosure () -> String) { request.note(text()) }
+    }
+
+    /// Sends with a credential that may turn out to be outdated.
+    private func send(with held: CredentialKeeper<A>.Held, in visit: Visit) async throws -> HTTPResponse {
+        var held = held
+        var (response, isRejected) = try await sent(with: held, in: visit)
+        // Another call may have refreshed meanwhile. That helps once; a credential which is outdated as soon as it is there
+        // isn't waited out.
+        if isRejected, let newer = keeper.present.held, newer.generation > held.generation {
+            guard visit.canSendAgain else { return response }
+            response.body.close()
+            visit.note("rejected with \(response.status.code); sent again with a credential that is newer")
+            held = newer
+            (response, isRejected) = try await sent(with: held, in: visit)
+        }
+        guard isRejected else { return response }
+        let canSendAgain = visit.canSendAgain
+        // Closed before the wait, so that it holds no connection that the refresh may need.
+        if canSendAgain { response.body.close() }
+        let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
+        guard canSendAgain else {
+            visit.note("rejected with \(response.status.code); not sent again, since its body can be read only once")
+            return response
+        }
+        visit.note("rejected with \(response.status.code); refreshed the credential and sent again")
+        return try await sent(with: fresh, in: visit).response
+    }
+
+    /// Sends the request once, and tells whether the credential was what it was refused for.
+    private func sent(
+        with held: CredentialKeeper<A>.Held, in visit: Visit
+    ) async throws -> (response: HTTPResponse, isRejected: Bool) {
+        var request = visit.request
+        try await authenticator.apply(held.credential, to: &request)
+        let response = try await visit.next(request)
+        let isRejected =
+            try authenticator.isRejected(response, using: held.credential)
+            && scope.contains(response.request.urlText, in: visit.next.call)
+            && response.request.keepsCredential(addedTo: visit.request, in: request)
+        return (response, isRejected)
+    }
+
+    /// A newer credential, for which the call waits as long as its attempt may last.
+    private func successor(
+        of generation: Int, in visit: Visit, rejecting response: HTTPResponse? = nil
+    ) async throws -> CredentialKeeper<A>.Held {
+        let request = visit.request
+        let outcome: Result<CredentialKeeper<A>.Held, any Error>
+        if let stopwatch = visit.next.call?.stopwatch, let left = visit.next.position.timeLeft {
+            guard left > .zero else { throw HTTPError.timeout(progress: .of(response)) }
+            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timeout(progress: .of(response)) }) {
+                try await self.keeper.successor(of: generation, failures: visit.failures)
+            }
+        } else {
+            outcome = try await keeper.successor(of: generation, failures: visit.failures)
+        }
+        switch outcome {
+        case .success(let held): return held
+        case .failure(let error):
+            throw HTTPError(
+                .authentication, error.refusal, request: request, response: response, underlying: error,
+                progress: .of(response))
+        }
+    }
+}
+
+extension AuthenticationInterceptor {
+    /// Puts the present credential on the request, or says that it would be obtained or refreshed.
+    ///
+    /// - Throws: What ``Authenticator/apply(_:to:)`` throws.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        guard try scope.contains(request.urlText) else { return "no credential for this origin" }
+        guard let held = keeper.present.held else { return "would obtain a credential first" }
+        guard !authenticator.needsRefresh(held.credential) else { return "would refresh its credential first" }
+        try await authenticator.apply(held.credential, to: &request)
+        return "would refresh its credential once if it were rejected"
+    }
+}
+
+extension HTTPError.Progress {
+    fileprivate static func of(_ response: HTTPResponse?) -> Self { response == nil ? .notSent : .answered }
+}
+
+extension Error {
+    /// Why there is no credential, in a sentence that repeats nothing of a user's error, which may hold secrets.
+    fileprivate var refusal: String {
+        switch self {
+        case let error as ExcessiveRefreshError: error.description
+        case let error as CredentialRemovedError: error.description
+        default: "No credential could be obtained."
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the request, as it went on the wire in the end, still carries what was added to `original` to make
+    /// `authenticated`. A redirect may have taken it away, and then a rejection says nothing about it.
+    fileprivate func keepsCredential(addedTo original: HTTPRequest, in authenticated: HTTPRequest) -> Bool {
+        for (name, value) in authenticated.headers where !original.headers.values(name).contains(value) {
+            guard headers.values(name).contains(value) else { return false }
+        }
+        guard authenticated.urlText != original.urlText, authenticated.urlText != urlText else { return true }
+        let items = { (url: String) in URLText(url).query?.split(separator: "&") ?? [] }
+        let before = items(original.urlText)
+        let after = items(urlText)
+        return items(authenticated.urlText).allSatisfy { before.contains($0) || after.contains($0) }
+    }
+}
+
+extension AuthenticationInterceptor: CustomReflectable {
+    /// Shows the kind of authenticator and no credential.
+    public var customMirror: Mirror { Mirror(self, children: ["authenticator": "\(A.self)"]) }
+}

@@ -1,0 +1,50 @@
+public import MidstreamCore
+
+/// Knows one kind of credential: how a request carries it, how a server refuses it, and how a new one is obtained.
+///
+/// It decides nothing about when to refresh and whom to keep waiting; that is ``AuthenticationInterceptor``'s work. An
+/// authenticator is shared by all calls of a client and may be asked from any task.
+public protocol Authenticator: Sendable {
+    /// What requests carry: a token, a pair of tokens, a session.
+    associatedtype Credential: Sendable
+
+    /// Puts a credential on a request. Called for each send, with the request as it was before any credential.
+    ///
+    /// It only changes the request and talks to nobody. A header that isn't one of the usual ones
+    /// (``HTTPHeaders/Name/isSensitive``) has to be marked by ``HTTPHeaders/markSensitive(_:)``, or it shows up in traces and
+    /// follows redirects to other origins.
+    ///
+    /// - Throws: An error, which ends the call and reaches the caller unchanged.
+    func apply(_ credential: Credential, to request: inout HTTPRequest) async throws
+
+    /// Whether a response says that the credential isn't accepted, so that another one would help; by default when its status
+    /// is 401.
+    ///
+    /// Only asked about responses to requests that went to one of the credential's origins and still carried it.
+    func isRejected(_ response: HTTPResponse, using credential: Credential) -> Bool
+
+    /// Whether the credential should be replaced before it is used, such as shortly before it expires; false by default.
+    ///
+    /// Asked for each send. A credential that has just been obtained is used whatever the answer.
+    func needsRefresh(_ credential: Credential) -> Bool
+
+    /// Obtains a new credential.
+    ///
+    /// Runs once for all calls that need it, in a task of its own that a caller's cancellation doesn't reach. It may use the
+    /// client that it serves: requests that it sends from its own task, or from child tasks, pass this interceptor untouched.
+    /// Those of a detached task would wait for the refresh like any other.
+    ///
+    /// - Parameter credential: The one to be replaced; nil when there is none yet.
+    /// - Throws: An error, which the waiting calls get as ``HTTPError/underlying`` of ``HTTPError/Code/authentication``.
+    func refresh(_ credential: Credential?) async throws -> Credential
+}
+
+extension Authenticator {
+    /// Whether the status is 401 (RFC 9110 §15.5.2).
+    public func isRejected(_ response: HTTPResponse, using credential: Credential) -> Bool {
+        response.status == .unauthorized
+    }
+
+    /// False.
+    public func needsRefresh(_ credential: Credential) -> Bool { false }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+public import MidstreamCore
+
+/// Obtains OAuth 2 access tokens and puts them on requests as bearer tokens (RFC 6749, RFC 6750 §2.1).
+///
+/// ```swift
+/// let endpoint = OAuthTokenEndpoint(
+///     url: "https://login.example.com/token", client: OAuthClient(id: "app", secret: secret), using: loginClient)
+/// let client = HTTPClient(baseURL: "https://api.example.com") {
+///     AuthenticationInterceptor(OAuthAuthenticator(.clientCredentials(scope: "read"), from: endpoint))
+/// }
+/// ```
+///
+/// The store is asked first: a token in it that isn't the rejected one and hasn't expired is used without a request, be it from
+/// an earlier run of the process or from another one that shares the store.
+public struct OAuthAuthenticator: Authenticator {
+    /// How a token is obtained.
+    public enum Grant: Sendable, Hashable {
+        /// By the client's own right (RFC 6749 §4.4).
+        case clientCredentials(scope: String? = nil)
+        /// By the refresh token that is in the store or came with the last token (RFC 6749 §6).
+        case refreshToken(scope: String? = nil)
+    }
+
+    /// How a token is obtained.
+    public let grant: Grant
+    private let endpoint: OAuthTokenEndpoint
+    private let store: any TokenStore
+    private let leeway: TimeInterval
+    private let now: @Sendable () -> Date
+
+    /// Makes an authenticator.
+    ///
+    /// - Parameters:
+    ///   - grant: How a token is obtained.
+    ///   - endpoint: Where it is obtained from.
+    ///   - store: Where it is kept; in memory by default. For the refresh-token grant it has to hold what the login brought.
+    ///   - leeway: How long before its end a token is replaced; 60 s by default, but at most half of the token's life.
+    ///   - now: The time that ends are compared with.
+    public init(
+        _ grant: Grant, from endpoint: OAuthTokenEndpoint, store: any TokenStore = InMemoryTokenStore(),
+        leeway: Duration = .seconds(60), now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.grant = grant
+        self.endpoint = endpoint
+        self.store = store
+        self.leeway = leeway / .seconds(1)
+        self.now = now
+    }
+
+    /// Sets `Authorization`, unless the request has one.
+    public func apply(_ credential: OAuthToken, to request: inout HTTPRequest) async throws {
+        if !request.headers.contains(.authorization) { request.headers[.authorization] = "Bearer \(credential.accessToken)" }
+    }
+
+    /// Whether the status is 401 and the request carried this token.
+    public func isRejected(_ response: HTTPResponse, using credential: OAuthToken) -> Bool {
+        response.status == .unauthorized && response.request.headers[.authorization] == "Bearer \(credential.accessToken)"
+    }
+
+    /// Whether the token has expired or is about to.
+    public func needsRefresh(_ credential: OAuthToken) -> Bool { credential.isDue(at: now(), leeway: leeway) }
+
+    /// A token from the store, or else from the endpoint.
+    ///
+    /// - Throws: ``OAuthError``; what the store and the sending of the request throw.
+    public func refresh(_ credential: OAuthToken?) async throws -> OAuthToken {
+        let stored = try await store.load()
+        if let stored, stored.accessToken != credential?.accessToken, !needsRefresh(stored) { return stored }
+        var token: OAuthToken
+        switch grant {
+        case .clientCredentials(let scope):
+            token = try await endpoint.token(for: [("grant_type", "client_credentials")] + Self.fields(scope))
+        case .refreshToken(let scope):
+            guard let refreshToken = stored?.refreshToken ?? credential?.refreshToken else {
+                throw OAuthError(.noRefreshToken, "There is no refresh token: nobody has logged in.")
+            }
+            token = try await endpoint.token(
+                for: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)] + Self.fields(scope))
+            // A server that sends none means that the old one stays good (RFC 6749 §6).
+            token.refreshToken = token.refreshToken ?? refreshToken
+        }
+        try await store.save(token)
+        return token
+    }
+
+    private static func fields(_ scope: String?) -> [(String, String)] { scope.map { [("scope", $0)] } ?? [] }
+}

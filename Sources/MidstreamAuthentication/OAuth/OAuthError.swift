@@ -1,0 +1,58 @@
+public import MidstreamCore
+
+/// What a token endpoint answered in place of a token, or why it wasn't asked; the error behind
+/// ``HTTPError/Code/authentication``.
+public struct OAuthError: Error, Sendable, Hashable {
+    /// The kind of failure (RFC 6749 §5.2). The set is open, since servers add codes of their own.
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The code as the server sends it.
+        public let rawValue: String
+        /// Makes a code of any name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code as the server sends it.
+        public var description: String { rawValue }
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What the server, or the library, says about it; secrets that were sent are withheld.
+    public let message: String?
+    /// A page about the error, when the server names one.
+    public let uri: String?
+    /// The status of the answer; nil when the endpoint wasn't asked.
+    public let status: HTTPStatus?
+
+    /// Makes an error, as tests do.
+    public init(_ code: Code, _ message: String? = nil, uri: String? = nil, status: HTTPStatus? = nil) {
+        self.code = code
+        self.message = message
+        self.uri = uri
+        self.status = status
+    }
+}
+
+extension OAuthError.Code {
+    /// A parameter is missing or malformed.
+    public static let invalidRequest = Self(rawValue: "invalid_request")
+    /// The client isn't known, or its secret is wrong.
+    public static let invalidClient = Self(rawValue: "invalid_client")
+    /// The refresh token is expired, revoked or someone else's: the user has to log in again.
+    public static let invalidGrant = Self(rawValue: "invalid_grant")
+    /// The client may not use this grant.
+    public static let unauthorizedClient = Self(rawValue: "unauthorized_client")
+    /// The server doesn't know this grant.
+    public static let unsupportedGrantType = Self(rawValue: "unsupported_grant_type")
+    /// The scope is unknown, or more than was granted.
+    public static let invalidScope = Self(rawValue: "invalid_scope")
+    /// The answer is neither a token nor an error as the RFC has them. The library's own.
+    public static let malformedResponse = Self(rawValue: "malformed_response")
+    /// There is no refresh token to obtain an access token with: nobody has logged in. The library's own.
+    public static let noRefreshToken = Self(rawValue: "no_refresh_token")
+}
+
+extension OAuthError: CustomStringConvertible {
+    /// The code, what the server says, and the status.
+    public var description: String {
+        "\(code)" + (message.map { ": \($0)" } ?? "") + (status.map { " [\($0)]" } ?? "")
+    }
+}

@@ -1,0 +1,152 @@
+public import Foundation
+public import MidstreamCore
+
+/// A client of an OAuth server, as it identifies itself to the token endpoint (RFC 6749 §2.3). Shows no secret.
+public struct OAuthClient: Sendable {
+    /// How the client proves who it is.
+    public enum Authentication: String, Sendable, Hashable {
+        /// An `Authorization` header in the Basic scheme; what every server must understand.
+        case basicHeader
+        /// `client_id` and `client_secret` among the form's fields.
+        case formFields
+    }
+
+    /// The client's name with the server.
+    public let id: String
+    /// The client's secret; nil for one that can't keep any, such as an app. It then only names itself.
+    public let secret: String?
+    /// How it proves who it is.
+    public let authentication: Authentication
+
+    /// Makes a client.
+    ///
+    /// - Parameter authentication: How it proves who it is; `.basicHeader` by default. Without a secret there is no difference.
+    public init(id: String, secret: String? = nil, authentication: Authentication = .basicHeader) {
+        self.id = id
+        self.secret = secret
+        self.authentication = authentication
+    }
+}
+
+extension OAuthClient: CustomStringConvertible, CustomReflectable {
+    /// The id.
+    public var description: String { "OAuth client \(id)" }
+    /// Shows the id.
+    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}
+
+/// The token endpoint of an OAuth server (RFC 6749 §3.2).
+public struct OAuthTokenEndpoint: Sendable {
+    /// The endpoint's URL.
+    public let url: String
+    /// Who asks.
+    public let client: OAuthClient
+    private let send: @Sendable (HTTPRequest) async throws -> HTTPResponse
+    private let now: @Sendable () -> Date
+
+    /// Makes an endpoint.
+    ///
+    /// - Parameters:
+    ///   - url: The endpoint's URL; relative to the base URL of the client that sends.
+    ///   - client: Who asks.
+    ///   - now: The time, which the end of a token's life is counted from.
+    ///   - send: Sends the requests, usually by an ``HTTPClient``, which may be the one that the tokens are for. Error
+    ///     statuses have to come back as responses; the requests ask for that by having no validators.
+    public init(
+        url: String, client: OAuthClient, now: @escaping @Sendable () -> Date = { Date() },
+        send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) {
+        self.url = url
+        self.client = client
+        self.send = send
+        self.now = now
+    }
+
+    /// Makes an endpoint that is asked by a client of its own, or by one that other requests use as well.
+    public init(
+        url: String, client: OAuthClient, using sender: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.init(url: url, client: client, now: now) { try await sender.send($0) }
+    }
+
+    /// Asks for a token.
+    ///
+    /// The request follows no redirect, which would take the secrets elsewhere, and isn't repeated by itself.
+    ///
+    /// - Parameter grant: The form's fields, `grant_type` among them.
+    /// - Throws: ``OAuthError`` for any answer that is no token; what sending throws.
+    public func token(for grant: [(String, String)]) async throws -> OAuthToken {
+        let request = request(for: grant)
+        let response = try await send(request)
+        let secrets = grant.filter { $0.0 == "refresh_token" }.map(\.1) + [client.secret].compactMap { $0 }
+        guard response.status.isSuccess else { throw refusal(in: response, withholding: secrets) }
+        return try token(in: response)
+    }
+
+    private func request(for grant: [(String, String)]) -> HTTPRequest {
+        var headers: HTTPHeaders = [.accept: "application/json"]
+        var fields = grant
+        if let secret = client.secret, client.authentication == .basicHeader {
+            // Both parts are form-encoded before they are put together (RFC 6749 §2.3.1).
+            headers[.authorization] = .basic(user: client.id.formEncoded, password: secret.formEncoded)
+        } else {
+            fields.append(("client_id", client.id))
+            if let secret = client.secret { fields.append(("client_secret", secret)) }
+        }
+        var request = HTTPRequest(.post, url, headers: headers, body: .form(fields))
+        request.validators = []
+        request.redirects = .refuse
+        request.maxRetries = 0
+        return request
+    }
+
+    private func token(in response: HTTPResponse) throws -> OAuthToken {
+        struct Answer: Decodable {
+            var access_token: String
+            var token_type: String?
+            var expires_in: Seconds?
+            var refresh_token: String?
+            var scope: String?
+        }
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: response.data), !answer.access_token.isEmpty else {
+            throw OAuthError(.malformedResponse, "The answer holds no access token.", status: response.status)
+        }
+        // A token of an unknown type can't be used (RFC 6749 §7.1).
+        guard answer.token_type?.equalsIgnoringASCIICase("bearer") ?? true else {
+            throw OAuthError(.malformedResponse, "The token isn't a bearer token.", status: response.status)
+        }
+        let now = now()
+        return OAuthToken(
+            accessToken: answer.access_token, refreshToken: answer.refresh_token, obtained: now,
+            expires: answer.expires_in.map { now + $0.value }, scope: answer.scope)
+    }
+
+    private func refusal(in response: HTTPResponse, withholding secrets: [String]) -> OAuthError {
+        struct Answer: Decodable {
+            var error: String
+            var error_description: String?
+            var error_uri: String?
+        }
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: response.data) else {
+            return OAuthError(.malformedResponse, "The answer is no error as OAuth has them.", status: response.status)
+        }
+        let shown = { (text: String) in
+            secrets.filter { !$0.isEmpty }.reduce(text) { $0.replacingOccurrences(of: $1, with: HTTPHeaders.withheld) }
+        }
+        return OAuthError(
+            OAuthError.Code(rawValue: shown(answer.error)), answer.error_description.map(shown), uri: answer.error_uri.map(shown),
+            status: response.status)
+    }
+}
+
+/// A number of seconds, which some servers send as a string.
+private struct Seconds: Decodable {
+    let value: TimeInterval
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let value = try (try? container.decode(TimeInterval.self)) ?? TimeInterval(container.decode(String.self)) ?? 0
+        // An answer that makes no sense counts as an end that is due, not as a token without one.
+        self.value = value.isFinite ? min(max(0, value), 1e10) : 0
+    }
+}

@@ -1,0 +1,67 @@
+public import Interception
+public import MidstreamCore
+
+/// Sends the cookies of a jar, and keeps those that servers set (RFC 6265).
+///
+/// It stands at ``InterceptorStage/exchange``, so each attempt and each hop of a redirect gets the cookies of its own URL, and those of
+/// every answer are kept, whatever its status. In the list it goes before what signs requests or logs them.
+///
+/// A `Cookie` header that the request has itself stays as it is: the jar adds those whose names it lacks. A `Set-Cookie` that a
+/// server may not send is ignored; the trace says which, and why. Values appear nowhere but on the wire.
+public struct CookieInterceptor: HTTPInterceptor {
+    /// Where the cookies are.
+    public let jar: CookieJar
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameter jar: Where the cookies are kept; by default an empty jar of its own.
+    public init(_ jar: CookieJar = CookieJar()) { self.jar = jar }
+
+    /// `.exchange`.
+    public var stage: InterceptorStage { .exchange }
+
+    /// `.cookies`.
+    public var rank: InterceptorRank { .cookies }
+
+    /// Adds the cookies, and keeps those of the response.
+    ///
+    /// - Throws: What `next` throws, and nothing else.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        Self.add(jar.take(for: request.urlText), to: &request)
+        let response = try await next(request)
+        guard response.headers.contains(.setCookie) else { return response }
+        // An interceptor further in may have sent it elsewhere.
+        let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText)
+        request.note(outcomes.map(\.description).joined(separator: ", "))
+        return response
+    }
+
+    /// Adds the cookies, and names them.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        let names = Self.add(jar.cookies(for: request.urlText), to: &request)
+        return names.isEmpty ? "no cookies for this URL" : "adds \(names.joined(separator: ", "))"
+    }
+
+    /// Adds those cookies that the request doesn't have itself, in one field with its own (RFC 6265 §5.4), and gives their names.
+    @discardableResult
+    private static func add(_ cookies: [Cookie], to request: inout HTTPRequest) -> [String] {
+        // A header that was refused has to stay so, for the error that sending throws.
+        guard !cookies.isEmpty, !request.headers.refused.contains(.cookie) else { return [] }
+        var pairs = request.headers.values(.cookie).flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }
+            .map { String(Substring($0.trimmed)) }.filter { !$0.isEmpty }
+        let own = Set(pairs.map { $0.utf8.prefix { $0 != UInt8(ascii: "=") }.trimmed }.map { String(Substring($0)) })
+        let added = cookies.filter { !own.contains($0.name) }
+        guard !added.isEmpty else { return [] }
+        for cookie in added { pairs.append("\(cookie.name)=\(cookie.value)") }
+        request.headers[.cookie] = pairs.joined(separator: "; ")
+        return added.map(\.name)
+    }
+}
+
+extension CookieInterceptor: CustomStringConvertible, CustomReflectable {
+    /// How many cookies there are.
+    public var description: String { "cookies: \(jar)" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["jar": "\(jar)"]) }
+}

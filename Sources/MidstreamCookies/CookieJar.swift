@@ -1,0 +1,145 @@
+public import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// Keeps cookies, and knows which request gets which (RFC 6265 §5).
+///
+/// ```swift
+/// let jar = CookieJar()
+/// let client = HTTPClient(baseURL: "https://api.example.com") { CookieInterceptor(jar) }
+/// ```
+///
+/// It may be used by any number of tasks and clients at once. It holds at most 3000 cookies, and 50 of one domain: expired ones
+/// give way first, then those that have been neither set nor sent for the longest time. Of one response it takes the first 150.
+public final class CookieJar: Sendable {
+    private let shelves: Locked<CookieShelves>
+    private let isPublicSuffix: @Sendable (String) -> Bool
+    private let now: @Sendable () -> Date
+
+    /// Makes a jar.
+    ///
+    /// - Parameters:
+    ///   - cookies: What is in it, in the order of their creation, such as the ``snapshot(includingSessionCookies:)`` of another
+    ///     jar. Expired ones are left out; none by default.
+    ///   - isPublicSuffix: Whether names below this one, which is in small letters, belong to strangers, as those below `co.uk` do.
+    ///     A server can't set a cookie for such a name. By default a name without a dot is one; the public suffix list knows
+    ///     more, and changes too often to be part of a library.
+    ///   - now: The time by which cookies expire; the system's by default.
+    public init(
+        _ cookies: [Cookie] = [], isPublicSuffix: @escaping @Sendable (String) -> Bool = { !$0.contains(".") },
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.isPublicSuffix = isPublicSuffix
+        self.now = now
+        var shelves = CookieShelves()
+        let time = now()
+        for cookie in cookies { shelves.set(cookie, at: time) }
+        self.shelves = Locked(shelves)
+    }
+
+    /// The cookies that haven't expired, in the order of their creation.
+    public var cookies: [Cookie] {
+        let now = now()
+        return shelves.withLock { $0.cookies(at: now) }
+    }
+
+    /// The cookies that a request to an absolute URL would get, in the order in which they are sent; none for a text that is no
+    /// http or https URL.
+    public func cookies(for url: String) -> [Cookie] {
+        guard let target = CookieTarget(url) else { return [] }
+        let now = now()
+        return shelves.withLock { $0.cookies(for: target, at: now) }
+    }
+
+    /// Puts a cookie into the jar, in the place of one with the same name, domain and path. One that has expired removes that.
+    ///
+    /// What a server may not do, such as setting a cookie for a public suffix, the caller may.
+    public func set(_ cookie: Cookie) {
+        let now = now()
+        shelves.withLock { $0.set(cookie, at: now) }
+    }
+
+    /// Removes a cookie. One that has been set anew meanwhile, with another value say, stays.
+    public func remove(_ cookie: Cookie) {
+        shelves.withLock { $0.remove(cookie) }
+    }
+
+    /// Removes the cookies of which the closure says so; all of them by default.
+    public func removeAll(where shouldBeRemoved: (Cookie) -> Bool = { _ in true }) {
+        // The closure is asked outside the lock, since it may use the jar.
+        let removed = cookies.filter(shouldBeRemoved)
+        shelves.withLock { shelves in
+            for cookie in removed { shelves.remove(cookie) }
+        }
+    }
+
+    /// What is to be kept beyond the life of the jar, for ``init(_:isPublicSuffix:now:)``.
+    ///
+    /// - Parameter includingSessionCookies: Whether cookies without an end are among them; false by default, since servers that
+    ///   set such a cookie expect it to be forgotten.
+    public func snapshot(includingSessionCookies: Bool = false) -> [Cookie] {
+        cookies.filter { includingSessionCookies || $0.expires != nil }
+    }
+}
+
+extension CookieJar {
+    /// What became of one `Set-Cookie` field. Names no value.
+    enum Outcome: Equatable, CustomStringConvertible {
+        case stored(String)
+        case removed(String)
+        case refused(String?, CookieRefusal)
+
+        var description: String {
+            switch self {
+            case .stored(let name): "stored \(name)"
+            case .removed(let name): "removed \(name)"
+            case .refused(let name, let reason): "ignored \(name ?? "a cookie"): \(reason.rawValue)"
+            }
+        }
+    }
+
+    /// The cookies that are sent to a URL now.
+    func take(for url: String) -> [Cookie] {
+        guard !shelves.withLock({ $0.isEmpty }), let target = CookieTarget(url) else { return [] }
+        let now = now()
+        return shelves.withLock { $0.take(for: target, at: now) }
+    }
+
+    /// How many `Set-Cookie` fields of one response are looked at: three times what a domain may have. A hostile server could
+    /// otherwise keep the jar busy for seconds.
+    private static let maximumPerResponse = 3 * CookieShelves.maximumPerDomain
+
+    /// Does what the `Set-Cookie` fields say that came from a URL. Those that a server may not send are passed over.
+    func store(_ fields: [String], from url: String) -> [Outcome] {
+        guard let target = CookieTarget(url) else { return [] }
+        let now = now()
+        let outcomes = fields.prefix(Self.maximumPerResponse).map { store($0, from: target, at: now) }
+        return fields.count > outcomes.count ? outcomes + [.refused(nil, .tooMany)] : outcomes
+    }
+
+    private func store(_ field: String, from target: CookieTarget, at now: Date) -> Outcome {
+        var name: String?
+        do throws(CookieRefusal) {
+            let line = try SetCookieLine(field)
+            name = line.name
+            let cookie = try line.cookie(from: target, at: now, isPublicSuffix: isPublicSuffix)
+            let isOpen = !target.isSecure && !cookie.isSecure
+            let isStored = shelves.withLock { shelves in
+                guard !(isOpen && shelves.hidesSecure(cookie)) else { return false }
+                shelves.set(cookie, at: now)
+                return true
+            }
+            guard isStored else { throw .hidesSecure }
+            return cookie.isExpired(at: now) ? .removed(cookie.name) : .stored(cookie.name)
+        } catch {
+            return .refused(name, error)
+        }
+    }
+}
+
+extension CookieJar: CustomStringConvertible, CustomReflectable {
+    /// How many cookies there are.
+    public var description: String { "\(cookies.count) cookies" }
+    /// Shows the cookies with their values withheld.
+    public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies]) }
+}

@@ -1,0 +1,56 @@
+internal import Interception
+
+/// An answer to an alternate, and when it came in the order of all.
+struct AlternateAnswer: Sendable {
+    let response: HTTPResponse
+    let number: Int
+}
+
+/// The answers to alternates that came after some moment: each attempt holds those that are news to it.
+///
+/// Each answer ends one of these and begins the next, to which the older ones lead. So an answer lives as long as there are attempts
+/// that began before it, and no longer.
+final class AlternateAnswers: Sendable {
+    private struct State {
+        var end: (request: WireRequest, answer: AlternateAnswer)?
+        var next: AlternateAnswers?
+    }
+
+    /// Counts up with each answer.
+    let number: Int
+    private let state = Locked(State())
+
+    init(number: Int) { self.number = number }
+
+    deinit {
+        // One after the other: each would otherwise release the next within its own end, as deep as there are.
+        var next = state.withLock { $0.next.take() }
+        while let current = next, isKnownUniquelyReferenced(&next) {
+            next = nil
+            next = current.state.withLock { $0.next.take() }
+        }
+    }
+
+    /// Notes the answer that ends this one; gives it with its number, and the one that begins thereby.
+    func end(with response: HTTPResponse, to request: WireRequest) -> (AlternateAnswer, AlternateAnswers) {
+        let answer = AlternateAnswer(response: response, number: number)
+        let next = AlternateAnswers(number: number + 1)
+        state.withLock { state in
+            state.end = (request, answer)
+            state.next = next
+        }
+        return (answer, next)
+    }
+
+    /// The latest answer to a request from here on.
+    func latest(to request: WireRequest) -> AlternateAnswer? {
+        var latest: AlternateAnswer?
+        var place: AlternateAnswers? = self
+        while let current = place {
+            let (end, next) = current.state.withLock { ($0.end, $0.next) }
+            if let end, end.request == request { latest = end.answer }
+            place = next
+        }
+        return latest
+    }
+}

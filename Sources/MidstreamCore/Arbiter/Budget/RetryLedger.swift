@@ -1,0 +1,63 @@
+internal import Interception
+
+/// Keeps a client's account of calls and retries in tenths of the budget's window.
+final class RetryLedger: Sendable {
+    private struct Slot {
+        var number: Int64
+        var calls = 0
+        var retries = 0
+    }
+
+    private let budget: RetryBudget
+    /// In nanoseconds.
+    private let slotLength: Int64
+    private let stopwatch: Stopwatch
+    private let slots = Locked<[Slot]>([])
+
+    init(_ budget: RetryBudget, on clock: any Clock<Duration>) {
+        self.budget = budget
+        stopwatch = Stopwatch(on: clock)
+        slotLength = max(10, min(max(.zero, budget.window), .longest).wholeNanoseconds) / 10
+    }
+
+    func countCall() {
+        withSlots { slots in slots[slots.count - 1].calls += 1 }
+    }
+
+    /// Takes one retry from the budget; false when there is none.
+    func takeRetry() -> Bool {
+        withSlots { slots in
+            guard available(slots) > 0 else { return false }
+            slots[slots.count - 1].retries += 1
+            return true
+        }
+    }
+
+    var state: RetryBudget.State {
+        withSlots { slots in
+            RetryBudget.State(
+                calls: slots.reduce(0) { $0 + $1.calls }, retries: slots.reduce(0) { $0 + $1.retries },
+                available: available(slots))
+        }
+    }
+
+    private func available(_ slots: [Slot]) -> Int {
+        let calls = slots.reduce(0) { $0 + $1.calls }
+        let retries = slots.reduce(0) { $0 + $1.retries }
+        // Neither the sum nor the conversion can overflow, whatever the budget says.
+        let share = min(max(0, budget.share), 1e6)
+        let allowed = Double(max(0, budget.reserve)) + (Double(calls) * share).rounded(.down)
+        return max(0, Int(min(allowed, 1e15)) - retries)
+    }
+
+    /// Calls `body` with the slots of the window, the present one last.
+    private func withSlots<Result>(_ body: (inout [Slot]) -> Result) -> Result {
+        slots.withLock { slots in
+            // Under the lock, so that the slots stay in order.
+            let number = stopwatch.elapsed.wholeNanoseconds / slotLength
+            slots.removeAll { $0.number + 10 <= number }
+            if slots.last?.number != number { slots.append(Slot(number: number)) }
+            return body(&slots)
+        }
+    }
+}

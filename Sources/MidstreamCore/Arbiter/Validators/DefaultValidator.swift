@@ -1,0 +1,74 @@
+/// Rejects responses whose status says that the request failed, and asks for a retry where one may help.
+public struct DefaultValidator: HTTPValidator {
+    /// Whether a response without a body passes; true by default. 204, 304 and answers to `HEAD` have none by nature and always pass.
+    public var allowsEmptyResponses: Bool
+    /// The statuses that pass; 200..<400 by default.
+    public var acceptableStatus: HTTPStatusSet
+    /// Statuses after which a retry may help. By default 429, 503, 502, 504 and 408, exponential; of these 429 and 503 wait
+    /// at least as long as `Retry-After` says. Only requests that may be repeated are: see ``HTTPRequest/allowsUnsafeRetry``.
+    public var retriableStatus: [HTTPStatus: RetryStrategy]
+    /// Failures after which a retry may help. By default timeouts, failed connections, lost connections and failed name lookups,
+    /// exponential.
+    public var retriableErrors: [HTTPError.Code: RetryStrategy]
+
+    /// Makes a validator; every parameter's default is the property's.
+    public init(
+        allowsEmptyResponses: Bool = true, acceptableStatus: HTTPStatusSet = .successAndRedirect,
+        retriableStatus: [HTTPStatus: RetryStrategy] = Self.usualStatus,
+        retriableErrors: [HTTPError.Code: RetryStrategy] = Self.usualErrors
+    ) {
+        self.allowsEmptyResponses = allowsEmptyResponses
+        self.acceptableStatus = acceptableStatus
+        self.retriableStatus = retriableStatus
+        self.retriableErrors = retriableErrors
+    }
+
+    /// The default of ``retriableStatus``.
+    public static let usualStatus: [HTTPStatus: RetryStrategy] = Dictionary(
+        uniqueKeysWithValues: HTTPStatus.transient.map { ($0, .exponential()) })
+
+    /// The default of ``retriableErrors``.
+    public static let usualErrors: [HTTPError.Code: RetryStrategy] = Dictionary(
+        uniqueKeysWithValues: HTTPError.Code.transient.map { ($0, .exponential()) })
+
+    /// Fails with ``HTTPError/Code/unacceptableStatus`` or ``HTTPError/Code/emptyResponse``, which carry the response, or asks for
+    /// a retry.
+    public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
+        guard acceptableStatus.contains(response.status) else {
+            if let strategy = retriableStatus[response.status] { return .retry(strategy.automatic) }
+            return .fail(HTTPError.unacceptableStatus(response))
+        }
+        if !allowsEmptyResponses, response.lacksExpectedBody {
+            return .fail(HTTPError(.emptyResponse, "The response has no body.", request: response.request, response: response))
+        }
+        return .next
+    }
+
+    /// Asks for a retry after a failure that is among the retriable ones.
+    public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
+        guard let error = error as? HTTPError, let strategy = retriableErrors[error.code] else { return .next }
+        return .retry(strategy.automatic)
+    }
+}
+
+extension RetryStrategy {
+    fileprivate var automatic: RetryStrategy {
+        var strategy = self
+        strategy.isAutomatic = true
+        return strategy
+    }
+}
+
+extension HTTPResponse {
+    /// Whether there is no body where one may be expected (RFC 9110 §6.4.1).
+    fileprivate var lacksExpectedBody: Bool {
+        body.length == 0 && status != .noContent && status != .notModified && request.method != .head
+    }
+}
+
+extension HTTPError {
+    package static func unacceptableStatus(_ response: HTTPResponse) -> HTTPError {
+        HTTPError(
+            .unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
+    }
+}

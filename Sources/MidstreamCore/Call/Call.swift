@@ -1,0 +1,104 @@
+internal import Interception
+
+/// What belongs to one call. It travels with the run through the pipeline, not with its messages, which may outlive it.
+package final class Call: Sendable {
+    /// Who made the call: the client.
+    package let owner: any CallOwner
+    /// The ``HTTPRequest/id`` of its request.
+    package let requestID: HTTPRequest.ID
+    /// How its caller wants the response's body.
+    package let delivery: BodyDelivery
+    /// The URL that was resolved and checked when the call began.
+    package let checkedURL: String
+    package let recorder: TraceRecorder?
+    package let stopwatch: Stopwatch
+    /// Nil when the call is meant; otherwise it is only asked what it would do.
+    package let rehearsal: Rehearsal?
+    /// The deadline that the client keeps.
+    package let deadline: Duration?
+    /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
+    package let sharing: (any ExchangeSharing)?
+    /// The bodies that this branch of the call has opened; nil when bodies are buffered.
+    private let openBodies: OpenBodies?
+
+    package init(
+        owner: any CallOwner, requestID: HTTPRequest.ID, delivery: BodyDelivery, checkedURL: String, recorder: TraceRecorder?,
+        deadline: Duration? = nil, rehearsal: Rehearsal? = nil, sharing: (any ExchangeSharing)? = nil
+    ) {
+        self.owner = owner
+        self.requestID = requestID
+        self.delivery = delivery
+        self.checkedURL = checkedURL
+        self.recorder = recorder
+        self.deadline = deadline
+        self.rehearsal = rehearsal
+        self.sharing = sharing
+        stopwatch = Stopwatch(on: owner.clock)
+        openBodies = delivery == .streamed ? OpenBodies() : nil
+    }
+
+    private init(branchOf call: Call) {
+        owner = call.owner
+        requestID = call.requestID
+        delivery = call.delivery
+        checkedURL = call.checkedURL
+        recorder = call.recorder
+        deadline = call.deadline
+        rehearsal = call.rehearsal
+        sharing = call.sharing
+        stopwatch = call.stopwatch
+        openBodies = OpenBodies()
+    }
+
+    /// The call itself, or, when its bodies are streamed, another one that knows only what is opened from here on, so that it can be
+    /// given up without those of its siblings.
+    package func branch() -> Call { openBodies == nil ? self : Call(branchOf: self) }
+
+    /// Notes that a body is arriving.
+    package func opened(_ body: HTTPBody) { openBodies?.add(body) }
+
+    /// Closes what this branch has opened, whoever has wrapped it since.
+    package func giveUp() { openBodies?.close() }
+
+    /// The nanoseconds of the call's stopwatch at which a limit that begins now is over.
+    package func due(in limit: Duration?) -> Int64 {
+        guard let limit else { return .max }
+        return (stopwatch.elapsed + min(limit, .longest)).wholeNanoseconds
+    }
+}
+
+/// What a call needs of the client that makes it.
+package protocol CallOwner: AnyObject, Sendable {
+    /// What time is measured by.
+    var clock: any Clock<Duration> { get }
+    /// The origin of the base URL, which credentials are meant for unless they are given for others.
+    var baseOrigin: OriginMatch? { get }
+
+    /// The name of one of those that speak within one pass of the pipeline, such as the validators that the arbiter asks.
+    func speaker(_ number: Int, for request: HTTPRequest) -> String?
+
+    /// Sends a request on behalf of a call that failed.
+    func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse
+}
+
+/// Bodies that may still be arriving. Not kept alive.
+private final class OpenBodies: Sendable {
+    private struct Entry: Sendable {
+        weak var source: (any IncomingBody)?
+    }
+
+    private let entries = Locked<[Entry]>([])
+
+    func add(_ body: HTTPBody) {
+        guard let source = body.incoming else { return }
+        entries.withLock { $0.append(Entry(source: source)) }
+    }
+
+    func close() {
+        let closed = entries.withLock { entries in
+            defer { entries = [] }
+            return entries
+        }
+        for entry in closed { entry.source?.close() }
+    }
+}

@@ -1,0 +1,144 @@
+public import Interception
+
+/// Request interceptors that act as one.
+public struct ChainedRequestInterceptor: RequestInterceptor {
+    /// In the order in which they run.
+    public let interceptors: [any RequestInterceptor]
+
+    /// Joins request interceptors into one that runs them as listed. An empty list changes nothing.
+    public static func chain(inOrder interceptors: [any RequestInterceptor]) -> Self { Self(interceptors: interceptors) }
+
+    /// The first one's; `.attempt` for an empty list.
+    public var stage: InterceptorStage { interceptors.first?.stage ?? .attempt }
+
+    /// Runs the interceptors as listed; a throw in one stops the later ones.
+    public func intercept(request: inout HTTPRequest) async throws {
+        for interceptor in interceptors { try await interceptor.intercept(request: &request) }
+    }
+
+    /// Runs the interceptors around the rest of the pipeline, so that one that intercepts responses as well still does.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        try await next.running(interceptors.map(\.generic), on: request)
+    }
+
+    /// Plans one after the other.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await interceptors.plan(&request) }
+}
+
+/// Response interceptors that act as one.
+public struct ChainedResponseInterceptor: ResponseInterceptor {
+    /// In the order in which they run.
+    public let interceptors: [any ResponseInterceptor]
+    /// Those that intercept requests as well.
+    private let requestInterceptors: [any RequestInterceptor]
+
+    private init(_ interceptors: [any ResponseInterceptor]) {
+        self.interceptors = interceptors
+        requestInterceptors = interceptors.compactMap { $0 as? any RequestInterceptor }
+    }
+
+    /// Joins response interceptors into one that runs them as listed. An empty list changes nothing.
+    public static func chain(inOrder interceptors: [any ResponseInterceptor]) -> Self { Self(interceptors) }
+
+    /// The first one's; `.attempt` for an empty list.
+    public var stage: InterceptorStage { interceptors.first?.stage ?? .attempt }
+
+    /// Runs the interceptors as listed; a throw in one stops the later ones.
+    public func intercept(response: inout HTTPResponse) async throws {
+        for interceptor in interceptors { try await interceptor.intercept(response: &response) }
+    }
+
+    /// Passes the request on, through those of the interceptors that intercept requests as well, and runs all on the response.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        for interceptor in requestInterceptors { try await interceptor.intercept(request: &request) }
+        return try await intercepting(try await next(request))
+    }
+
+    /// Plans those of the interceptors that intercept requests as well.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await requestInterceptors.plan(&request) }
+}
+
+/// Interceptors that are given to a pipeline as one.
+///
+/// A pipeline takes it apart, so each one stands at its own stage and appears under its own name.
+public struct ChainedHTTPInterceptor: HTTPInterceptor {
+    /// Outermost first.
+    public let interceptors: [any HTTPInterceptor]
+
+    /// Joins interceptors: the first sees requests first and responses last. An empty list passes through.
+    public static func chain(inOrder interceptors: [any HTTPInterceptor]) -> Self { Self(interceptors: interceptors) }
+
+    /// The first one's; `.attempt` for an empty list.
+    public var stage: InterceptorStage { interceptors.first?.stage ?? .attempt }
+
+    /// Runs the interceptors around the rest of the pipeline; a throw in one keeps the request from those further in.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        try await next.running(interceptors.map(\.generic), on: request)
+    }
+
+    /// Plans one after the other.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await interceptors.plan(&request) }
+}
+
+extension Sequence {
+    /// What interceptors would do one after the other, each with its name.
+    fileprivate func plan(_ request: inout HTTPRequest) async throws -> String? {
+        var notes: [String] = []
+        for case let interceptor as any HTTPInterceptor in self {
+            if let note = try await interceptor.plan(&request) { notes.append("\(interceptor.name): \(note)") }
+        }
+        return notes.isEmpty ? nil : notes.joined(separator: "; ")
+    }
+}
+
+extension RequestInterceptor {
+    /// An interceptor that runs this one, then `other`.
+    public func chain(before other: any RequestInterceptor) -> ChainedRequestInterceptor { .chain(inOrder: [self, other]) }
+    /// An interceptor that runs `other`, then this one.
+    public func chain(after other: any RequestInterceptor) -> ChainedRequestInterceptor { .chain(inOrder: [other, self]) }
+}
+
+extension ResponseInterceptor {
+    /// An interceptor that runs this one, then `other`.
+    public func chain(before other: any ResponseInterceptor) -> ChainedResponseInterceptor { .chain(inOrder: [self, other]) }
+    /// An interceptor that runs `other`, then this one.
+    public func chain(after other: any ResponseInterceptor) -> ChainedResponseInterceptor { .chain(inOrder: [other, self]) }
+}
+
+extension HTTPInterceptor {
+    /// An interceptor that runs this one outside `other`.
+    public func chain(before other: any HTTPInterceptor) -> ChainedHTTPInterceptor { .chain(inOrder: [self, other]) }
+    /// An interceptor that runs this one inside `other`.
+    public func chain(after other: any HTTPInterceptor) -> ChainedHTTPInterceptor { .chain(inOrder: [other, self]) }
+}
+
+extension RequestInterceptor where Self: ResponseInterceptor {
+    /// An interceptor that runs this one outside `other`, as what it is: an interceptor of requests and responses.
+    public func chain(before other: any RequestInterceptor & ResponseInterceptor) -> ChainedHTTPInterceptor {
+        .chain(inOrder: [self, other])
+    }
+    /// An interceptor that runs this one inside `other`.
+    public func chain(after other: any RequestInterceptor & ResponseInterceptor) -> ChainedHTTPInterceptor {
+        .chain(inOrder: [other, self])
+    }
+}
+
+extension HTTPInterceptor {
+    /// The same interceptor at another stage.
+    public func at(_ stage: InterceptorStage) -> some HTTPInterceptor { StagedInterceptor(base: self, stage: stage) }
+}
+
+/// An interceptor at another stage than its own.
+package struct StagedInterceptor: HTTPInterceptor {
+    package let base: any HTTPInterceptor
+    package let stage: InterceptorStage
+
+    package var rank: InterceptorRank { base.rank }
+
+    package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        try await base.intercept(request, next: next)
+    }
+
+    package func plan(_ request: inout HTTPRequest) async throws -> String? { try await base.plan(&request) }
+}

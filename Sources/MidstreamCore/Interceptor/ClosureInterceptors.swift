@@ -1,0 +1,100 @@
+public import Interception
+
+/// A request interceptor that is written as a closure.
+public struct ClosureRequestInterceptor: RequestInterceptor, NamedInterceptor {
+    /// `.attempt` unless given.
+    public let stage: InterceptorStage
+    package let name: String
+    private let body: @Sendable (inout HTTPRequest) async throws -> Void
+    private let planning: (@Sendable (inout HTTPRequest) async throws -> String?)?
+
+    /// Makes an interceptor of a closure, which follows the rules of ``RequestInterceptor/intercept(request:)``.
+    ///
+    /// - Parameters:
+    ///   - name: What pipelines and traces call it; the type's name by default.
+    ///   - stage: Where it stands.
+    ///   - body: Changes requests.
+    ///   - plan: What an explanation runs in place of `body`, by the rules of ``HTTPInterceptor/plan(_:)``. By default it runs
+    ///     `body`; so a closure that does more than change the request should come with a plan.
+    public init(
+        _ name: String? = nil, stage: InterceptorStage = .attempt,
+        _ body: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
+        plan: (@Sendable (inout HTTPRequest) async throws -> String?)? = nil
+    ) {
+        self.name = name ?? "ClosureRequestInterceptor"
+        self.stage = stage
+        self.body = body
+        planning = plan
+    }
+
+    /// Calls the closure.
+    public func intercept(request: inout HTTPRequest) async throws { try await body(&request) }
+
+    /// Calls the plan; without one the closure itself.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        if let planning { return try await planning(&request) }
+        try await body(&request)
+        return nil
+    }
+}
+
+/// A response interceptor that is written as a closure.
+public struct ClosureResponseInterceptor: ResponseInterceptor, NamedInterceptor {
+    /// `.attempt` unless given.
+    public let stage: InterceptorStage
+    package let name: String
+    private let body: @Sendable (inout HTTPResponse) async throws -> Void
+
+    /// Makes an interceptor of a closure, which follows the rules of ``ResponseInterceptor/intercept(response:)``.
+    ///
+    /// - Parameter name: What pipelines and traces call it; the type's name by default.
+    public init(
+        _ name: String? = nil, stage: InterceptorStage = .attempt,
+        _ body: @escaping @Sendable (inout HTTPResponse) async throws -> Void
+    ) {
+        self.name = name ?? "ClosureResponseInterceptor"
+        self.stage = stage
+        self.body = body
+    }
+
+    /// Calls the closure.
+    public func intercept(response: inout HTTPResponse) async throws { try await body(&response) }
+}
+
+/// An interceptor that is written as a closure.
+public struct ClosureHTTPInterceptor: HTTPInterceptor, NamedInterceptor {
+    /// `.attempt` unless given.
+    public let stage: InterceptorStage
+    package let name: String
+    private let body: @Sendable (HTTPRequest, Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
+    private let planning: (@Sendable (inout HTTPRequest) async throws -> String?)?
+
+    /// Makes an interceptor of a closure, which follows the rules of ``HTTPInterceptor/intercept(_:next:)``.
+    ///
+    /// - Parameters:
+    ///   - name: What pipelines and traces call it; the type's name by default.
+    ///   - stage: Where it stands.
+    ///   - body: Handles requests.
+    ///   - plan: What an explanation runs, by the rules of ``HTTPInterceptor/plan(_:)``. By default it says that nobody knows.
+    public init(
+        _ name: String? = nil, stage: InterceptorStage = .attempt,
+        _ body: @escaping @Sendable (HTTPRequest, Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse,
+        plan: (@Sendable (inout HTTPRequest) async throws -> String?)? = nil
+    ) {
+        self.name = name ?? "ClosureHTTPInterceptor"
+        self.stage = stage
+        self.body = body
+        planning = plan
+    }
+
+    /// Calls the plan; without one it says that nobody knows.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        guard let planning else { return Self.unknownPlan }
+        return try await planning(&request)
+    }
+
+    /// Calls the closure.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        try await body(request, next)
+    }
+}

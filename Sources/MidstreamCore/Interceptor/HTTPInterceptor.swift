@@ -1,0 +1,86 @@
+public import Interception
+
+/// An interceptor of HTTP requests and responses: the form that every feature of the client has.
+///
+/// Implement ``intercept(_:next:)`` for full control, or one of the refinements: ``RequestInterceptor``, ``ResponseInterceptor``,
+/// ``LifecycleInterceptor``. One instance serves all calls of a client at once.
+public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output == HTTPResponse {
+    /// Where in the pipeline it belongs; `.attempt` by default, where it sees every answer of the server.
+    var stage: InterceptorStage { get }
+
+    /// Where it belongs among those of its stage; `.ordinary` by default, which is innermost.
+    var rank: InterceptorRank { get }
+
+    /// Handles one request.
+    ///
+    /// The contract of `next`:
+    /// - It may be called not at all (the interceptor answers by itself), once, or many times, one after the other or at the same
+    ///   time, in this task or in others. Each call runs the rest of the pipeline afresh.
+    /// - What it returns belongs to the interceptor. Hand one response on, and close the body of each other one
+    ///   (``HTTPBody/close()``) or read it to its end: until then it holds its connection. Several may be open at once.
+    /// - An interceptor that throws after it got a response closes that. When a response's body is replaced, the new one should close
+    ///   the old one with itself.
+    /// - Requests and responses are values and may be kept, also beyond the call; sent again, a request is a new one.
+    /// - Cancelling the task cancels what `next` waits for, which then throws `CancellationError`. Pass that on as it is. Work that
+    ///   the interceptor starts in tasks of its own is its own to cancel.
+    ///
+    /// - Parameters:
+    ///   - request: As the interceptor further out passed it on. Change a copy and pass that to `next`.
+    ///   - next: The rest of the pipeline.
+    /// - Throws: What `next` throws, or an error of its own. It reaches the caller unchanged, unless an interceptor further out
+    ///   handles it.
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
+
+    /// Says for ``HTTPClient/explain(_:)`` what ``intercept(_:next:)`` would do to a request on its way down, without doing
+    /// anything that others could notice: it talks to nobody and stores nothing. Should it send something by an ``HTTPClient`` all
+    /// the same, that throws ``HTTPError/Code/explaining``, and the explanation says what would have been sent.
+    ///
+    /// The refinements bring their own, which runs their code for requests. An interceptor that implements
+    /// ``intercept(_:next:)`` itself isn't run by an explanation and is reported as unknown, unless it implements this too.
+    ///
+    /// - Parameter request: Changed as the request would be, as far as that can be told.
+    /// - Returns: What it would do beyond that, in a few words; nil when there is nothing to say.
+    /// - Throws: What would keep the request from being sent.
+    func plan(_ request: inout HTTPRequest) async throws -> String?
+}
+
+extension HTTPInterceptor {
+    /// `.attempt`.
+    public var stage: InterceptorStage { .attempt }
+
+    /// `.ordinary`.
+    public var rank: InterceptorRank { .ordinary }
+
+    /// Says that nobody knows.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { Self.unknownPlan }
+
+    /// What an explanation says of an interceptor that doesn't say what it would do.
+    package static var unknownPlan: String { "not run: it doesn't say what it would do" }
+
+    /// The name by which pipelines, explanations and traces call the interceptor: its type's.
+    package var name: String { (self as? any NamedInterceptor)?.name ?? "\(type(of: self as Any))" }
+}
+
+/// An interceptor that stands for something else and goes by that one's name.
+package protocol NamedInterceptor {
+    var name: String { get }
+}
+
+extension HTTPInterceptor {
+    /// The interceptor as the generic core knows it; the compiler doesn't convert `any HTTPInterceptor` by itself.
+    package var generic: any Interceptor<HTTPRequest, HTTPResponse> { self }
+}
+
+private enum InterceptorsKey: RequestContextKey {
+    static var defaultValue: [any HTTPInterceptor] { [] }
+}
+
+extension HTTPRequest {
+    /// Interceptors of this request alone. In each stage they run outside the client's.
+    ///
+    /// While a call of the request is under way, one that is made of it within that call doesn't run them again.
+    public var interceptors: [any HTTPInterceptor] {
+        get { context[InterceptorsKey.self] }
+        set { context[InterceptorsKey.self] = newValue }
+    }
+}

@@ -1,0 +1,32 @@
+/// Where an interceptor stands among those of its stage, from the outermost rank to the innermost.
+///
+/// Ranks exist where only one order is right, whatever the list's: cookies and credentials decide which entry of a cache is meant; what
+/// a cache answers must not be refused by a breaker nor counted against a quota; what is signed must contain what all of
+/// these have added. Within a rank those of the request stand outside those of the client, and then the list's order counts.
+public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConvertible {
+    private let depth: Int
+    /// The rank's name.
+    public let description: String
+
+    /// Adds cookies.
+    public static let cookies = InterceptorRank(depth: 10, description: "cookies")
+    /// Answers from what was stored.
+    public static let cache = InterceptorRank(depth: 20, description: "cache")
+    /// Sends a second request when the first takes long.
+    public static let hedging = InterceptorRank(depth: 30, description: "hedging")
+    /// Refuses requests to servers that fail.
+    public static let breaker = InterceptorRank(depth: 40, description: "breaker")
+    /// Bounds the number of requests in a time.
+    public static let quota = InterceptorRank(depth: 50, description: "quota")
+    /// Bounds the number of requests under way.
+    public static let concurrency = InterceptorRank(depth: 60, description: "concurrency")
+    /// Signs what goes on the wire.
+    public static let signing = InterceptorRank(depth: 70, description: "signing")
+    /// Everything else: the default, and the innermost, so that a log at ``InterceptorStage/exchange`` sees what goes on the wire.
+    public static let ordinary = InterceptorRank(depth: 80, description: "ordinary")
+    /// Takes the place of the transport's own work on a message.
+    package static let wire = InterceptorRank(depth: 90, description: "wire")
+
+    /// The outer rank comes first.
+    public static func < (a: InterceptorRank, b: InterceptorRank) -> Bool { a.depth < b.depth }
+}

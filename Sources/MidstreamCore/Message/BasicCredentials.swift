@@ -1,0 +1,30 @@
+internal import Foundation
+
+extension String {
+    /// The value of an `Authorization` header in the Basic scheme (RFC 7617).
+    package static func basic(user: String, password: String) -> String {
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+
+    /// The value of an `Authorization` header for the user and password of a URL, which may be percent-encoded there.
+    package static func basic(userInfo: String) -> String {
+        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+            String($0).removingPercentEncoding ?? String($0)
+        }
+        return basic(user: parts[0], password: parts.count > 1 ? parts[1] : "")
+    }
+}
+
+extension HTTPRequest {
+    /// Moves user and password from the URL to an `Authorization` header, unless the request has one: no transport is to see
+    /// them elsewhere.
+    package mutating func moveCredentialsToHeader() {
+        guard urlText.utf8.contains(UInt8(ascii: "@")) else { return }
+        var parts = URLText(urlText)
+        guard let userInfo = parts.userInfo else { return }
+        parts.authority = parts.hostAndPort
+        urlText = parts.text
+        guard !userInfo.isEmpty, !headers.contains(.authorization) else { return }
+        headers[.authorization] = .basic(userInfo: String(userInfo))
+    }
+}

@@ -1,0 +1,12 @@
+extension HTTPResponse {
+    /// Takes the body into memory, if it isn't there yet, and keeps what is known at its end.
+    ///
+    /// - Throws: What ``HTTPBody/collect(upTo:)`` throws.
+    package mutating func buffer(upTo limit: Int) async throws {
+        guard body.bytes == nil else { return }
+        let arriving = body
+        body = .bytes(try await arriving.collect(upTo: limit))
+        trailers = trailers ?? arriving.incoming?.trailers
+        metrics = metrics ?? arriving.incoming?.metrics
+    }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+
+extension HTTPResponse {
+    /// Decodes the buffered body as JSON.
+    ///
+    /// - Throws: ``HTTPError/Code/decoding``, which says where the body isn't what was expected, without quoting it, and has the
+    ///   decoder's error behind it; also when the body is a stream, which has to be collected first.
+    public func decode<T: Decodable>(_ type: T.Type = T.self, decoder: JSONDecoder = JSONDecoder()) throws -> T {
+        guard body.bytes != nil else {
+            throw HTTPError(.decoding, "The body is a stream; collect it before decoding.", request: request, response: self)
+        }
+        return try JSONDecoding(of: self).decode(type, from: data, by: decoder)
+    }
+}
+
+/// Decodes JSON, and tells where it isn't what was expected.
+///
+/// It quotes nothing of the body, in which there may be anything.
+package struct JSONDecoding {
+    private let response: HTTPResponse?
+    /// Where in the body the data was.
+    private let base: [JSONStep]
+
+    /// For the body of a response or a part of it; nil for data that nothing else is known of.
+    package init(of response: HTTPResponse?, at base: [JSONStep] = []) {
+        self.response = response
+        self.base = base
+    }
+
+    package func decode<Value: Decodable>(_ type: Value.Type, from data: Data, by decoder: JSONDecoder) throws -> Value {
+        do {
+            return try decoder.decode(type, from: data)
+        } catch let error as DecodingError {
+            let (problem, path) = Self.problem(error)
+            throw failure("The body is no \(type): \((base + path).text): \(problem).", underlying: error)
+        } catch {
+            throw failure("The body is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
+        }
+    }
+
+    package func failure(_ message: String, underlying: (any Error)? = nil) -> HTTPError {
+        HTTPError(
+            .decoding, message, request: response?.request, response: response, underlying: underlying, progress: .answered)
+    }
+
+    /// What the decoder complains about, and where. Its own description isn't used: it may quote values.
+    private static func problem(_ error: DecodingError) -> (String, [JSONStep]) {
+        switch error {
+        case .typeMismatch(let type, let context): ("expected \(type)", context.steps)
+        case .valueNotFound(let type, let context): ("expected \(type), found null", context.steps)
+        case .keyNotFound(let key, let context): ("the key \(key.stringValue.debugDescription) is missing", context.steps)
+        case .dataCorrupted(let context):
+            (context.codingPath.isEmpty ? "isn't valid JSON, or no valid value" : "the value isn't valid", context.steps)
+        @unknown default: ("can't be decoded", [])
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var steps: [JSONStep] { codingPath.map { JSONStep($0) } }
+}

@@ -1,0 +1,44 @@
+private enum UnsafeRetryKey: RequestContextKey {
+    static let defaultValue = false
+}
+
+extension HTTPRequest {
+    /// Whether it may be sent again after a failure although its method isn't idempotent; false by default.
+    public var allowsUnsafeRetry: Bool {
+        get { context[UnsafeRetryKey.self] }
+        set { context[UnsafeRetryKey.self] = newValue }
+    }
+
+    /// Whether sending it a second time can do no harm (RFC 9110 §9.2.2), or its user has taken the decision: its method is
+    /// idempotent, it has an `Idempotency-Key`, or ``allowsUnsafeRetry`` says so.
+    package var isRepeatable: Bool { method.isIdempotent || headers.contains(.idempotencyKey) || allowsUnsafeRetry }
+}
+
+extension HTTPStatus {
+    /// The statuses that may pass by themselves: 408, 429, 502, 503 and 504.
+    package static let transient: [HTTPStatus] = [
+        .requestTimeout, .tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout,
+    ]
+}
+
+extension HTTPError.Code {
+    /// The failures that may pass by themselves: a timeout, a connection that can't be made or breaks, a name that isn't found.
+    package static let transient: [HTTPError.Code] = [.timeout, .connection, .connectionLost, .nameResolution]
+}
+
+extension HTTPError {
+    /// Whether the failure may pass by itself and the request may be sent a second time.
+    ///
+    /// Such failures are a timeout, a connection that can't be made or breaks, a name that isn't found, and the statuses 408, 429,
+    /// 502, 503 and 504. A request may be sent twice when it wasn't sent at all, its method is idempotent
+    /// (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or ``HTTPRequest/allowsUnsafeRetry`` says so.
+    public var isTransient: Bool {
+        switch code {
+        case _ where Code.transient.contains(code): break
+        case .unacceptableStatus, .retriesExhausted:
+            guard let status = response?.status, HTTPStatus.transient.contains(status) else { return false }
+        default: return false
+        }
+        return progress == .notSent || request?.isRepeatable == true
+    }
+}

@@ -1,0 +1,110 @@
+package import Interception
+
+/// Follows redirects (RFC 9110 §15.4): each hop is an exchange of its own within the attempt.
+package struct Redirects: HTTPInterceptor {
+    let policy: RedirectPolicy
+
+    package init(policy: RedirectPolicy) { self.policy = policy }
+
+    package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let policy = request.redirects ?? policy
+        var request = request
+        var hops = 0
+        while true {
+            let response: HTTPResponse
+            do {
+                response = try await next(request)
+            } catch let error as HTTPError where hops > 0 {
+                // The server may well have acted on what it answered with a redirect, a POST with a 303 say.
+                throw error.afterAnAnswer
+            }
+            guard response.status.isRedirectToFollow else { return response }
+            let decided: HTTPRequest?
+            do {
+                decided = try await policy.target(of: response, from: request)
+            } catch {
+                response.body.close()
+                throw error
+            }
+            guard let target = decided else { return response }
+            // The limit is what ends a circle too: a site may well send a client back to where it came from, with a cookie more.
+            guard hops < policy.limit else {
+                throw HTTPError(
+                    .tooManyRedirects, "More than \(policy.limit) redirects, the last one to \(target.redactedURL).",
+                    request: request, response: response)
+            }
+            hops += 1
+            // A redirect's body is of no use to anyone, and unread it would hold its connection.
+            response.body.close()
+            request.note("followed \(response.status.code) to \(target.redactedURL)")
+            request = target
+        }
+    }
+
+    package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects ?? policy)" }
+}
+
+extension HTTPStatus {
+    fileprivate var isRedirectToFollow: Bool {
+        switch code {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+}
+
+extension RedirectPolicy {
+    /// The request that follows a redirect; nil when the redirect is to be taken as the response.
+    fileprivate func target(of response: HTTPResponse, from request: HTTPRequest) async throws -> HTTPRequest? {
+        guard case .refuse = mode else {
+            guard let location = response.headers.values(.location).first,
+                let url = URLText.resolve(location: location, from: request.urlText)
+            else { return nil }
+            let target = redirected(request, to: url, status: response.status)
+            switch mode {
+            case .custom(let decide): return try await decide(target, response)?.takingPlace(of: request)
+            default:
+                let isDowngrade = URLText(request.urlText).isHTTPS && !URLText(url).isHTTPS
+                return isDowngrade && !allowsDowngrade ? nil : target
+            }
+        }
+        return nil
+    }
+
+    private func redirected(_ request: HTTPRequest, to url: String, status: HTTPStatus) -> HTTPRequest {
+        var target = request
+        target.urlText = url
+        let staysInOrigin = HTTPOrigin(url) == HTTPOrigin(request.urlText)
+        if !staysInOrigin { target.headers.removeCredentials() }
+        guard !(keepsHeaders && staysInOrigin) else { return target }
+        let becomesGet =
+            (status == .seeOther && request.method != .head && request.method != .get)
+            || ((status == .movedPermanently || status == .found) && request.method == .post)
+        if becomesGet {
+            target.method = .get
+            target.body = .empty
+            target.headers.removeContentFields()
+        }
+        return target
+    }
+}
+
+extension HTTPHeaders {
+    /// Removes what describes a body that is no longer sent (RFC 9110 §15.4).
+    fileprivate mutating func removeContentFields() {
+        for (name, _) in self where name.rawValue.lowercased().hasPrefix("content-") { remove(name) }
+        for name in [.transferEncoding, .expect, .trailer, "Digest"] as [Name] { remove(name) }
+    }
+}
+
+extension URLText {
+    fileprivate var isHTTPS: Bool { scheme?.lowercased() == "https" }
+}
+
+extension HTTPError {
+    /// The error of an attempt of which an earlier exchange was answered.
+    fileprivate var afterAnAnswer: HTTPError {
+        guard progress == .notSent else { return self }
+        return HTTPError(code, message, request: request, response: response, underlying: underlying, progress: .answered)
+    }
+}

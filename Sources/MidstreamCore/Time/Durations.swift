@@ -1,0 +1,13 @@
+extension Duration {
+    /// About a century: as good as any longer time, and its nanoseconds can be counted and added up.
+    package static let longest = Duration.seconds(100 * 366 * 86_400)
+
+    /// Nanoseconds, as many as there is room for.
+    package var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !isTooLarge else { return seconds < 0 ? .min : .max }
+        let (sum, isTooMuch) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return isTooMuch ? (seconds < 0 ? .min : .max) : sum
+    }
+}

@@ -1,0 +1,25 @@
+/// Tells how much time has passed on a client's clock.
+package struct Stopwatch: Sendable {
+    package let clock: any Clock<Duration>
+    private let systemStart: ContinuousClock.Instant?
+    private let elapsedOnOtherClock: (@Sendable () -> Duration)?
+
+    package init(on clock: any Clock<Duration>) {
+        self.clock = clock
+        systemStart = clock is ContinuousClock ? .now : nil
+        elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
+    }
+
+    /// Whether the time is that of the system, which a transport can keep by itself.
+    package var isOnSystemClock: Bool { systemStart != nil }
+
+    package var elapsed: Duration {
+        if let systemStart { return systemStart.duration(to: .now) }
+        return elapsedOnOtherClock?() ?? .zero
+    }
+
+    private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+}

@@ -1,0 +1,32 @@
+/// A bound on how long a piece of work may take.
+package struct TimeLimit: Sendable {
+    private let duration: Duration?
+    private let clock: any Clock<Duration>
+
+    /// - Parameter duration: nil: no limit. Zero or less: it is over already.
+    package init(_ duration: Duration?, on clock: any Clock<Duration>) {
+        self.duration = duration
+        self.clock = clock
+    }
+
+    /// Runs `work` and, when the time is over, cancels it and throws what `error` makes.
+    ///
+    /// The work runs in a child task, so that whatever it waits for is interrupted, whoever wrote it.
+    package func run<Value: Sendable>(
+        error: @escaping @Sendable (Duration) -> HTTPError, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let duration else { return try await work() }
+        guard duration > .zero else { throw error(duration) }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask { [clock] in
+                try await clock.pause(for: duration)
+                return nil
+            }
+            // The first to end decides; the group then waits for the other, which is cancelled.
+            defer { group.cancelAll() }
+            if let first = try await group.next(), let value = first { return value }
+            throw error(duration)
+        }
+    }
+}

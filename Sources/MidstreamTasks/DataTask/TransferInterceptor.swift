@@ -1,0 +1,24 @@
+internal import Interception
+internal import MidstreamCore
+
+/// Shows an observer the bodies of a request and its response as they pass the transport.
+struct TransferInterceptor: HTTPInterceptor {
+    let observer: TransferObserver
+
+    var stage: InterceptorStage { .exchange }
+
+    var rank: InterceptorRank { .wire }
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var observed = request
+        observed.body = observer.observing(sent: request.body)
+        // The arrival of a body can be watched only while it arrives; the client collects it.
+        if observer.watchesDownload { observed.isWatchedArriving = true }
+        var response = try await next(observed)
+        response.request = request
+        response.body = observer.observing(received: response.body)
+        return response
+    }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? { "tells the progress" }
+}

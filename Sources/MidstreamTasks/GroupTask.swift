@@ -1,0 +1,73 @@
+internal import MidstreamCore
+
+/// Several tasks that run side by side, with a result for each.
+///
+/// ```swift
+/// let pages = GroupTask(["home", "about"]) { client.get($0) }
+/// for (name, page) in try await pages.result() { … }
+/// ```
+///
+/// The failure of one task is its result and no failure of the group, which gives a result for each key. It throws only when the caller's
+/// task is cancelled.
+public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask {
+    private let tasks: [(key: Key, task: AnyRequestTask<Member>)]
+    private let concurrency: Int
+    private let failsFast: Bool
+
+    /// Makes a group of a task for each key. Of keys that are the same the first counts.
+    ///
+    /// - Parameters:
+    ///   - keys: In the order in which the tasks are started.
+    ///   - concurrency: How many run at the same time at most; 8 by default, at least 1.
+    ///   - failsFast: Whether the first failure cancels the others, whose result then is a `CancellationError`; false by default.
+    ///   - make: Makes the task of a key.
+    public init(
+        _ keys: some Sequence<Key>, concurrency: Int = 8, failsFast: Bool = false,
+        _ make: (Key) throws -> some RequestTask<Member>
+    ) rethrows {
+        var seen: Set<Key> = []
+        tasks = try keys.filter { seen.insert($0).inserted }.map { ($0, AnyRequestTask(try make($0))) }
+        self.concurrency = max(1, concurrency)
+        self.failsFast = failsFast
+    }
+
+    /// Makes a group of tasks by their keys, started in any order; see ``init(_:concurrency:failsFast:_:)``.
+    public init(_ tasks: [Key: some RequestTask<Member>], concurrency: Int = 8, failsFast: Bool = false) {
+        self.tasks = tasks.map { ($0, AnyRequestTask($1)) }
+        self.concurrency = max(1, concurrency)
+        self.failsFast = failsFast
+    }
+
+    /// Runs the tasks and gives their results by key when all have ended.
+    ///
+    /// - Throws: `CancellationError` when the caller's task is cancelled.
+    public func result() async throws -> [Key: Result<Member, any Error>] {
+        let results = await withTaskGroup(of: (Key, Result<Member, any Error>).self) { group in
+            var results: [Key: Result<Member, any Error>] = [:]
+            var waiting = tasks[...]
+            func start() {
+                guard let next = waiting.popFirst() else { return }
+                group.addTask { (next.key, await Self.outcome(of: next.task)) }
+            }
+            for _ in 0..<concurrency { start() }
+            while let (key, result) = await group.next() {
+                results[key] = result
+                if failsFast, case .failure = result { group.cancelAll() }
+                start()
+            }
+            return results
+        }
+        try Task.checkCancellation()
+        return results
+    }
+
+    private static func outcome(of task: AnyRequestTask<Member>) async -> Result<Member, any Error> {
+        do {
+            // One that is started after the cancellation needn't begin.
+            try Task.checkCancellation()
+            return .success(try await task.result())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+
+internal import MidstreamCore
+internal import Platform
+
+extension Interceptors {
+    /// Stops in the debugger when a task has its result. Without a debugger it does nothing.
+    public struct Breakpoint<Element: Sendable>: RequestTaskInterceptor {
+        private let condition: @Sendable (Result<Element, any Error>) -> Bool
+        private let stop: @Sendable () -> Void
+
+        /// Makes the interceptor.
+        ///
+        /// - Parameter condition: At which results to stop; at each by default.
+        public init(when condition: @escaping @Sendable (Result<Element, any Error>) -> Bool = { _ in true }) {
+            self.init(when: condition) { if Debugger.isAttached { raise(SIGTRAP) } }
+        }
+
+        init(when condition: @escaping @Sendable (Result<Element, any Error>) -> Bool, stop: @escaping @Sendable () -> Void) {
+            self.condition = condition
+            self.stop = stop
+        }
+
+        /// Stops if the condition is fulfilled.
+        public func output(_ result: Result<Element, any Error>) {
+            if condition(result) { stop() }
+        }
+    }
+}
+
+extension RequestTask {
+    /// Stops in the debugger, if there is one, when the task has its result. See ``Interceptors/Breakpoint``.
+    public func breakpoint(
+        when condition: @escaping @Sendable (Result<Element, any Error>) -> Bool = { _ in true }
+    ) -> AnyRequestTask<Element> {
+        interceptor(Interceptors.Breakpoint(when: condition))
+    }
+}
+
+/// Knows whether somebody debugs the process: without a debugger the signal of a breakpoint would end it.
+private enum Debugger {
+    static var isAttached: Bool {
+        #if canImport(Darwin)
+            var information = kinfo_proc()
+            var size = MemoryLayout<kinfo_proc>.stride
+            var name: [Int32] = [CTL_KERN, KERN_PROC, KERN_PROC_PID, getpid()]
+            guard sysctl(&name, UInt32(name.count), &information, &size, nil, 0) == 0 else { return false }
+            return information.kp_proc.p_flag & P_TRACED != 0
+        #else
+            guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return false }
+            let line = status.split(separator: "\n").first { $0.hasPrefix("TracerPid:") }
+            return line.map { !$0.hasSuffix("\t0") } ?? false
+        #endif
+    }
+}

@@ -1,0 +1,143 @@
+public import Foundation
+internal import Interception
+public import MidstreamCore
+
+/// The pages of an answer, each requested when it is asked for.
+///
+/// ```swift
+/// for try await page in client.get("users").pages(.link()) {
+///     users += try page.decode([User].self)
+/// }
+/// ```
+///
+/// Iterating again begins again at the first page. It ends with the last page, after the given number of pages, or with an error.
+public struct PageSequence: AsyncSequence, Sendable {
+    /// A page, its body in memory.
+    public typealias Element = HTTPResponse
+
+    let task: DataTask
+    let pagination: Pagination
+    let limit: Int
+
+    /// Requests one page after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private enum State {
+            case atStart
+            case after(HTTPResponse)
+            case atEnd
+        }
+
+        private let sequence: PageSequence
+        private let first: HTTPRequest
+        private var state = State.atStart
+        private var page = 0
+        private var visited: Set<String> = []
+
+        fileprivate init(_ sequence: PageSequence) {
+            self.sequence = sequence
+            first = sequence.pagination.first(sequence.task.request)
+        }
+
+        /// The next page; nil after the last one.
+        ///
+        /// - Throws: What ``HTTPClient/send(_:)`` throws, for a rejected status too; ``HTTPError/Code/protocolViolation`` when a page leads
+        ///   to one that was read already, or from https to http; what the pagination throws. After an error there are no more pages.
+        public mutating func next() async throws -> HTTPResponse? {
+            let before = state
+            state = .atEnd
+            guard page < sequence.limit, let request = try await request(after: before) else { return nil }
+            try Task.checkCancellation()
+            let response = try await DataTask(request, client: sequence.task.client).response()
+            page += 1
+            state = .after(response)
+            return response
+        }
+
+        private mutating func request(after state: State) async throws -> HTTPRequest? {
+            switch state {
+            case .atEnd: return nil
+            case .atStart:
+                if let url = try? resolved(first.urlText) { visited.insert(url) }
+                return first
+            case .after(let response):
+                guard let next = try await sequence.pagination.next(first, response, page) else { return nil }
+                return try checked(next)
+            }
+        }
+
+        /// The request for the next page as it may be sent.
+        private mutating func checked(_ next: HTTPRequest) throws -> HTTPRequest {
+            var next = next
+            next.urlText = try resolved(next.urlText)
+            guard visited.insert(next.urlText).inserted || !sequence.pagination.urlTellsPages else {
+                throw HTTPError(
+                    .protocolViolation, "A page leads to \(next.redactedURL), which was read already.", request: next,
+                    progress: .notSent)
+            }
+            let start = HTTPOrigin(try resolved(first.urlText))
+            let origin = HTTPOrigin(next.urlText)
+            guard origin != start else { return next }
+            if origin?.scheme == "http", start?.scheme == "https" {
+                throw HTTPError(
+                    .protocolViolation, "A page leads from https to \(next.redactedURL).", request: next, progress: .notSent)
+            }
+            next.interceptors.append(CredentialRemoval(of: sequence.task.client.configuration))
+            return next
+        }
+
+        /// The absolute URL without what the client adds to it; servers repeat that in their links.
+        private func resolved(_ text: String) throws -> String {
+            let client = sequence.task.client
+            let url = try URLText.resolve(text, base: client.baseURL, query: nil)
+            let items = CredentialRemoval(of: client.configuration).query
+            return items.isEmpty ? url : URLText.removing(from: url) { items.contains(String($0)) }
+        }
+    }
+
+    /// Begins at the first page.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// The pages, decoded as JSON.
+    ///
+    /// - Parameter path: The part of each body that is decoded; the whole by default.
+    public func decode<Page: Decodable & Sendable>(
+        _ type: Page.Type = Page.self, at path: KeyPath<JSONPath, JSONPath> = \.self, decoder: JSONDecoder = JSONDecoder()
+    ) -> AsyncThrowingMapSequence<PageSequence, Page> {
+        let path = JSONPath(path)
+        return map { response in
+            let result = TaskResult(response, payload: response.data, rejection: nil)
+            let part = try JSONPart(result.payload, of: result).part(at: path)
+            return try JSONPart(part, of: result.part(part, at: path.steps)).decode(type, by: decoder)
+        }
+    }
+}
+
+extension DataTask {
+    /// The pages that the answer is divided into.
+    ///
+    /// - Parameters:
+    ///   - pagination: How one page leads to the next.
+    ///   - limit: After how many pages to stop, whatever the server says; 1000 by default.
+    public func pages(_ pagination: Pagination, limit: Int = 1_000) -> PageSequence {
+        PageSequence(task: self, pagination: pagination, limit: limit)
+    }
+}
+
+/// Takes everything off a request that gives its sender access to another origin, whoever has put it there: the request, the client's
+/// configuration or an authenticating interceptor.
+struct CredentialRemoval: HTTPInterceptor {
+    let stage = InterceptorStage.exchange
+    /// The items that the client adds to each URL, encoded.
+    let query: Set<String>
+
+    init(of configuration: HTTPClient.Configuration) {
+        query = Set(configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" })
+    }
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        request.headers.removeCredentials()
+        request.urlText = URLText.removing(from: request.urlText) { query.contains(String($0)) }
+        return try await next(request)
+    }
+}

@@ -1,0 +1,33 @@
+internal import MidstreamCore
+
+/// Something that looks at the result of a task and can't change it.
+///
+/// ```swift
+/// struct Count<Element: Sendable>: RequestTaskInterceptor {
+///     func output(_ result: Result<Element, any Error>) { metrics.count(result) }
+/// }
+/// ```
+///
+/// For interceptors of requests and responses see ``HTTPInterceptor``.
+public protocol RequestTaskInterceptor<Element>: Sendable {
+    /// What the task gives.
+    associatedtype Element: Sendable
+
+    /// Looks at a result: called exactly once for each call of the task's `result()`, with a success, a failure or the
+    /// `CancellationError`, before the caller gets it. The caller waits for it.
+    func output(_ result: Result<Element, any Error>)
+}
+
+extension RequestTask {
+    /// The task with an interceptor, which sees what the task up to here gives.
+    public func interceptor<Interceptor: RequestTaskInterceptor>(
+        _ interceptor: Interceptor
+    ) -> AnyRequestTask<Element> where Interceptor.Element == Element {
+        AnyRequestTask {
+            let result: Result<Element, any Error>
+            do { result = .success(try await self.result()) } catch { result = .failure(error) }
+            interceptor.output(result)
+            return try result.get()
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+/// The samples of `Documentation/Authentication.md`, compiled and run.
+@Suite(.timeLimit(.minutes(1))) struct AuthenticationSamples {
+    private actor Session {
+        var count = 0
+        func token(insteadOf rejected: String?) async throws -> String {
+            count += 1
+            return "\(rejected ?? "") \(count)"
+        }
+    }
+
+    @Test func aTokenFromTheApp() async throws {
+        let session = Session()
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
+            AuthenticationInterceptor(
+                BearerAuthenticator { rejected in
+                    try await session.token(insteadOf: rejected)
+                })
+        }
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(stub.credentials == ["Bearer  1"])
+    }
+
+    @Test func oauth() async throws {
+        let secret = "secret"
+        let tokenFromLogin = OAuthToken(accessToken: "a", refreshToken: "r")
+        let loginClient = HTTPClient(
+            transport: StubTransport(status: .ok, body: .text(#"{"access_token":"t","token_type":"Bearer"}"#)))
+        let endpoint = OAuthTokenEndpoint(
+            url: "https://login.example.com/token", client: OAuthClient(id: "app", secret: secret), using: loginClient)
+        let machine = OAuthAuthenticator(.clientCredentials(scope: "read"), from: endpoint)
+        let user = OAuthAuthenticator(.refreshToken(), from: endpoint, store: InMemoryTokenStore(tokenFromLogin))
+        #expect(try await machine.refresh(nil).accessToken == "t")
+        #expect(try await user.refresh(tokenFromLogin).refreshToken == "r")
+    }
+
+    @Test func aPasswordAndAKey() async throws {
+        let (password, key) = ("p", "k")
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
+            AuthenticationInterceptor(BasicAuthenticator(user: "Aladdin", password: password))
+            APIKeyInterceptor(key, in: .query("key"))
+        }
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(stub.requests[0].urlText == "https://api.example.com/?key=k")
+        #expect(stub.credentials[0].hasPrefix("Basic "))
+    }
+
+    struct SessionAuthenticator: Authenticator {
+        let client: HTTPClient
+
+        func apply(_ session: String, to request: inout HTTPRequest) {
+            request.headers["X-Session"] = session
+            request.headers.markSensitive("X-Session")
+        }
+
+        func isRejected(_ response: HTTPResponse, using session: String) -> Bool {
+            response.status == .unauthorized || response.status == .forbidden
+        }
+
+        func refresh(_ session: String?) async throws -> String {
+            try await client.send(HTTPRequest(.post, "/session")).decode(String.self)
+        }
+    }
+
+    @Test func aSchemeOfOnesOwn() async throws {
+        let logins = HTTPClient(
+            baseURL: "https://api.example.com", transport: StubTransport(status: .ok, body: .text("\"new\"")))
+        let stub = StubTransport { HTTPResponse(status: $0.headers["X-Session"] == "new" ? .ok : .forbidden, request: $0) }
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
+            AuthenticationInterceptor(SessionAuthenticator(client: logins), credential: "old")
+        }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.requests.map { $0.headers["X-Session"] } == ["old", "new"])
+    }
+
+    @Test func oneRunForManyCallers() async throws {
+        @Sendable func fetchToken() async throws -> String { "token" }
+        let refreshes = SingleFlight<Never, String>()
+        let token = try await refreshes.run { try await fetchToken() }
+        #expect(token == "token")
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import MidstreamAuthentication
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+/// What traces, explanations and descriptions say, and what they keep to themselves.
+@Suite(.timeLimit(.minutes(1))) struct AuthenticationTraceTests {
+    private func notes(in trace: Trace) -> [String] {
+        func all(_ spans: [Trace.Span]) -> [String] { spans.flatMap { $0.notes + all($0.children) } }
+        return all(trace.spans)
+    }
+
+    @Test func theTraceTellsOfRefreshAndResend() async throws {
+        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport.accepting("token 1")) {
+            AuthenticationInterceptor(TestAuthenticator(), credential: "s3cret")
+        }
+        let trace = try await client.send(HTTPRequest("/")).trace
+        #expect(notes(in: trace) == ["rejected with 401; refreshed the credential and sent again"])
+        #expect(!"\(trace)".contains("s3cret") && !"\(trace)".contains("token 1"))
+        let obtained = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) {
+            AuthenticationInterceptor(TestAuthenticator())
+        }
+        #expect(notes(in: try await obtained.send(HTTPRequest("/")).trace) == ["obtained a credential"])
+    }
+
+    @Test func anExplanationRefreshesNothing() async throws {
+        let authenticator = TestAuthenticator()
+        let interceptor = AuthenticationInterceptor(authenticator)
+        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) { interceptor }
+        func note(_ url: String = "/") async throws -> String? {
+            try await client.explain(HTTPRequest(url)).steps.first { $0.name.hasPrefix("Authentication") }?.note
+        }
+        #expect(try await note() == "would obtain a credential first")
+        interceptor.credential = "old"
+        #expect(try await note() == "would refresh its credential once if it were rejected")
+        #expect(try await client.explain(HTTPRequest("/")).request.headers[.authorization] == "old")
+        authenticator.expire("old")
+        #expect(try await note() == "would refresh its credential first")
+        #expect(try await note("https://b.example/") == "no credential for this origin")
+        #expect(authenticator.refreshes == 0)
+    }
+
+    @Test func noCredentialIsShown() async throws {
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: SecretiveError(text: "s3cret"))
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "s3cret")
+        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .unauthorized)) { interceptor }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        var shown = "\(interceptor)\(String(reflecting: error))\(error?.localizedDescription ?? "")\(try #require(error?.trace))"
+        dump(interceptor, to: &shown)
+        dump(error, to: &shown)
+        dump(BasicAuthenticator(user: "u", password: "s3cret"), to: &shown)
+        dump(try await BasicAuthenticator(user: "s3cret", password: "s3cret").refresh(nil), to: &shown)
+        dump(OAuthToken(accessToken: "s3cret", refreshToken: "s3cret"), to: &shown)
+        dump(OAuthClient(id: "app", secret: "s3cret"), to: &shown)
+        dump(InMemoryTokenStore(OAuthToken(accessToken: "s3cret")), to: &shown)
+        #expect(!shown.contains("s3cret"))
+        #expect(!shown.contains("czNjcmV0"))
+    }
+
+    private struct SecretiveError: Error { let text: String }
+}

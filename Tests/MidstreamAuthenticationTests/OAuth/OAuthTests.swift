@@ -1,0 +1,209 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamAuthentication
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+/// The flows of RFC 6749, with a server on a socket.
+@Suite(.timeLimit(.minutes(1))) struct OAuthTests {
+    /// A server with a token endpoint and something that it protects.
+    private final class Service: Sendable {
+        let server: MockServer
+        /// The access token that is accepted now.
+        let accepted = Locked("none")
+        let issued = Locked(0)
+
+        init(answer: @escaping @Sendable (Int) -> String = { #"{"access_token":"access \#($0)","token_type":"Bearer"}"# }) throws
+        {
+            server = try MockServer()
+            server.respond { [accepted, issued] request in
+                guard request.path == "/token" else {
+                    let isAccepted = request.headers[.authorization] == "Bearer \(accepted.withLock { $0 })"
+                    return .init(status: isAccepted ? .ok : .unauthorized)
+                }
+                let number = issued.withLock { issued in
+                    issued += 1
+                    return issued
+                }
+                accepted.withLock { $0 = "access \(number)" }
+                return .init(body: .json(text: answer(number)))
+            }
+        }
+
+        deinit { server.shutdown() }
+
+        var tokenRequests: [RecordedRequest] { server.requests.filter { $0.path == "/token" } }
+    }
+
+    private func endpoint(
+        _ service: Service, _ client: OAuthClient = OAuthClient(id: "app", secret: "s3cret"),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) -> OAuthTokenEndpoint {
+        OAuthTokenEndpoint(
+            url: service.server.url("/token"), client: client, using: HTTPClient(transport: HTTPClient.defaultTransport), now: now
+        )
+    }
+
+    private func client(_ service: Service, _ authenticator: OAuthAuthenticator) -> HTTPClient {
+        HTTPClient(baseURL: service.server.url(), transport: HTTPClient.defaultTransport) {
+            AuthenticationInterceptor(authenticator)
+        }
+    }
+
+    @Test func clientCredentialsInABasicHeader() async throws {
+        let service = try Service()
+        let oauth = OAuthAuthenticator(
+            .clientCredentials(scope: "read write"), from: endpoint(service, OAuthClient(id: "my app", secret: "a&b:c")))
+        let client = client(service, oauth)
+        for _ in 0..<2 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
+        let request = try #require(service.tokenRequests.first)
+        #expect(service.tokenRequests.count == 1)
+        #expect(request.method == .post)
+        #expect(request.headers[.contentType] == "application/x-www-form-urlencoded")
+        #expect(request.text == "grant_type=client_credentials&scope=read+write")
+        #expect(request.headers[.authorization] == "Basic " + Data("my+app:a%26b%3Ac".utf8).base64EncodedString())
+    }
+
+    @Test func clientCredentialsAmongTheFields() async throws {
+        let service = try Service()
+        let app = OAuthClient(id: "app", secret: "a b", authentication: .formFields)
+        _ = try await client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint(service, app))).send(
+            HTTPRequest("/"))
+        let request = try #require(service.tokenRequests.first)
+        #expect(request.text == "grant_type=client_credentials&client_id=app&client_secret=a+b")
+        #expect(!request.headers.contains(.authorization))
+    }
+
+    @Test func aClientWithoutASecretNamesItself() async throws {
+        let service = try Service()
+        let store = InMemoryTokenStore(OAuthToken(accessToken: "dead", refreshToken: "r0"))
+        let oauth = OAuthAuthenticator(.refreshToken(), from: endpoint(service, OAuthClient(id: "app")), store: store)
+        #expect(try await client(service, oauth).send(HTTPRequest("/")).status == .ok)
+        #expect(service.tokenRequests.map(\.text) == ["grant_type=refresh_token&refresh_token=r0&client_id=app"])
+    }
+
+    @Test func aRejectedTokenIsReplacedByTheRefreshTokenWhichIsRotated() async throws {
+        let service = try Service { #"{"access_token":"access \#($0)","token_type":"bearer","refresh_token":"r\#($0)"}"# }
+        let store = InMemoryTokenStore(OAuthToken(accessToken: "dead", refreshToken: "r0"))
+        let client = client(service, OAuthAuthenticator(.refreshToken(), from: endpoint(service), store: store))
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        service.accepted.withLock { $0 = "revoked" }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(
+            service.tokenRequests.map(\.text) == [
+                "grant_type=refresh_token&refresh_token=r0", "grant_type=refresh_token&refresh_token=r1",
+            ])
+        let kept = try await store.load()
+        #expect(kept?.accessToken == "access 2")
+        #expect(kept?.refreshToken == "r2")
+    }
+
+    @Test func aServerThatSendsNoNewRefreshTokenLeavesTheOldOneGood() async throws {
+        let service = try Service()
+        let store = InMemoryTokenStore(OAuthToken(accessToken: "dead", refreshToken: "r0"))
+        _ = try await client(service, OAuthAuthenticator(.refreshToken(), from: endpoint(service), store: store))
+            .send(HTTPRequest("/"))
+        #expect(try await store.load()?.refreshToken == "r0")
+    }
+
+    @Test(arguments: [#""expires_in":100"#, #""expires_in":"100""#])
+    func aTokenIsReplacedAheadOfItsEnd(field: String) async throws {
+        let now = Locked(Date(timeIntervalSince1970: 0))
+        let service = try Service { #"{"access_token":"access \#($0)",\#(field)}"# }
+        let time: @Sendable () -> Date = { now.withLock { $0 } }
+        let oauth = OAuthAuthenticator(
+            .clientCredentials(), from: endpoint(service, now: time), leeway: .seconds(30), now: time)
+        let client = client(service, oauth)
+        for (second, tokens) in [(0, 1), (69, 1), (70, 2), (139, 2), (140, 3)] {
+            now.withLock { $0 = Date(timeIntervalSince1970: TimeInterval(second)) }
+            #expect(try await client.send(HTTPRequest("/")).status == .ok)
+            #expect(service.tokenRequests.count == tokens)
+        }
+        // Never by a rejection.
+        #expect(service.server.requests.filter { $0.path == "/" }.count == 5)
+    }
+
+    @Test func aShortLivedTokenIsUsedForHalfOfItsLife() async throws {
+        let now = Locked(Date(timeIntervalSince1970: 0))
+        let time: @Sendable () -> Date = { now.withLock { $0 } }
+        let service = try Service { #"{"access_token":"access \#($0)","expires_in":10}"# }
+        let client = client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint(service, now: time), now: time))
+        for (second, tokens) in [(0, 1), (4, 1), (5, 2)] {
+            now.withLock { $0 = Date(timeIntervalSince1970: TimeInterval(second)) }
+            _ = try await client.send(HTTPRequest("/"))
+            #expect(service.tokenRequests.count == tokens)
+        }
+    }
+
+    @Test func aTokenThatAnotherProcessHasPutInTheStoreIsUsed() async throws {
+        let service = try Service()
+        let store = InMemoryTokenStore(OAuthToken(accessToken: "mine", refreshToken: "r0"))
+        let client = client(service, OAuthAuthenticator(.refreshToken(), from: endpoint(service), store: store))
+        service.accepted.withLock { $0 = "mine" }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        service.accepted.withLock { $0 = "theirs" }
+        try await store.save(OAuthToken(accessToken: "theirs", refreshToken: "r1"))
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(service.tokenRequests.isEmpty)
+    }
+
+    @Test func withoutARefreshTokenNothingIsSent() async throws {
+        let service = try Service()
+        let client = client(service, OAuthAuthenticator(.refreshToken(), from: endpoint(service)))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .authentication)
+        #expect((error?.underlying as? OAuthError)?.code == .noRefreshToken)
+        #expect(service.server.requestCount == 0)
+    }
+
+    @Test func aRefusalOfTheEndpointIsTyped() async throws {
+        let service = try Service()
+        service.server.enqueue(
+            .init(
+                status: .badRequest,
+                body: .json(
+                    text: #"{"error":"invalid_grant","error_description":"token r0 revoked","error_uri":"https://a.example/e"}"#))
+        )
+        let store = InMemoryTokenStore(OAuthToken(accessToken: "dead", refreshToken: "r0", expires: .distantPast))
+        let client = client(service, OAuthAuthenticator(.refreshToken(), from: endpoint(service), store: store))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        let refusal = try #require(error?.underlying as? OAuthError)
+        #expect(refusal.code == .invalidGrant)
+        #expect(refusal.status == .badRequest)
+        #expect(refusal.uri == "https://a.example/e")
+        #expect(refusal.message == "token ‹withheld› revoked")
+        #expect(service.server.requestCount == 1)
+    }
+
+    @Test(arguments: [
+        (HTTPStatus.ok, "<html>"), (.ok, "{}"), (.ok, #"{"access_token":""}"#),
+        (.ok, #"{"access_token":"t","token_type":"mac"}"#),
+        (.internalServerError, "oops"), (.found, ""),
+    ])
+    func anythingElseIsAMalformedAnswer(status: HTTPStatus, body: String) async throws {
+        let service = try Service()
+        service.server.enqueue(.init(status: status, headers: [.location: "/elsewhere"], body: .text(body)))
+        let client = client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint(service)))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        let refusal = try #require(error?.underlying as? OAuthError)
+        #expect(refusal.code == .malformedResponse)
+        #expect(refusal.status == status)
+        // A redirect isn't followed, since it would take the secrets along.
+        #expect(service.server.requestCount == 1)
+    }
+
+    @Test func theEndpointMayBeAskedByTheClientItself() async throws {
+        let service = try Service()
+        let box = Locked<HTTPClient?>(nil)
+        let endpoint = OAuthTokenEndpoint(url: "/token", client: OAuthClient(id: "app", secret: "x")) { request in
+            guard let client = box.withLock({ $0 }) else { throw CancellationError() }
+            return try await client.send(request)
+        }
+        let client = client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint))
+        box.withLock { $0 = client }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        box.withLock { $0 = nil }
+    }
+}

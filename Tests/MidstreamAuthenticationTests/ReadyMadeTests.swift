@@ -1,0 +1,140 @@
+import Interception
+import MidstreamAuthentication
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct BearerAndBasicTests {
+    @Test func aBearerTokenComesFromTheClosureAndIsReplacedWhenRejected() async throws {
+        let asked = Locked<[String?]>([])
+        let stub = StubTransport.accepting("Bearer new")
+        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(
+                BearerAuthenticator { old in
+                    asked.withLock { $0.append(old) }
+                    return old == nil ? "first" : "new"
+                })
+        }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.credentials == ["Bearer first", "Bearer new"])
+        #expect(asked.withLock { $0 } == [nil, "first"])
+    }
+
+    @Test func aBearerTokenIsReplacedAheadOfItsEnd() async throws {
+        let stub = StubTransport.accepting("Bearer new")
+        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(BearerAuthenticator(expires: { $0 == "old" }) { _ in "new" }, credential: "old")
+        }
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(stub.credentials == ["Bearer new"])
+    }
+
+    @Test func aFixedTokenThatIsRejectedIsNotSentAgain() async throws {
+        let stub = StubTransport(status: .unauthorized)
+        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(BearerAuthenticator(token: "fixed"))
+        }
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(stub.credentials == ["Bearer fixed"])
+    }
+
+    @Test func aRequestKeepsItsOwnAuthorization() async throws {
+        let stub = StubTransport(status: .unauthorized)
+        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(BearerAuthenticator { _ in "token" })
+        }
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/", headers: [.authorization: "Own"])) }
+        #expect(stub.credentials == ["Own"])
+    }
+
+    @Test func aTokenThatCanNotBeAHeaderIsRefused() async throws {
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(BearerAuthenticator(token: "two\r\nlines"))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .invalidRequest)
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func basicCredentialsAreSentUnasked() async throws {
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(BasicAuthenticator(user: "Aladdin", password: "open sesame"))
+        }
+        _ = try await client.send(HTTPRequest("/"))
+        // RFC 7617 §2.
+        #expect(stub.credentials == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
+    }
+
+    @Test func basicCredentialsThatAreRejectedAreNotSentAgain() async throws {
+        let stub = StubTransport(status: .unauthorized)
+        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(BasicAuthenticator(user: "u", password: "p"))
+        }
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func aUserNameWithAColonIsRefused() async throws {
+        let client = HTTPClient(baseURL: "https://api.example", transport: StubTransport(status: .ok)) {
+            AuthenticationInterceptor(BasicAuthenticator(user: "a:b", password: "p"))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .authentication)
+        #expect((error?.underlying as? HTTPError)?.code == .invalidRequest)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct APIKeyTests {
+    private func urls(
+        _ interceptor: APIKeyInterceptor, _ url: String, redirecting: [String: String] = [:]
+    ) async throws -> [HTTPRequest] {
+        let stub = StubTransport { request in
+            guard let target = redirecting[request.urlText] else { return HTTPResponse(status: .ok, request: request) }
+            return HTTPResponse(status: .found, headers: [.location: target], request: request)
+        }
+        _ = try await HTTPClient(baseURL: "https://a.example", transport: stub) { interceptor }.send(HTTPRequest(url))
+        return stub.requests
+    }
+
+    @Test func inAHeaderItGoesToEachHopWithinTheOrigins() async throws {
+        let hops = try await urls(
+            APIKeyInterceptor("k3y", in: .header("X-Custom-Key")), "/1",
+            redirecting: ["https://a.example/1": "https://b.example/2", "https://b.example/2": "https://a.example/3"])
+        #expect(hops.map { $0.headers["X-Custom-Key"] } == ["k3y", nil, "k3y"])
+        #expect(!"\(hops[0].debugDescription)".contains("k3y"))
+    }
+
+    @Test func inTheQueryItIsEncodedAndKeptFromOtherOriginsEvenWhenCopied() async throws {
+        let hops = try await urls(
+            APIKeyInterceptor("k 3y&", in: .query("app_id_a")), "/1?x=1",
+            redirecting: [
+                "https://a.example/1?x=1&app_id_a=k%203y%26": "https://b.example/2?app_id_a=k%203y%26&y=2",
+                "https://b.example/2?y=2": "https://a.example/3",
+            ])
+        #expect(
+            hops.map(\.urlText) == [
+                "https://a.example/1?x=1&app_id_a=k%203y%26", "https://b.example/2?y=2", "https://a.example/3?app_id_a=k%203y%26",
+            ])
+        #expect(!hops[0].description.contains("3y"))
+    }
+
+    @Test func whatTheRequestHasItselfIsKept() async throws {
+        let header = try await urls(APIKeyInterceptor("k"), "/")
+        #expect(header.map { $0.headers["X-API-Key"] } == ["k"])
+        let query = try await urls(APIKeyInterceptor("k", in: .query("key")), "/?key=own")
+        #expect(query.map(\.urlText) == ["https://a.example/?key=own"])
+    }
+
+    @Test func theKeyIsInNoDescription() async throws {
+        let interceptor = APIKeyInterceptor("s3cret", in: .query("app_id_b"))
+        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .notFound)) { interceptor }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        var shown = "\(interceptor)\(String(reflecting: error))\(try #require(error?.trace))"
+        shown += "\(try await client.explain(HTTPRequest("/")))"
+        dump(interceptor, to: &shown)
+        #expect(!shown.contains("s3cret"))
+        #expect(shown.contains("app_id_b"))
+    }
+}

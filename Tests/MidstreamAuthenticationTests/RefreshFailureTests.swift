@@ -1,0 +1,196 @@
+import Interception
+import MidstreamAuthentication
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+/// What happens when a refresh fails, hangs, or loses those who wait for it.
+@Suite(.timeLimit(.minutes(1))) struct RefreshFailureTests {
+    @Test func aFailedRefreshFailsTheWaitingCallsAndSendsNoneAgain() async throws {
+        let arrived = Gate()
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: LoginFailed())
+        let stub = StubTransport { request in
+            if request.headers[.authorization] == "old" { await arrived.wait() }
+            return HTTPResponse(status: request.headers[.authorization] == "old" ? .unauthorized : .ok, request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let calls = (0..<100).map { _ in Task { try await client.send(HTTPRequest("/")) } }
+        await arrived.reached(by: 100)
+        arrived.open()
+        for call in calls {
+            let error = await call.result.errorOfCall as? HTTPError
+            #expect(error?.code == .authentication)
+            #expect(error?.underlying is LoginFailed)
+            #expect(error?.response?.status == .unauthorized)
+            #expect(error?.progress == .answered)
+        }
+        #expect(stub.requests.count == 100)
+        // Those that were rejected after it had failed share the failure.
+        #expect(authenticator.refreshes == 1)
+
+        authenticator.fail(with: nil)
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(authenticator.refreshes == 2)
+    }
+
+    @Test func aCallThatIsRejectedAfterARefreshHasFailedSharesTheFailure() async throws {
+        let late = Gate()
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: LoginFailed())
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/late") { await late.wait() }
+            return HTTPResponse(status: .unauthorized, request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let lateCall = Task { try await client.send(HTTPRequest("/late")) }
+        await late.reached()
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        late.open()
+        #expect((await lateCall.result.errorOfCall as? HTTPError)?.underlying is LoginFailed)
+        #expect(authenticator.refreshes == 1)
+    }
+
+    @Test func withoutACredentialNothingIsSent() async throws {
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: LoginFailed())
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .authentication)
+        #expect(error?.progress == .notSent)
+        #expect(error?.response == nil)
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func aCancelledCallerEndsAtOnceAndTheOthersGetTheCredential() async throws {
+        let refreshing = Gate()
+        let authenticator = TestAuthenticator { _ in await refreshing.wait() }
+        let stub = StubTransport.accepting("token 1")
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
+        let first = Task { try await client.send(HTTPRequest("/")) }
+        await refreshing.reached()
+        let second = Task { try await client.send(HTTPRequest("/")).status }
+        first.cancel()
+        #expect(await first.result.errorOfCall is CancellationError)
+        refreshing.open()
+        #expect(try await second.value == .ok)
+        #expect(authenticator.refreshes == 1)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func aRefreshIsFinishedEvenWhenAllCallersAreCancelled() async throws {
+        let refreshing = Gate()
+        let authenticator = TestAuthenticator { _ in await refreshing.wait() }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), StubTransport.accepting("token 1"))
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await refreshing.reached()
+        call.cancel()
+        #expect(await call.result.errorOfCall is CancellationError)
+        refreshing.open()
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(authenticator.refreshes == 1)
+    }
+
+    @Test func aCancellationInsideTheRefreshIsAFailureOfTheRefresh() async throws {
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: CancellationError())
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), StubTransport(status: .ok))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .authentication)
+        #expect(error?.underlying is CancellationError)
+    }
+
+    @Test func theTimeoutOfTheAttemptEndsTheWaitAndNotTheRefresh() async throws {
+        let clock = TestClock()
+        let refreshing = Gate()
+        let authenticator = TestAuthenticator { _ in await refreshing.wait() }
+        let interceptor = AuthenticationInterceptor(authenticator, refreshTimeout: nil)
+        let client = HTTPClient.authenticated(by: interceptor, StubTransport.accepting("token 1"), clock: clock)
+        var request = HTTPRequest("/")
+        request.timeout = .seconds(10)
+        let call = Task { [request] in try await client.send(request) }
+        await refreshing.reached()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        let error = await call.result.errorOfCall as? HTTPError
+        #expect(error?.code == .timeout)
+        #expect(error?.progress == .notSent)
+        refreshing.open()
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(authenticator.refreshes == 1)
+    }
+
+    @Test func aRefreshThatHangsIsGivenUp() async throws {
+        let clock = TestClock()
+        let authenticator = TestAuthenticator { old in
+            if old == nil { try await Task.sleep(for: .seconds(1_000_000)) }
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, clock: clock)
+        let client = HTTPClient.authenticated(by: interceptor, StubTransport.accepting("token 2"))
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        let error = await call.result.errorOfCall as? HTTPError
+        #expect(error?.code == .authentication)
+        #expect((error?.underlying as? HTTPError)?.code == .timeout)
+        interceptor.credential = "old"
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+    }
+
+    @Test func theRefreshMayUseTheSameClient() async throws {
+        let box = Locked<HTTPClient?>(nil)
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/login") { return HTTPResponse(status: .ok, request: request) }
+            let isFresh = request.headers[.authorization] == "token 1"
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
+        }
+        let authenticator = TestAuthenticator { _ in
+            let client = try #require(box.withLock { $0 })
+            async let child = client.send(HTTPRequest(.post, "/login"))
+            #expect(try await child.status == .ok)
+            #expect(try await client.send(HTTPRequest(.post, "/login")).status == .ok)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        box.withLock { $0 = client }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.requests.filter { $0.urlText.hasSuffix("/login") }.allSatisfy { !$0.headers.contains(.authorization) })
+        #expect(stub.credentials == ["old", "", "", "token 1"])
+        box.withLock { $0 = nil }
+    }
+
+    @Test func aTaskThatOutlivesItsRefreshIsAuthenticated() async throws {
+        let box = Locked<HTTPClient?>(nil)
+        let later = Locked<Task<HTTPStatus, any Error>?>(nil)
+        let over = Gate()
+        let authenticator = TestAuthenticator { _ in
+            let client = try #require(box.withLock { $0 })
+            let task = Task {
+                await over.wait()
+                return try await client.send(HTTPRequest("/sync")).status
+            }
+            later.withLock { $0 = task }
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), StubTransport.accepting("token 1"))
+        box.withLock { $0 = client }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        over.open()
+        #expect(try await later.withLock { $0 }?.value == .ok)
+        box.withLock { $0 = nil }
+    }
+
+    @Test func oneCredentialMayBeNeededToObtainAnother() async throws {
+        let stub = StubTransport { request in
+            HTTPResponse(status: request.headers.contains(.authorization) ? .ok : .unauthorized, request: request)
+        }
+        let inner = TestAuthenticator()
+        let loginClient = HTTPClient.authenticated(by: AuthenticationInterceptor(inner), stub)
+        let outer = TestAuthenticator { _ async throws in
+            #expect(try await loginClient.send(HTTPRequest("/login")).status == .ok)
+        }
+        #expect(
+            try await HTTPClient.authenticated(by: AuthenticationInterceptor(outer), stub).send(HTTPRequest("/")).status == .ok)
+        #expect((inner.refreshes, outer.refreshes) == (1, 1))
+    }
+}

@@ -1,0 +1,254 @@
+import Interception
+import MidstreamAuthentication
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+/// When a credential is refreshed, and for whom.
+@Suite(.timeLimit(.minutes(1))) struct RefreshTests {
+    @Test func theFirstCallObtainsACredentialThatTheNextOnesUse() async throws {
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport.accepting("token 1")
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
+        for _ in 0..<3 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
+        #expect(stub.credentials == ["token 1", "token 1", "token 1"])
+        #expect(authenticator.refreshes == 1)
+    }
+
+    @Test func aRejectedCredentialIsRefreshedAndTheOriginalRequestSentAgain() async throws {
+        let stub = StubTransport.accepting("token 1")
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(TestAuthenticator(), credential: "old"), stub)
+        let response = try await client.send(HTTPRequest(.post, "/", body: .text("hello")))
+        #expect(response.status == .ok)
+        // One field: what the first pass added isn't in the second.
+        #expect(stub.credentials == ["old", "token 1"])
+        #expect(stub.requests.allSatisfy { $0.body.bytes == Array("hello".utf8) && $0.attempt == 1 })
+    }
+
+    @Test func aThousandConcurrentCallsWithOneExpiredCredentialMakeOneRefresh() async throws {
+        let arrived = Gate()
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport { request in
+            guard request.headers[.authorization] == "old" else { return HTTPResponse(status: .ok, request: request) }
+            await arrived.wait()
+            return HTTPResponse(status: .unauthorized, request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+            for _ in 0..<1_000 { group.addTask { try await client.send(HTTPRequest("/")).status } }
+            await arrived.reached(by: 1_000)
+            arrived.open()
+            for try await status in group { #expect(status == .ok) }
+        }
+        #expect(authenticator.refreshes == 1)
+        #expect(stub.requests.count == 2_000)
+    }
+
+    @Test func aCallThatWasSentWithAnOlderCredentialIsSentAgainWithoutARefresh() async throws {
+        let late = Gate()
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/late"), request.headers[.authorization] == "old" { await late.wait() }
+            let isFresh = request.headers[.authorization] == "token 1"
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let lateCall = Task { try await client.send(HTTPRequest("/late")).status }
+        await late.reached()
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        late.open()
+        #expect(try await lateCall.value == .ok)
+        #expect(authenticator.refreshes == 1)
+    }
+
+    @Test func aNewerCredentialThatIsOutdatedTooIsRefreshed() async throws {
+        let late = Gate()
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport { request in
+            if request.headers[.authorization] == "old" { await late.wait() }
+            let isFresh = request.headers[.authorization] == "token 1"
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
+        let client = HTTPClient.authenticated(by: interceptor, stub)
+        let lateCall = Task { try await client.send(HTTPRequest("/")).status }
+        await late.reached()
+        interceptor.credential = "newer"
+        late.open()
+        #expect(try await lateCall.value == .ok)
+        #expect(stub.credentials == ["old", "newer", "token 1"])
+    }
+
+    @Test func aNewCallWaitsForARefreshThatIsUnderWay() async throws {
+        let refreshing = Gate()
+        let authenticator = TestAuthenticator { _ in await refreshing.wait() }
+        let stub = StubTransport.accepting("token 1")
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
+        let client = HTTPClient.authenticated(by: interceptor, stub)
+        let first = Task { try await client.send(HTTPRequest("/")).status }
+        await refreshing.reached()
+        let second = Task { try await client.send(HTTPRequest("/")).status }
+        let third = Task { try await client.send(HTTPRequest("/")).status }
+        refreshing.open()
+        for call in [first, second, third] { #expect(try await call.value == .ok) }
+        #expect(stub.credentials.filter { $0 == "old" }.count == 1)
+    }
+
+    @Test func aCredentialThatIsDueIsRefreshedBeforeItIsSent() async throws {
+        let authenticator = TestAuthenticator()
+        authenticator.expire("old")
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(stub.credentials == ["token 1"])
+    }
+
+    @Test func aFreshCredentialIsUsedEvenIfItIsDue() async throws {
+        let authenticator = TestAuthenticator()
+        authenticator.expire("token 1")
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(stub.credentials == ["token 1"])
+    }
+
+    @Test func aSecondRejectionEndsTheCallWithTheResponse() async throws {
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport(status: .unauthorized, body: .text("no"))
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.response?.body.bytes == Array("no".utf8))
+        #expect(stub.credentials == ["old", "token 1"])
+        #expect(authenticator.refreshes == 1)
+    }
+
+    @Test func moreRefreshesThanTheLimitAreRefusedUntilTheWindowIsOver() async throws {
+        let clock = TestClock()
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport(status: .unauthorized)
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old", clock: clock), stub)
+        for _ in 0..<5 { #expect(await code { try await client.send(HTTPRequest("/")) } == .unacceptableStatus) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .authentication)
+        #expect(error?.underlying as? ExcessiveRefreshError == ExcessiveRefreshError(limit: RefreshLimit()))
+        #expect(error?.response?.status == .unauthorized)
+        #expect(error?.message.contains("5 times") == true)
+        #expect(authenticator.refreshes == 5)
+        clock.advance(by: .seconds(30))
+        #expect(await code { try await client.send(HTTPRequest("/")) } == .unacceptableStatus)
+        #expect(authenticator.refreshes == 6)
+    }
+
+    @Test func theLimitLeavesCallsAloneWhoseCredentialIsAccepted() async throws {
+        let stub = StubTransport { HTTPResponse(status: $0.urlText.hasSuffix("/bad") ? .unauthorized : .ok, request: $0) }
+        let client = HTTPClient.authenticated(
+            by:
+                AuthenticationInterceptor(TestAuthenticator(), credential: "old", refreshLimit: .init(count: 1)), stub)
+        for expected in [HTTPError.Code.unacceptableStatus, .authentication] {
+            #expect(await code { try await client.send(HTTPRequest("/bad")) } == expected)
+        }
+        #expect(try await client.send(HTTPRequest("/good")).status == .ok)
+    }
+
+    @Test func theRejectingResponseIsClosedBeforeTheRefresh() async throws {
+        let body = WatchedBody()
+        let authenticator = TestAuthenticator { _ in #expect(body.isClosed) }
+        let stub = StubTransport { request in
+            let isOld = request.headers[.authorization] == "old"
+            return HTTPResponse(status: isOld ? .unauthorized : .ok, body: isOld ? .incoming(body) : .empty, request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        #expect(try await client.stream(HTTPRequest("/")).status == .ok)
+        #expect(authenticator.refreshes == 1)
+    }
+
+    @Test func aBodyThatCanBeReadOnceIsNotSentAgain() async throws {
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport { request in
+            _ = try await request.body.collect()
+            let isFresh = request.headers[.authorization] == "token 1"
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, body: .text("?"), request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let upload = {
+            HTTPRequest(
+                .put, "/",
+                body: .once(
+                    AsyncStream {
+                        $0.yield([1]); $0.finish()
+                    }))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(upload()) }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.response?.body.bytes == Array("?".utf8))
+        // The credential has been refreshed for the calls that follow.
+        #expect(authenticator.refreshes == 1)
+        #expect(try await client.send(upload()).status == .ok)
+    }
+
+    @Test func aBodyThatWasNotReadIsSentAgain() async throws {
+        let stub = StubTransport { request in
+            guard request.headers[.authorization] == "token 1" else {
+                return HTTPResponse(status: .unauthorized, request: request)
+            }
+            return HTTPResponse(status: .ok, body: .bytes(try await request.body.collect()), request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(TestAuthenticator(), credential: "old"), stub)
+        let request = HTTPRequest(
+            .put, "/",
+            body: .once(
+                AsyncStream {
+                    $0.yield([1]); $0.finish()
+                }))
+        #expect(try await client.send(request).body.bytes == [1])
+    }
+
+    @Test func settingTheCredentialWinsOverARefreshThatIsUnderWay() async throws {
+        let refreshing = Gate()
+        let stub = StubTransport.accepting("login")
+        let interceptor = AuthenticationInterceptor(TestAuthenticator { _ in await refreshing.wait() }, credential: "old")
+        let client = HTTPClient.authenticated(by: interceptor, stub)
+        let call = Task { try await client.send(HTTPRequest("/")).status }
+        await refreshing.reached()
+        interceptor.credential = "login"
+        refreshing.open()
+        #expect(try await call.value == .ok)
+        #expect(interceptor.credential == "login")
+    }
+
+    @Test func removingTheCredentialFailsTheCallsThatWait() async throws {
+        let refreshing = Gate()
+        let interceptor = AuthenticationInterceptor(TestAuthenticator { _ in await refreshing.wait() }, credential: "old")
+        let client = HTTPClient.authenticated(by: interceptor, StubTransport(status: .unauthorized))
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await refreshing.reached()
+        interceptor.credential = nil
+        refreshing.open()
+        let error = await call.result.errorOfCall as? HTTPError
+        #expect(error?.code == .authentication)
+        #expect(error?.underlying is CredentialRemovedError)
+        #expect(interceptor.credential == nil)
+    }
+
+    private func code(_ work: () async throws -> HTTPResponse) async -> HTTPError.Code? {
+        do {
+            _ = try await work()
+            return nil
+        } catch {
+            return (error as? HTTPError)?.code
+        }
+    }
+}
+
+/// A body that is still arriving and remembers that it was closed.
+final class WatchedBody: IncomingBody {
+    private let closed = Locked(false)
+    var isClosed: Bool { closed.withLock { $0 } }
+    var isSpent: Bool { false }
+    var trailers: HTTPHeaders? { nil }
+    var metrics: TransportMetrics? { nil }
+    func next() async throws -> [UInt8]? { nil }
+    func close() { closed.withLock { $0 = true } }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import MidstreamTasks
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite struct DataTaskTests {
+    private enum Tenant: RequestContextKey { static let defaultValue = "public" }
+
+    @Test func theFluentFormDescribesTheWholeRequest() async throws {
+        let stub = StubTransport.json(#"{"id": 42, "name": "Ann"}"#)
+        let client = HTTPClient.stubbed(stub) { $0.clock = TestClock() }
+        let task = client.get("users/42")
+            .query("full", "1")
+            .query(["a b": "ä", "flag": nil])
+            .header(.accept, "application/json")
+            .timeout(.seconds(5))
+            .deadline(.seconds(900))
+            .retries(3)
+            .redirects(.refuse)
+            .context(Tenant.self, "acme")
+            .interceptor(ClosureRequestInterceptor { $0.headers["X-Own"] = "1" })
+            .interceptors { ClosureRequestInterceptor { $0.headers["X-Own"]? += "2" } }
+        #expect(try await task.decode(User.self).result().payload.name == "Ann")
+        let request = stub.requests[0]
+        #expect(request.method == .get)
+        #expect(request.urlText == "https://example.com/users/42?full=1&a%20b=%C3%A4&flag")
+        #expect(request.headers[.accept] == "application/json")
+        #expect(request.headers["X-Own"] == "12")
+        #expect(request.timeout == .seconds(5))
+        #expect(request.deadline == .seconds(900))
+        #expect(request.maxRetries == 3)
+        #expect(request.context[Tenant.self] == "acme")
+        #expect("\(try #require(request.redirects))" == "\(RedirectPolicy.refuse)")
+    }
+
+    @Test func eachMethodHasItsOwn() async throws {
+        let stub = StubTransport.json("{}")
+        let client = HTTPClient.stubbed(stub)
+        let body = try HTTPBody.json(["a": 1])
+        let tasks = [
+            client.get("a"), client.head("a"), client.post("a", body: body), client.put("a", body: body),
+            client.patch("a", body: body), client.delete("a"), client.options("a"), client.task("PROPFIND", "a"),
+        ]
+        for task in tasks { _ = try await task.result() }
+        #expect(stub.requests.map(\.method) == [.get, .head, .post, .put, .patch, .delete, .options, "PROPFIND"])
+        for request in stub.requests[2...4] {
+            #expect(request.headers[.contentType] == "application/json")
+            #expect(request.body.bytes == Array(#"{"a":1}"#.utf8))
+        }
+    }
+
+    @Test func aTaskIsAValue() async throws {
+        let stub = StubTransport.json("{}")
+        let plain = HTTPClient.stubbed(stub).post("a", body: .text("one"))
+        let other = plain.header("X", "1").headers(["X": "2", "Y": "3"]).body(.text("two"))
+        _ = try await plain.result()
+        _ = try await other.result()
+        #expect(stub.requests[0].headers["X"] == nil)
+        #expect(stub.requests[1].headers["X"] == "2")
+        #expect(stub.requests[1].headers["Y"] == "3")
+        #expect(stub.requests.map(\.body.bytes) == [Array("one".utf8), Array("two".utf8)])
+    }
+
+    @Test func theShortFormsGiveTheBodyInTheFormThatIsAskedFor() async throws {
+        let client = HTTPClient.stubbed(.json(#"{"id": 1, "name": "Ann"}"#))
+        #expect(try await client.get("u").value(User.self) == User(id: 1, name: "Ann"))
+        let user: User = try await client.get("u").value()
+        #expect(user.id == 1)
+        #expect(try await client.get("u").data().count == 24)
+        #expect(try await client.get("u").string().hasPrefix("{"))
+        let response = try await client.get("u").response()
+        #expect(response.body.bytes?.count == 24)
+        var streamed = 0
+        for try await chunk in try await client.get("u").stream().body { streamed += chunk.count }
+        #expect(streamed == 24)
+    }
+
+    @Test(
+        arguments: [
+            ("text/plain", [0xC3, 0xA4], "ä"), ("text/plain; charset=ISO-8859-1", [0xE4], "ä"),
+            ("text/plain;charset=\"utf-8\"", [0xC3, 0xA4], "ä"),
+            ("text/plain; x=y; Charset=UTF-16BE", [0x00, 0xE4], "ä"), ("text/plain", [0xE4], nil),
+            ("text/plain; charset=klingon", [0x41], nil),
+            ("text/plain; charset=us-ascii", [0xE4], nil),
+        ] as [(String, [UInt8], String?)])
+    func textIsReadByItsCharset(type: String, bytes: [UInt8], text: String?) async throws {
+        let stub = StubTransport(status: .ok, headers: ["Content-Type": type], body: .bytes(bytes))
+        let task = HTTPClient.stubbed(stub).get("a")
+        if let text {
+            #expect(try await task.string() == text)
+        } else {
+            #expect((await failure { try await task.string() } as? HTTPError)?.code == .decoding)
+        }
+    }
+}
+
+@Suite struct DownloadTests {
+    /// A folder of the test's own.
+    private final class Folder {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-test-\(UUID().uuidString)")
+        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(at: url) }
+        var target: URL { url.appendingPathComponent("target.bin") }
+        var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+        var content: [UInt8]? { (try? Data(contentsOf: target)).map { [UInt8]($0) } }
+    }
+
+    private let chunks: [[UInt8]] = [[1, 2], [UInt8](repeating: 3, count: 300_000), [4]]
+
+    private func streaming(_ chunks: AsyncThrowingStream<[UInt8], any Error>, status: HTTPStatus = .ok) -> HTTPClient {
+        .stubbed(StubTransport { HTTPResponse(status: status, body: .once(chunks), request: $0) })
+    }
+
+    private func finished(_ error: (any Error)? = nil) -> AsyncThrowingStream<[UInt8], any Error> {
+        AsyncThrowingStream { continuation in
+            for chunk in chunks { continuation.yield(chunk) }
+            continuation.finish(throwing: error)
+        }
+    }
+
+    @Test func theBodyIsWrittenAndNothingElseIsLeft() async throws {
+        let folder = try Folder()
+        let head = try await streaming(finished()).get("a").download(to: folder.target)
+        #expect(head.status == .ok)
+        #expect(folder.content == chunks.flatMap { $0 })
+        #expect(folder.names == ["target.bin"])
+    }
+
+    @Test func aFileThatIsThereIsReplaced() async throws {
+        let folder = try Folder()
+        try Data("old".utf8).write(to: folder.target)
+        try await streaming(finished()).get("a").download(to: folder.target)
+        #expect(folder.content?.count == 300_003)
+        #expect(folder.names == ["target.bin"])
+    }
+
+    @Test func aBrokenTransferLeavesTheTargetAsItWas() async throws {
+        let folder = try Folder()
+        try Data("old".utf8).write(to: folder.target)
+        let error = await failure {
+            try await streaming(finished(HTTPError(.connectionLost))).get("a").download(to: folder.target)
+        }
+        #expect((error as? HTTPError)?.code == .connectionLost)
+        #expect(folder.content == Array("old".utf8))
+        #expect(folder.names == ["target.bin"])
+    }
+
+    @Test func aRejectedStatusWritesNothing() async throws {
+        let folder = try Folder()
+        let error = await failure { try await streaming(finished(), status: 404).get("a").download(to: folder.target) }
+        #expect((error as? HTTPError)?.code == .unacceptableStatus)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aCancelledTransferLeavesNothing() async throws {
+        let folder = try Folder()
+        let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        let (reading, isReading) = AsyncStream<Void>.makeStream()
+        let client = HTTPClient.stubbed(
+            StubTransport { request in
+                let body = HTTPBody.stream {
+                    chunks.map { chunk in
+                        isReading.yield()
+                        return chunk
+                    }
+                }
+                return HTTPResponse(status: .ok, body: body, request: request)
+            })
+        let target = folder.target
+        let running = Task { try await client.get("a").download(to: target) }
+        continuation.yield([1])
+        for await _ in reading { break }
+        running.cancel()
+        continuation.finish(throwing: CancellationError())
+        #expect(await failure { try await running.value } is CancellationError)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aPlaceThatCannotBeWrittenToIsFoundOutBeforeAnythingIsSent() async throws {
+        let folder = try Folder()
+        let stub = StubTransport.json("{}")
+        let task = HTTPClient.stubbed(stub).get("a")
+        let missing = folder.url.appendingPathComponent("missing/target.bin")
+        for url in [missing, try #require(URL(string: "https://example.com/"))] {
+            let error = await failure { try await task.download(to: url) } as? HTTPError
+            #expect(error?.code == .fileUnwritable)
+            #expect(error?.progress == .notSent)
+        }
+        #expect(stub.requests.isEmpty)
+        #expect((await failure { try await task.download(to: folder.url) } as? HTTPError)?.code == .fileUnwritable)
+        #expect(folder.names.isEmpty)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Interception
+import MidstreamTasks
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+@Suite("D3 Progress") struct ProgressTests {
+    /// Reads what it is sent, and answers with chunks.
+    private func stub(_ chunks: [[UInt8]], length: Int64? = nil) -> StubTransport {
+        StubTransport { request in
+            _ = try await request.body.collect()
+            return HTTPResponse(status: .ok, body: .stream(length: length) { AsyncStream(chunks) }, request: request)
+        }
+    }
+
+    @Test func downloadsAreReportedAsTheyArrive() async throws {
+        let log = Log<TransferProgress>()
+        let chunks: [[UInt8]] = [[1, 2, 3], [4], [5, 6]]
+        let task = HTTPClient.stubbed(stub(chunks, length: 6)).get("a").progress(.download) { log.add($0) }
+        #expect(try await task.data() == Data([1, 2, 3, 4, 5, 6]))
+        #expect(log.entries.map(\.bytes) == [3, 4, 6])
+        #expect(log.entries.allSatisfy { $0.total == 6 && $0.direction == .download })
+        #expect(log.entries.last?.fraction == 1)
+    }
+
+    @Test func aDownloadOfUnknownLengthHasNoTotal() async throws {
+        let log = Log<TransferProgress>()
+        _ = try await HTTPClient.stubbed(stub([[1]])).get("a").progress { log.add($0) }.data()
+        #expect(log.entries == [TransferProgress(.download, bytes: 1, total: nil)])
+        #expect(log.entries[0].fraction == nil)
+    }
+
+    @Test func uploadsAreReportedInPieces() async throws {
+        let log = Log<TransferProgress>()
+        let body = [UInt8](repeating: 7, count: 150_000)
+        let stub = stub([])
+        _ = try await HTTPClient.stubbed(stub).post("a", body: .bytes(body)).progress(.upload) { log.add($0) }.result()
+        #expect(log.entries.map(\.bytes) == [65_536, 131_072, 150_000])
+        #expect(log.entries.allSatisfy { $0.total == 150_000 && $0.direction == .upload })
+        #expect(stub.requests[0].body.length == 150_000)
+    }
+
+    @Test func bothAreReportedToEveryoneWhoAsked() async throws {
+        let inner = Log<TransferProgress.Direction>()
+        let outer = Log<TransferProgress.Direction>()
+        _ = try await HTTPClient.stubbed(stub([[1]])).post("a", body: .bytes([1]))
+            .progress(.upload) { inner.add($0.direction) }
+            .map { $0 }
+            .progress(.both) { outer.add($0.direction) }
+            .result()
+        #expect(inner.entries == [.upload])
+        #expect(outer.entries == [.upload, .download])
+    }
+
+    @Test func eachAttemptBeginsAgainAndSendsTheSameBody() async throws {
+        let log = Log<Int64>()
+        let bodies = Log<[UInt8]>()
+        let stub = StubTransport { request in
+            bodies.add(try await request.body.collect())
+            return HTTPResponse(status: bodies.entries.count == 1 ? 503 : 200, request: request)
+        }
+        let clock = TestClock()
+        let client = HTTPClient.stubbed(stub) {
+            $0.clock = clock
+            $0.timeout = nil
+        }
+        let task = client.put("a", body: .bytes([1, 2])).retries(1).progress(.upload) { log.add($0.bytes) }
+        let running = Task { try await task.result() }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        #expect(try await running.value.head.status == .ok)
+        #expect(log.entries == [2, 2])
+        #expect(bodies.entries == [[1, 2], [1, 2]])
+    }
+
+    @Test func aBodyThatCanBeReadOnceIsStillRefusedASecondTime() async throws {
+        let stub = stub([])
+        let body = HTTPBody.once(AsyncStream([[1, 2, 3]]))
+        let task = HTTPClient.stubbed(stub).put("a", body: body).progress { _ in }
+        _ = try await task.result()
+        #expect((await failure { try await task.result() } as? HTTPError)?.code == .bodyNotReplayable)
+    }
+
+    @Test func theResponseIsBufferedAndBoundedAsWithoutProgress() async throws {
+        let stub = stub([[1, 2, 3]])
+        let client = HTTPClient.stubbed(stub) { $0.maximumBufferedBody = 2 }
+        let error = await failure { try await client.get("a").progress { _ in }.result() } as? HTTPError
+        #expect(error?.code == .bodyTooLarge)
+        let response = try await HTTPClient.stubbed(stub).get("a").progress { _ in }.result().response
+        #expect(response?.body.bytes == [1, 2, 3])
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Interception
+import MidstreamTasks
+import MidstreamCore
+import MidstreamTesting
+import Testing
+
+@Suite("D3 Retry and Timeout") struct RetryTimeoutTests {
+    @Test func retryWaitsOnItsClockAndNumbersTheRetries() async throws {
+        let clock = TestClock()
+        let stub = StubTransport.statuses(503, 503, 200)
+        let task = HTTPClient.stubbed(stub).get("a").retry(5, delay: { .seconds($0) }, clock: clock)
+        let running = Task { try await task.result() }
+        await clock.waitForSleepers(1)
+        #expect(clock.nextDeadline == .init(offset: .seconds(1)))
+        clock.advance(by: .seconds(1))
+        await clock.waitForSleepers(1)
+        #expect(clock.nextDeadline == .init(offset: .seconds(3)))
+        clock.advance(by: .seconds(2))
+        #expect(try await running.value.head.status == .ok)
+        #expect(stub.requests.count == 3)
+    }
+
+    @Test func retryGivesTheLastResultWhenItsLimitIsReached() async throws {
+        let stub = StubTransport.statuses(503, 502, 504)
+        let result = try await HTTPClient.stubbed(stub).get("a").retry(2).result()
+        #expect(result.head.status == 504)
+        #expect(stub.requests.count == 3)
+    }
+
+    @Test func retryRepeatsOnlyWhatMayPassAndMayBeSentTwice() async throws {
+        let client = { (stub: StubTransport) in HTTPClient.stubbed(stub) }
+        let refused = StubTransport.statuses(404, 200)
+        #expect(try await client(refused).get("a").retry(1).result().head.status == 404)
+        let post = StubTransport.statuses(503, 200)
+        #expect(try await client(post).post("a").retry(1).result().head.status == 503)
+        let unsafe = StubTransport.statuses(503, 200)
+        #expect(try await client(unsafe).post("a").allowsUnsafeRetry().retry(1).result().head.status == 200)
+        let key = StubTransport.statuses(503, 200)
+        #expect(try await client(key).post("a").header(.idempotencyKey, "1").retry(1).result().head.status == 200)
+        let unsent = StubTransport(sequence: [.fail(HTTPError(.connection, progress: .notSent)), .respond(200)])
+        #expect(try await client(unsent).post("a").retry(1).result().head.status == 200)
+        let lost = StubTransport(sequence: [.fail(HTTPError(.connectionLost)), .respond(200)])
+        #expect((await failure { try await client(lost).post("a").retry(1).result() } as? HTTPError)?.code == .connectionLost)
+        let own = MockedTask<Int> { throw TestFailure() }
+        #expect(await failure { try await own.retry(3).result() } is TestFailure)
+    }
+
+    @Test func cancellingDuringTheDelaySendsNothingMore() async throws {
+        let clock = TestClock()
+        let stub = StubTransport.statuses(503, 200)
+        let task = HTTPClient.stubbed(stub).get("a").retry(1, delay: { _ in .seconds(9) }, clock: clock)
+        let running = Task { try await task.result() }
+        await clock.waitForSleepers(1)
+        running.cancel()
+        #expect(await failure { try await running.value } is CancellationError)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func aDeadlineCancelsWhatTakesTooLong() async throws {
+        let clock = TestClock()
+        let log = Log<String>()
+        let task = MockedTask<Int> {
+            try await clock.sleep(for: .seconds(100))
+            return 1
+        }
+        .detach { if case .failure(let error) = $0 { log.add("\(type(of: error))") } }
+        .deadline(.seconds(5), clock: clock)
+        let running = Task { try await task.result() }
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(5))
+        #expect((await failure { try await running.value } as? HTTPError)?.code == .deadlineExceeded)
+        #expect(log.entries == ["CancellationError"])
+    }
+
+    @Test func aDeadlineLeavesInTimeResultsAndErrorsAlone() async throws {
+        let clock = TestClock()
+        #expect(try await MockedTask { 1 }.deadline(.seconds(5), clock: clock).result() == 1)
+        #expect(
+            await failure { try await MockedTask<Int> { throw TestFailure() }.deadline(.seconds(5), clock: clock).result() }
+                is TestFailure)
+        let late = await failure { try await MockedTask { 1 }.deadline(.zero, clock: clock).result() }
+        #expect((late as? HTTPError)?.code == .deadlineExceeded)
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test func theTimeoutOfADataTaskIsThatOfItsRequest() {
+        let task = HTTPClient.stubbed(.json("")).get("a").timeout(.seconds(5))
+        #expect(task.request.timeout == .seconds(5))
+    }
+
+    @Test func aTimeoutBehindAModifierLimitsEachAttempt() async throws {
+        let stub = StubTransport(status: .ok)
+        let client = HTTPClient(baseURL: "https://example.com", transport: stub)
+        _ = try await client.get("a").acceptOnlyStatusCode([200]).timeout(.seconds(5)).result()
+        _ = try await client.get("b").timeout(.seconds(3)).map { $0 }.timeout(.seconds(5)).result()
+        #expect(stub.requests.map(\.timeout) == [.seconds(5), .seconds(3)])
+    }
+}

@@ -1,0 +1,17 @@
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTasks
+
+@Suite("The laws of interceptors hold for tasks", .timeLimit(.minutes(1)))
+struct TaskLawTests {
+    @Test func credentialRemoval() async throws {
+        try await assertInterceptorLaws { CredentialRemoval(of: HTTPClient.Configuration()) }
+    }
+
+    @Test func progress() async throws {
+        try await assertInterceptorLaws { TransferInterceptor(observer: TransferObserver(.both) { _ in }) }
+    }
+}

@@ -1,0 +1,62 @@
+package import MidstreamCore
+package import MidstreamTesting
+
+/// A client whose waits are on a clock that the test moves. It has no attempt timeout, which would sleep on that clock too, and
+/// no budget unless the test gives it one.
+package struct ArbiterBench: Sendable {
+    package let clock = TestClock()
+
+    package init() {}
+
+    package func client(
+        _ transport: some HTTPTransport, maxRetries: Int = 0, validators: [any HTTPValidator] = [DefaultValidator()],
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
+        @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = nil
+        configuration.clock = clock
+        configuration.maxRetries = maxRetries
+        configuration.validators = validators
+        configuration.retryBudget = nil
+        configure(&configuration)
+        return HTTPClient(
+            baseURL: "https://h", configuration: configuration, transport: transport, interceptors: interceptors)
+    }
+
+    /// Sends, moves the clock to the end of each of so many waits, and tells how long they were and what came of it all. A wait too
+    /// many cancels the call.
+    package func waits(
+        _ count: Int, of client: HTTPClient, _ request: HTTPRequest = HTTPRequest("/")
+    ) async -> (delays: [Duration], result: Result<HTTPResponse, any Error>) {
+        await clock.waits(count) { try await client.send(request) }
+    }
+}
+
+/// Asks for the same retry after every response with a status from 400 on, as a user's validator does.
+package struct AlwaysRetry: HTTPValidator {
+    package let strategy: RetryStrategy
+    package init(_ strategy: RetryStrategy = .immediate) { self.strategy = strategy }
+
+    package func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
+        response.status.code >= 400 ? .retry(strategy) : .next
+    }
+
+    package func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict { .retry(strategy) }
+}
+
+extension HTTPResponse {
+    /// What the arbiter said of itself, in order.
+    package var arbiterNotes: [String] { trace.arbiterNotes }
+}
+
+extension Trace {
+    /// What the arbiter said of itself, in order.
+    package var arbiterNotes: [String] { spans.flatMap { $0.notes(of: "Arbiter") } }
+}
+
+extension Trace.Span {
+    fileprivate func notes(of name: String) -> [String] {
+        (self.name == name ? notes : []) + children.flatMap { $0.notes(of: name) }
+    }
+}

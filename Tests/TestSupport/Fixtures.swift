@@ -1,0 +1,54 @@
+internal import Interception
+package import MidstreamCore
+package import MidstreamTesting
+
+/// A body that is arriving as far as anyone can tell, and knows whether it was closed.
+package final class ArrivingBody: IncomingBody {
+    private struct State {
+        var chunks: [[UInt8]]
+        var isSpent = false
+        var closings = 0
+    }
+    private let state: Locked<State>
+    private let failure: (any Error)?
+
+    package init(_ chunks: [[UInt8]] = [Array("hello".utf8)], thenThrowing failure: (any Error)? = nil) {
+        state = Locked(State(chunks: chunks))
+        self.failure = failure
+    }
+
+    package var closings: Int { state.withLock { $0.closings } }
+    package var isSpent: Bool { state.withLock { $0.isSpent } }
+    package var trailers: HTTPHeaders? { isAtEnd ? ["X-Trailer": "end"] : nil }
+    package var metrics: TransportMetrics? { isAtEnd ? TransportMetrics() : nil }
+    private var isAtEnd: Bool { state.withLock { $0.isSpent && $0.chunks.isEmpty } }
+
+    package func next() async throws -> [UInt8]? {
+        let chunk = try state.withLock { state in
+            if state.closings > 0 { throw HTTPError(.connectionLost) }
+            state.isSpent = true
+            return state.chunks.isEmpty ? nil : state.chunks.removeFirst()
+        }
+        if chunk == nil, let failure { throw failure }
+        return chunk
+    }
+
+    package func close() { state.withLock { $0.closings += 1 } }
+}
+
+/// Chunks given one by one.
+package func chunks(_ texts: String...) -> AsyncStream<[UInt8]> {
+    AsyncStream { continuation in
+        for text in texts { continuation.yield(Array(text.utf8)) }
+        continuation.finish()
+    }
+}
+
+extension StubTransport {
+    /// Answers 200 to everything, at once.
+    package static var ok: StubTransport { StubTransport(status: .ok) }
+}
+
+extension HTTPBody {
+    package var text: String { String(decoding: bytes ?? [], as: UTF8.self) }
+}
