@@ -21,7 +21,7 @@ class Package:
     def swift(self, *arguments: str) -> str:
         done = subprocess.run(["swift", *arguments], cwd=self.root, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if done.returncode:
-            sys.exit(f"{done.stdout}{done.stderr}\ncheck-structure: swift {' '.join(arguments)} failed")
+            sys.exit(f"{done.stdout}{done.stderr}\nswift {' '.join(arguments)} failed")
         return done.stdout
 
     def build(self) -> None:
@@ -31,6 +31,11 @@ class Package:
         self.modules = binaries / "Modules"
         # SwiftPM's plan, since asking the manifest for flags would be guessing what becomes of them.
         self.plan = (self.root / ".build" / f"{binaries.name}.yaml").read_text().splitlines()
+
+    def libraries(self) -> list[str]:
+        """The targets in Sources that others import."""
+        kinds = {target["name"]: target["type"] for target in self.manifest["targets"]}
+        return [name for name in self.targets() if kinds[name] == "regular"]
 
     def targets(self) -> dict[str, list[str]]:
         """The targets in Sources, and what the manifest says that each uses."""
@@ -54,7 +59,7 @@ class Package:
             if f'"-module-name","{target}","-emit-dependencies"' in line:
                 break
         else:
-            sys.exit(f"check-structure: SwiftPM's plan doesn't compile {target}")
+            sys.exit(f"SwiftPM's plan doesn't compile {target}")
         words = iter(json.loads(line.partition(":")[2])[1:])
         flags = []
         for word in words:
@@ -64,5 +69,16 @@ class Package:
             elif word == "-Xcc":
                 flags += [word, next(words)]
             elif not word.startswith(("@", "-j")) and not (word == "-parse-as-library" and word in flags):
+                flags.append(word)
+        return flags
+
+    def import_flags(self, target: str) -> list[str]:
+        """Those of them that say where modules are: what it takes to import the target."""
+        words = iter(self.flags(target))
+        flags = []
+        for word in words:
+            if word in ("-I", "-Xcc", "-target", "-module-cache-path"):
+                flags += [word, next(words)]
+            elif word.startswith("-I"):
                 flags.append(word)
         return flags
