@@ -56,7 +56,7 @@ class Package:
     def flags(self, target: str) -> list[str]:
         """The build's flags for the target, as the compiler's frontend takes them."""
         for line in self.plan:
-            if f'"-module-name","{target}","-emit-dependencies"' in line:
+            if f'"-module-name","{target}",' in line and '"-emit-module-path"' in line:
                 break
         else:
             sys.exit(f"SwiftPM's plan doesn't compile {target}")
