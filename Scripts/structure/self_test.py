@@ -47,6 +47,9 @@ CASES: dict[str, tuple[dict[str, str], str, str | None]] = {
         {"Client/New/New.swift": "struct New {}\n"}, DIAGRAM, "Client/New isn't in the diagram"),
     "a line without a folder": ({}, DIAGRAM + "    Gone\n", "Client/Gone is in the diagram, but has no files"),
     "a dependency that isn't drawn": ({}, DIAGRAM.replace("← Base", ""), "Client ← Base is missing"),
+    "an import of a target that it doesn't depend on": (
+        {"Base/Base.swift": "@_exported public import struct Client.Client\n"}, DIAGRAM,
+        "Base → Sources/Base/Base.swift:1: imports Client, which it mustn't use"),
     "a target that isn't drawn": ({}, DIAGRAM.replace("Base\n", "", 1).replace("← Base", ""), "Base isn't in the diagram"),
     "a long file": ({"Base/Long.swift": "\n" * 401}, DIAGRAM, "Sources/Base/Long.swift has 401 lines"),
 }
