@@ -10,6 +10,7 @@ import time
 
 import diagram
 from compiler import Check, Compiler
+from declared import Declared
 from package import Package
 
 LONGEST_FILE = 400
@@ -72,12 +73,15 @@ def checks(target: diagram.Target, files: dict[str, list[pathlib.Path]], package
     flags = package.flags(target.name)
     modules = [package.modules / f"{name}.swiftmodule" for name in sorted(target.uses)]
     modules = [module for module in modules if module.exists()]
-    return [
-        Check(
-            f"{target.name}/{name}", files[name], [file for used in target.reachable(name) for file in files[used]],
-            flags, modules)
-        for name in target.folders
-    ]
+    declared = Declared(files)
+
+    def check(name: str) -> Check:
+        used = target.reachable(name)
+        return Check(
+            f"{target.name}/{name}", files[name], [file for folder in used for file in files[folder]], flags, modules,
+            lambda complaint: declared.hint(complaint, {name, *used}))
+
+    return [check(name) for name in target.folders]
 
 
 def finish(problems: list[str]) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import pathlib
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -17,6 +18,8 @@ class Check:
     flags: list[str]
     # Modules of other targets.
     modules: list[pathlib.Path]
+    # What is to be added to a complaint of the compiler.
+    hint: Callable[[str], str]
 
 
 class Compiler:
@@ -39,7 +42,7 @@ class Compiler:
             stamp.touch()
             return []
         found = re.findall(r"^(\S+\.swift:\d+):\d+: error: (.*)$", done.stdout, re.MULTILINE)
-        lines = [f"{check.label} → {place.removeprefix(f'{self.root}/')}: {what}" for place, what in found]
+        lines = [f"{check.label} → {place.removeprefix(f'{self.root}/')}: {what}{check.hint(what)}" for place, what in found]
         # Without an error in a file the compiler itself is at a loss, and has told why in its own words.
         return list(dict.fromkeys(lines)) or [f"{check.label}: {done.stdout.strip()}"]
 

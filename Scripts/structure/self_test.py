@@ -34,13 +34,13 @@ CASES: dict[str, tuple[dict[str, str], str, str | None]] = {
     "nothing": ({}, DIAGRAM, None),
     "a type from above": (
         {"Client/Message/Message.swift": "struct Message {\n    static let trace: Trace? = nil\n}\n"}, DIAGRAM,
-        "Client/Message → Sources/Client/Message/Message.swift:2: cannot find type 'Trace' in scope"),
+        "Client/Message → Sources/Client/Message/Message.swift:2: cannot find type 'Trace' in scope (Trace)"),
     "a member from above": (
-        {"Client/Message/Body/Body.swift": "struct Body { let text = Message().text }\n"}, DIAGRAM,
-        "Client/Message/Body → Sources/Client/Message/Body/Body.swift:1: value of type 'Message' has no member 'text'"),
+        {"Client/Message/Body/Body.swift": "struct Body { let copy = Message().text }\n"}, DIAGRAM,
+        "Client/Message/Body → Sources/Client/Message/Body/Body.swift:1: value of type 'Message' has no member 'text' (Trace)"),
     "a file of the target's own folder": (
         {"Client/Trace/Text.swift": "extension Message {\n    var client: Client { Client() }\n}\n"}, DIAGRAM,
-        "Client/Trace → Sources/Client/Trace/Text.swift:2: cannot find type 'Client' in scope"),
+        "Client/Trace → Sources/Client/Trace/Text.swift:2: cannot find type 'Client' in scope (.)"),
     "a cycle": ({}, DIAGRAM.replace("Message\n", "Message ← Trace\n", 1), "nothing goes in a circle"),
     "a cycle of targets": ({}, DIAGRAM.replace("Base\n", "Base ← Client\n", 1), "nothing goes in a circle"),
     "a folder that isn't drawn": (
