@@ -3,9 +3,11 @@
 import argparse
 import os
 import pathlib
+import sys
 
 import contestants
 import report
+import thresholds
 from measure import Bench
 
 PROTOCOLS = {
@@ -21,6 +23,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="Scripts/bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured (5)")
     parser.add_argument("--only", default="", metavar="REGEX", help="contestants whose name matches")
+    parser.add_argument("--thresholds", action="store_true", help="count allocations only, and fail if there are too many")
     parser.add_argument("--print-products", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--binaries", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -32,10 +35,14 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     groups = contestants.load(options.only)
+    if options.thresholds:
+        groups = thresholds.taking_part(contestants.load(""))
     if options.print_products:
         print(*sorted(contestants.products(groups)), sep="\n")
         return
     bench = Bench(options.binaries, options.rounds)
+    if options.thresholds:
+        sys.exit(not thresholds.check(bench, groups))
     print(f"Medians of {options.rounds} interleaved rounds; in parentheses the ratio to the first line.\n")
     if "wire" in groups:
         for protocol, (title, variable) in PROTOCOLS.items():
