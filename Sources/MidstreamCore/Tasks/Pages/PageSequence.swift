@@ -135,7 +135,8 @@ struct CredentialRemoval: HTTPInterceptor {
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
-        for (name, _) in request.headers where request.headers.isSensitive(name) || name == .host { request.headers.remove(name) }
+        let marked = request.headers
+        request.headers.removeAll { marked.isSensitive($0) || $0 == .host }
         request.urlText = URLText.removing(from: request.urlText) { query.contains(String($0)) }
         return try await next(request)
     }
