@@ -15,7 +15,8 @@ struct InternationalHostTests {
             ("http://例え.テスト/", "http://xn--r8jz45g.xn--zckzah/"),
             ("http://例え。テスト?q", "http://xn--r8jz45g.xn--zckzah?q"),
             ("http://ü.", "http://xn--tda."), ("http://ς.example/", "http://xn--3xa.example/"),
-            ("http://a\u{308}.example/", "http://xn--4ca.example/"), ("http://bü_cher.example/", "http://xn--b_cher-3ya.example/"),
+            ("http://a\u{308}.example/", "http://xn--4ca.example/"),
+            ("http://bü_cher.example/", "http://xn--b_cher-3ya.example/"),
             ("http://ｅxample.com/", "http://example.com/"), ("http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/"),
         ])
     func mapped(url: String, expected: String) throws {
