@@ -146,6 +146,7 @@ struct URLResolutionTests {
             ("https://user:pass@h/x", "https://h/x", "Basic dXNlcjpwYXNz"),
             ("https://us%3Aer:p%40ss@h:81/x", "https://h:81/x", "Basic dXM6ZXI6cEBzcw=="),
             ("https://user@h/x", "https://h/x", "Basic dXNlcjo="),
+            ("https://u:\u{301}@h/x", "https://h/x", "Basic dTrMgQ=="),
             ("https://a@b:p@h/x", "https://h/x", "Basic YUBiOnA="),
             ("https://u:a:b@[::1]:8/x", "https://[::1]:8/x", "Basic dTphOmI="),
         ])
