@@ -17,9 +17,9 @@ import LibFuzzer
             exit(2)
         }
         parser = named
-        var words: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.enumerated().compactMap {
-            $0.offset == 1 ? nil : strdup($0.element)
-        }
+        // The name of the program stays.
+        let arguments = CommandLine.arguments.prefix(1) + CommandLine.arguments.dropFirst(2)
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
         var count = CInt(words.count)
         words.append(nil)
         let code = words.withUnsafeMutableBufferPointer { words in
