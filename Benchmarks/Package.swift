@@ -7,9 +7,10 @@ let package = Package(
     products: [
         .executable(name: "curl-baseline", targets: ["CurlBaseline"]),
         .executable(name: "midstream-bench", targets: ["MidstreamBench"]),
+        .executable(name: "parser-bench", targets: ["ParserBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
-    dependencies: [.package(name: "Midstream", path: "..")],
+    dependencies: [.package(name: "Midstream", path: ".."), .package(name: "Fuzz", path: "../Tests/Fuzz")],
     targets: [
         // The same requests by libcurl's own API, which everything is compared with.
         .executableTarget(
@@ -24,6 +25,8 @@ let package = Package(
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]),
+        // What the parsers of foreign text cost at worst. Needs -enable-testing, since they are internal.
+        .executableTarget(name: "ParserBench", dependencies: [.product(name: "ForeignText", package: "Fuzz")]),
     ],
     swiftLanguageModes: [.v6]
 )

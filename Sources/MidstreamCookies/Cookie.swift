@@ -42,7 +42,7 @@ public struct Cookie: Sendable, Hashable {
     ) throws(HTTPError) {
         let lowercased = domain.lowercased()
         self.init(
-            trusted: name, value, domain: lowercased.hasPrefix(".") ? String(lowercased.dropFirst()) : lowercased,
+            trusted: name, value, domain: lowercased.withoutLeadingDot,
             isHostOnly: isHostOnly, path: path, expires: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly)
         guard let flaw else { return }
         throw HTTPError(.invalidRequest, "The cookie \(name.debugDescription) can't be used: \(flaw).", progress: .notSent)
@@ -84,7 +84,7 @@ extension Cookie {
         if !value.isCookieText { return "its value has a “;”, a control character or a space at an end" }
         if name.utf8.count + value.utf8.count > Self.maximumSize { return "it is larger than \(Self.maximumSize) bytes" }
         if !domain.isCookieDomain { return "its domain is no host" }
-        if !path.hasPrefix("/") || path.utf8.contains(where: \.isControl) { return "its path is none" }
+        if path.utf8.first != UInt8(ascii: "/") || path.utf8.contains(where: \.isControl) { return "its path is none" }
         if !keepsPrefixPromise { return "its prefix promises something else" }
         return nil
     }
@@ -164,8 +164,8 @@ extension String {
 
     /// Whether it can be the host of a URL. A colon stands inside the brackets of an IPv6 address only.
     fileprivate var isCookieDomain: Bool {
-        let isBracketed = hasPrefix("[") && hasSuffix("]")
-        return !isEmpty && !hasPrefix(".") && self == lowercased()
+        let isBracketed = utf8.first == UInt8(ascii: "[") && utf8.last == UInt8(ascii: "]")
+        return !isEmpty && utf8.first != UInt8(ascii: ".") && self == lowercased()
             && !utf8.contains { $0 <= 32 || $0 == 127 || "/?#@\\".utf8.contains($0) || ($0 == UInt8(ascii: ":") && !isBracketed) }
     }
 

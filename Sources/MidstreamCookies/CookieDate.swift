@@ -4,28 +4,19 @@ internal import MidstreamCore
 /// The dates of cookies, which servers write in many ways and which are understood in all of them (RFC 6265 §5.1.1).
 enum CookieDate {
     /// The moment that an `Expires` names; nil when it names none.
-    static func parse(_ text: some StringProtocol) -> Date? {
-        var time: (hour: Int, minute: Int, second: Int)?
-        var day: Int?
-        var month: Int?
-        var year: Int?
-        for token in text.utf8.split(whereSeparator: isDelimiter) {
-            // Each token is the first of these that is still wanted and that it can be.
-            if time == nil, let found = self.time(token) {
-                time = found
-            } else if day == nil, let found = number(token, digits: 1...2) {
-                day = found
-            } else if month == nil, let found = self.month(token) {
-                month = found
-            } else if year == nil, let found = number(token, digits: 2...4) {
-                year = found
-            }
+    static func parse(_ text: some StringProtocol) -> Date? { parse(bytes: Array(text.utf8)[...]) }
+
+    /// The same for the bytes of the text.
+    static func parse(bytes: ArraySlice<UInt8>) -> Date? {
+        var reader = CookieDateReader()
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
+            var end = start
+            while end < bytes.endIndex, !isDelimiter(bytes[end]) { end += 1 }
+            if end > start { reader.read(bytes[start..<end]) }
+            start = end + 1
         }
-        guard let time, let day, let month, var year else { return nil }
-        if 70...99 ~= year { year += 1900 } else if 0...69 ~= year { year += 2000 }
-        guard year >= 1601, 1...daysOf(month, year) ~= day, time.hour < 24, time.minute < 60, time.second < 60 else { return nil }
-        let seconds = ((daysSince1970(year, month, day) * 24 + time.hour) * 60 + time.minute) * 60 + time.second
-        return Date(timeIntervalSince1970: TimeInterval(seconds))
+        return reader.date
     }
 
     private static func isDelimiter(_ byte: UInt8) -> Bool {
@@ -34,46 +25,66 @@ enum CookieDate {
         default: false
         }
     }
+}
 
-    /// The number that a token begins with, when it has so many digits and no more.
-    private static func number(_ token: some Collection<UInt8>, digits: ClosedRange<Int>) -> Int? {
-        let found = token.prefix { 48...57 ~= $0 }
-        guard digits ~= found.count else { return nil }
-        return found.reduce(0) { $0 * 10 + Int($1 - 48) }
-    }
+private struct CookieDateReader {
+    private var time: (hour: Int, minute: Int, second: Int)?
+    private var day: Int?
+    private var month: Int?
+    private var year: Int?
 
-    private static func time(_ token: some Collection<UInt8>) -> (Int, Int, Int)? {
-        let parts = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-        // Only the last part may have something behind its digits.
-        guard parts.count == 3, parts[0].count <= 2, parts[1].count <= 2,
-            parts[0].allSatisfy({ 48...57 ~= $0 }), parts[1].allSatisfy({ 48...57 ~= $0 }),
-            let hour = number(parts[0], digits: 1...2), let minute = number(parts[1], digits: 1...2),
-            let second = number(parts[2], digits: 1...2)
-        else { return nil }
-        return (hour, minute, second)
-    }
-
-    private static func month(_ token: some Collection<UInt8>) -> Int? {
-        let name = token.prefix(3).map(\.asciiLowercased)
-        return months.firstIndex { $0.elementsEqual(name) }.map { $0 + 1 }
-    }
-
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].map {
-        Array($0.utf8)
-    }
-
-    private static func daysOf(_ month: Int, _ year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
+    /// Each token is the first of these that is still wanted and that it can be.
+    mutating func read(_ token: ArraySlice<UInt8>) {
+        if time == nil, let found = Self.time(token) {
+            time = found
+        } else if day == nil, let found = Self.number(token, digits: 1...2) {
+            day = found
+        } else if month == nil, let found = Self.month(token) {
+            month = found
+        } else if year == nil, let found = Self.number(token, digits: 2...4) {
+            year = found
         }
     }
 
-    /// Days of the Gregorian calendar, counted in years that begin with March so that a leap day is the last.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month <= 2 ? year - 1 : year
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    var date: Date? {
+        guard let time, let day, let month, var year, time.second < 60 else { return nil }
+        if 70...99 ~= year { year += 1900 } else if 0...69 ~= year { year += 2000 }
+        guard year >= 1601 else { return nil }
+        return CivilTime(
+            year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second
+        ).date
+    }
+
+    /// The number that a token begins with, when it has so many digits and no more.
+    private static func number(_ token: ArraySlice<UInt8>, digits: ClosedRange<Int>) -> Int? {
+        var (number, count) = (0, 0)
+        for byte in token {
+            guard 48...57 ~= byte else { break }
+            count += 1
+            guard count <= digits.upperBound else { return nil }
+            number = number * 10 + Int(byte - 48)
+        }
+        return digits ~= count ? number : nil
+    }
+
+    private static func time(_ token: ArraySlice<UInt8>) -> (Int, Int, Int)? {
+        // Only the last part may have something behind its digits.
+        guard let first = token.prefix(3).firstIndex(of: UInt8(ascii: ":")), let hour = whole(token[..<first]) else { return nil }
+        let rest = token[(first + 1)...]
+        guard let second = rest.prefix(3).firstIndex(of: UInt8(ascii: ":")), let minute = whole(rest[..<second]),
+            let seconds = number(rest[(second + 1)...], digits: 1...2)
+        else { return nil }
+        return (hour, minute, seconds)
+    }
+
+    /// The number that one or two bytes are.
+    private static func whole(_ bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.allSatisfy { 48...57 ~= $0 } ? number(bytes, digits: 1...2) : nil
+    }
+
+    private static func month(_ token: ArraySlice<UInt8>) -> Int? {
+        guard token.count >= 3 else { return nil }
+        let start = token.startIndex
+        return CivilTime.month(token[start], token[start + 1], token[start + 2])
     }
 }

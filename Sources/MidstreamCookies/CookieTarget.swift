@@ -2,7 +2,7 @@ internal import MidstreamCore
 
 /// What of a URL decides about its cookies (RFC 6265 §5.1).
 struct CookieTarget {
-    /// The host in small letters; an IPv6 address keeps its brackets.
+    /// The host in ASCII and in small letters; an IPv6 address keeps its brackets.
     let host: String
     /// The path, at least `/`.
     let path: String
@@ -13,7 +13,9 @@ struct CookieTarget {
     init?(_ url: String) {
         let parts = URLText(url)
         guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
-            let host = parts.host?.lowercased(), !host.isEmpty
+            let host = parts.host.flatMap(URLText.asciiHost)?.lowercased(), !host.isEmpty,
+            // No longer one can be asked, and each name above it is looked up.
+            host.utf8.count <= URLText.maximumHost + 1
         else { return nil }
         self.host = host
         path = parts.path.isEmpty ? "/" : String(parts.path)
@@ -22,7 +24,8 @@ struct CookieTarget {
 
     /// The path of a cookie that brings none (RFC 6265 §5.1.4).
     var defaultPath: String {
-        guard path.hasPrefix("/"), let last = path.utf8.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else {
+        guard path.utf8.first == UInt8(ascii: "/"), let last = path.utf8.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex
+        else {
             return "/"
         }
         return String(path[..<last])
@@ -71,6 +74,7 @@ enum CookieDomain {
 
     /// Whether a host is this machine, by its name or by its address: `localhost` and names below it, 127.0.0.0/8 and `[::1]`.
     static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" || (host.hasPrefix("127.") && isAddress(host))
+        host == "localhost" || host == "[::1]" || self.host(host, isWithin: "localhost")
+            || (host.utf8.starts(with: "127.".utf8) && isAddress(host))
     }
 }

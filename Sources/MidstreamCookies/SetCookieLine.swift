@@ -17,41 +17,52 @@ struct SetCookieLine {
 
     /// Takes a field's value apart. Attributes that can't be understood are passed over, and of two the later one counts.
     init(_ text: String) throws(CookieRefusal) {
-        guard !text.utf8.contains(where: \.isControl) else { throw .controlCharacter }
-        let parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        guard let pair = parts.first, let mark = pair.firstIndex(of: UInt8(ascii: "=")) else { throw .noName }
-        name = Self.text(pair[..<mark])
-        value = Self.text(pair[pair.index(after: mark)...])
+        let bytes = Array(text.utf8)
+        guard !bytes.contains(where: \.isControl) else { throw .controlCharacter }
+        var end = bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count
+        guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "=")) else { throw .noName }
+        let (name, value) = (bytes[..<mark].trimmed, bytes[(mark + 1)..<end].trimmed)
         guard !name.isEmpty else { throw .noName }
-        guard name.utf8.count + value.utf8.count <= Cookie.maximumSize else { throw .tooLarge }
-        for part in parts.dropFirst() { add(attribute: part) }
+        guard name.count + value.count <= Cookie.maximumSize else { throw .tooLarge }
+        (self.name, self.value) = (Self.text(name), Self.text(value))
+        while end < bytes.count {
+            let start = end + 1
+            end = bytes[start...].firstIndex(of: UInt8(ascii: ";")) ?? bytes.count
+            if start < end { add(attribute: bytes[start..<end]) }
+        }
     }
 
-    private mutating func add(attribute: Substring.UTF8View) {
+    private mutating func add(attribute: ArraySlice<UInt8>) {
         let mark = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
-        let value = Self.text(attribute[mark...].dropFirst())
-        guard value.utf8.count <= Self.maximumAttributeSize else { return }
-        switch Self.text(attribute[..<mark]).lowercased() {
-        case "domain":
-            let name = value.lowercased()
-            let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        let value = attribute[mark...].dropFirst().trimmed
+        guard value.count <= Self.maximumAttributeSize else { return }
+        let name = attribute[..<mark].trimmed
+        // By length first: an attribute that says nothing here must cost next to nothing.
+        switch name.count {
+        case 4 where Self.isName(name, "path"): path = value.first == UInt8(ascii: "/") ? Self.text(value) : nil
+        case 6 where Self.isName(name, "domain"):
+            let bare = Self.text(value).lowercased().withoutLeadingDot
             domain = bare.isEmpty ? nil : bare
-        case "path": path = value.hasPrefix("/") ? value : nil
-        case "expires": expires = CookieDate.parse(value) ?? expires
-        case "max-age": maxAge = Self.seconds(value) ?? maxAge
-        case "secure": isSecure = true
-        case "httponly": isHTTPOnly = true
+        case 6 where Self.isName(name, "secure"): isSecure = true
+        case 7 where Self.isName(name, "expires"): expires = CookieDate.parse(bytes: value) ?? expires
+        case 7 where Self.isName(name, "max-age"): maxAge = Self.seconds(value) ?? maxAge
+        case 8 where Self.isName(name, "httponly"): isHTTPOnly = true
         default: break
         }
     }
 
-    private static func text(_ bytes: Substring.UTF8View) -> String { String(Substring(bytes.trimmed)) }
+    private static func isName(_ bytes: ArraySlice<UInt8>, _ name: StaticString) -> Bool {
+        name.withUTF8Buffer { zip(bytes, $0).allSatisfy { $0.asciiLowercased == $1 } }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
     /// A number of seconds; one that is too large to be kept is as large as can be.
-    private static func seconds(_ text: String) -> Int? {
-        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
-        return Int(text) ?? (text.hasPrefix("-") ? .min : .max)
+    private static func seconds(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        let digits = isNegative ? bytes.dropFirst() : bytes
+        guard !digits.isEmpty, digits.allSatisfy({ 48...57 ~= $0 }) else { return nil }
+        return Int(text(bytes)) ?? (isNegative ? .min : .max)
     }
 
     /// The largest attribute that is looked at (RFC 6265bis §5.6).
@@ -81,7 +92,7 @@ extension SetCookieLine {
         guard domain.utf8.allSatisfy({ $0 < 128 }), CookieDomain.host(target.host, isWithin: domain) else { throw .foreignDomain }
         if CookieDomain.isAddress(domain) { return true }
         // The root's dot at the end doesn't make a suffix less public.
-        guard isPublicSuffix(domain.hasSuffix(".") ? String(domain.dropLast()) : domain) else { return false }
+        guard isPublicSuffix(domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain) else { return false }
         guard domain == target.host else { throw .publicSuffix }
         return true
     }
@@ -95,6 +106,11 @@ extension SetCookieLine {
 
     /// 400 days.
     private static let longestLife: TimeInterval = 400 * 86_400
+}
+
+extension String {
+    /// The name without the dot that old servers put before a domain (RFC 6265 §5.2.3).
+    var withoutLeadingDot: String { utf8.first == UInt8(ascii: ".") ? String(Substring(utf8.dropFirst())) : self }
 }
 
 /// Why a cookie from a server isn't kept, in words that repeat nothing of it.

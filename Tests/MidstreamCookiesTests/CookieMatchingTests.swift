@@ -35,6 +35,7 @@ struct CookieMatchingTests {
         "default-path",
         arguments: [
             ("", "/"), ("/", "/"), ("/a", "/"), ("/a/", "/a"), ("/a/b", "/a"), ("/a/b/", "/a/b"), ("//", "/"), ("/a;x/b", "/a;x"),
+            ("/\u{301}/b", "/\u{301}"), ("/\u{301}", "/"),
         ])
     func defaultPaths(path: String, expected: String) throws {
         #expect(try #require(CookieTarget("https://h\(path)?q=/x/y")).defaultPath == expected)
@@ -49,6 +50,7 @@ struct CookieMatchingTests {
             ("http://localhost.example.com/", "localhost.example.com", false), ("http://127.0.0.1:1/", "127.0.0.1", true),
             ("http://127.8.9.10/", "127.8.9.10", true), ("http://127.0.0.1.example.com/", "127.0.0.1.example.com", false),
             ("http://128.0.0.1/", "128.0.0.1", false), ("http://[::1]:8080/", "[::1]", true), ("http://[::2]/", "[::2]", false),
+            ("http://.localhost/", ".localhost", true), ("http://127.1/", "127.1", true),
         ])
     func targets(url: String, host: String, isSecure: Bool) throws {
         let target = try #require(CookieTarget(url))
@@ -56,9 +58,27 @@ struct CookieMatchingTests {
         #expect(target.isSecure == isSecure)
     }
 
+    @Test("a host of tens of thousands of labels isn't one, and no cookie is looked for")
+    func endlessHost() {
+        let jar = CookieJar()
+        _ = jar.store(["a=b; Domain=a.a"], from: "http://a.a/")
+        let url = "http://" + String(repeating: "a.", count: 49_000) + "a.a/"
+        #expect(jar.take(for: url).isEmpty && jar.store(["c=d"], from: url).isEmpty)
+        #expect(URLText.resolve(location: url, from: "http://a.a/") == nil)
+    }
+
     @Test("is no URL of HTTP", arguments: ["", "/a", "ftp://h/", "//h/", "http://", "http:///a", "mailto:a@b"])
     func noTargets(url: String) {
         #expect(CookieTarget(url) == nil)
         #expect(CookieJar().cookies(for: url).isEmpty)
+    }
+
+    @Test("hosts outside of ASCII are the same as their labels in ASCII")
+    func internationalHosts() throws {
+        let jar = CookieJar()
+        _ = jar.store(["a=b"], from: "https://bücher.example/")
+        #expect(jar.cookies(for: "https://xn--bcher-kva.example/").map(\.name) == ["a"])
+        #expect(try #require(CookieTarget("https://BÜCHER.example")).host == "xn--bcher-kva.example")
+        #expect(CookieTarget("http://ü,x.example/") == nil)
     }
 }

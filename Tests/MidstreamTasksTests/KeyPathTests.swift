@@ -47,6 +47,22 @@ import Testing
 
     @Test func ofRepeatedKeysTheLastCounts() async throws {
         #expect(try await task(#"{"a": 1, "a": 2}"#).keyPath(\.a).value(Int.self) == 2)
+        #expect(try await task(#"{"a": {"b": 1}, "a": {"b": [2]}, "c": {"b": 3}}"#).keyPath(\.a.b[0]).value(Int.self) == 2)
+        #expect(await message(#"{"a": {"b": 1}, "a": [1]}"#, \.a.b).contains("a is an array without b; "))
+        #expect(await message(#"{"a": {"b": 1}, "a": {}}"#, \.a.b).contains("a is an object without b; "))
+    }
+
+    @Test func namesAreComparedWithoutTheirEscapes() async throws {
+        let names = [
+            ("\\\"", "\""), ("\\u00fc", "ü"), ("\\uD83D\\uDE00", "\u{1F600}"), ("\\b\\f\\n\\r\\t\\/\\\\", "\u{8}\u{C}\n\r\t/\\"),
+            ("\\u0061\\u0062", "ab"),
+        ]
+        for (written, name) in names {
+            #expect(try await task("{\"\(written)\": 7}").keyPath(\.[name]).value(Int.self) == 7)
+        }
+        for written in ["\\uD83D", "\\uD83Dx", "\\uD83D\\u0061", "\\u12", "\\x", "\\uzzzz"] {
+            #expect(await message("{\"\(written)\": 7}", \.a) != "")
+        }
     }
 
     @Test func aMissingPathIsNamed() async throws {
@@ -67,7 +83,8 @@ import Testing
     @Test(arguments: [
         "", "{", "{\"a\": 1", "{\"a\": 1}}", "{\"a\": [1, 2}}", "{\"a\"}", "{\"a\": \"1}", "<html></html>x", "]", "{\"a\": 1} x",
         "\u{FEFF}",
-        ",", "{\"a\":}", "{\"a\": 1,}", "[1",
+        ",", "{\"a\" 1}", "{1: 2}", "[1 2]", "{\"a\": 1 \"b\": 2}", "{\"b\": [1,, 2], \"a\": 1}", "{\"a\": 1, \"b\": [}]}",
+        "{\"a\":}", "{\"a\": 1,}", "[1",
     ])
     func aBodyThatIsNoJSONIsAnError(json: String) async {
         let error = await failure { try await task(json).keyPath(\.a).value(Int.self) } as? HTTPError

@@ -218,4 +218,13 @@ import Testing
         #expect(error?.code == .protocolViolation)
         #expect(stub.requests.count == 1)
     }
+
+    @Test("links of the largest size with as many parts as fit are read to their end")
+    func largeLinks() {
+        let repeated = { (part: String) in String(repeating: part, count: 200_000 / part.utf8.count) }
+        #expect(HTTPLink.all(in: ["Link": repeated("<,")]).isEmpty)
+        #expect(HTTPLink.all(in: ["Link": repeated("<,") + "<a>;rel=x"]).map(\.relations) == [["x"]])
+        #expect(HTTPLink.all(in: ["Link": repeated("<>,") + "<a>;rel=x"]).last?.target == "a")
+        #expect(HTTPLink.all(in: ["Link": "<a>" + repeated(";rel=x")]).map(\.relations) == [["x"]])
+    }
 }

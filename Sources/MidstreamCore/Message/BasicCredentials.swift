@@ -8,8 +8,8 @@ extension String {
 
     /// The value of an `Authorization` header for the user and password of a URL, which may be percent-encoded there.
     package static func basic(userInfo: String) -> String {
-        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
-            String($0).removingPercentEncoding ?? String($0)
+        let parts = userInfo.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false).map {
+            String(Substring($0)).removingPercentEncoding ?? String(Substring($0))
         }
         return basic(user: parts[0], password: parts.count > 1 ? parts[1] : "")
     }

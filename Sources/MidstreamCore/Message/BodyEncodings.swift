@@ -27,15 +27,16 @@ extension HTTPBody {
 extension String {
     /// The text as it stands in a form (WHATWG URL §5.2).
     package var formEncoded: String {
-        var encoded = ""
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(utf8.count)
         for byte in utf8 {
             switch byte {
-            case UInt8(ascii: " "): encoded += "+"
-            case UInt8(ascii: "*"): encoded += "*"
-            case UInt8(ascii: "~"): encoded += "%7E"
+            case UInt8(ascii: " "): encoded.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "*"): encoded.append(byte)
+            case UInt8(ascii: "~"): encoded.appendPercentEncoding(byte, unless: false)
             default: encoded.appendPercentEncoding(byte, unless: byte.isUnreserved)
             }
         }
-        return encoded
+        return String(decoding: encoded, as: UTF8.self)
     }
 }

@@ -12,6 +12,19 @@ extension UInt8 {
         }
     }
 
+    /// The digit of a number below 16, in capital letters as percent-encoding has them (RFC 3986 §2.1).
+    fileprivate var hexadecimalDigit: UInt8 { self < 10 ? self + 0x30 : self + 0x37 }
+
+    /// The number that a hexadecimal digit stands for; nil for any other byte.
+    package var hexadecimalValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x37
+        case 0x61...0x66: self - 0x57
+        default: nil
+        }
+    }
+
     /// The byte with an ASCII capital letter made small.
     @inline(__always)
     package var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
@@ -40,19 +53,22 @@ extension String {
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
     package var percentEncoded: String {
         if utf8.allSatisfy(\.isUnreserved) { return self }
-        var encoded = ""
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(3 * utf8.count)
         for byte in utf8 { encoded.appendPercentEncoding(byte, unless: byte.isUnreserved) }
-        return encoded
+        return String(decoding: encoded, as: UTF8.self)
     }
+}
 
+extension [UInt8] {
+    /// Adds a byte as it is, or as `%` and two digits (RFC 3986 §2.1).
     mutating func appendPercentEncoding(_ byte: UInt8, unless isPlain: Bool) {
         if isPlain {
-            unicodeScalars.append(Unicode.Scalar(byte))
+            append(byte)
         } else {
-            let digits = Array("0123456789ABCDEF".unicodeScalars)
-            unicodeScalars.append("%")
-            unicodeScalars.append(digits[Int(byte >> 4)])
-            unicodeScalars.append(digits[Int(byte & 15)])
+            append(UInt8(ascii: "%"))
+            append((byte >> 4).hexadecimalDigit)
+            append((byte & 15).hexadecimalDigit)
         }
     }
 }

@@ -1,35 +1,53 @@
 extension HTTPRequest {
     /// The request as a `curl` command for a POSIX shell, to be tried or sent to a colleague.
     ///
+    /// It sends what the client would send by itself: method, target, fields and body. What interceptors and transports add isn't
+    /// there; curl says who it is (`User-Agent`) and that it takes anything (`Accept`), unless the request has these fields. A body
+    /// that isn't text is read from the standard input.
+    ///
     /// - Parameter includingSecrets: Whether secret headers, credentials in the URL and the body are written out; false by default:
     ///   they are replaced by a mark, and the command has to be completed before it works.
     public func curlCommand(includingSecrets: Bool = false) -> String {
         var words = ["curl"]
+        let bodyWords = bodyWords(includingSecrets: includingSecrets)
         if method == .head {
             words.append("--head")
-        } else if method != .get || body.length != 0 {
+        } else if method != .get || !bodyWords.isEmpty {
             words += ["--request", method.rawValue.shellQuoted]
         }
-        for (name, value) in headers {
+        for (name, value) in headers where name != .contentLength && name != .transferEncoding {
             let shown = includingSecrets ? value : headers.shown(value, of: name)
             // A field without a value has to end in a semicolon, or curl leaves it out.
             words += ["--header", (shown.isEmpty ? "\(name);" : "\(name): \(shown)").shellQuoted]
         }
-        if let type = body.contentType, !headers.contains(.contentType) {
-            words += ["--header", "Content-Type: \(type)".shellQuoted]
-        }
-        words += bodyWords(includingSecrets: includingSecrets)
-        // Brackets and braces are patterns to curl unless it is told otherwise.
-        if urlText.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
-        words.append((includingSecrets ? urlText : redactedURL).shellQuoted)
+        if !bodyWords.isEmpty { words += fieldsOfBody + bodyWords }
+        // Relative ones are for the reader to complete.
+        let url = (try? URLText.resolve(urlText, base: nil, query: nil)) ?? urlText
+        // Brackets and braces are patterns to curl, and dots in a path ways to a shorter one, unless it is told otherwise.
+        if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
+        if url.hasDotSegments { words.append("--path-as-is") }
+        words.append((includingSecrets ? url : URLText.redacted(url)).shellQuoted)
         return words.joined(separator: " ")
     }
 
+    /// The fields about the body; those that curl would add of its own accord are taken back.
+    private var fieldsOfBody: [String] {
+        var words: [String] = []
+        if !headers.contains(.contentType) {
+            words += ["--header", (body.contentType.map { "Content-Type: \($0)" } ?? "Content-Type:").shellQuoted]
+        }
+        // From a megabyte on curl waits for a 100.
+        if !headers.contains(.expect), body.length.map({ $0 >= 1_000_000 }) ?? true { words += ["--header", "Expect:"] }
+        return words
+    }
+
     private func bodyWords(includingSecrets: Bool) -> [String] {
+        if method == .head { return [] }
         if let path = body.filePath { return ["--data-binary", "@\(path)".shellQuoted] }
         guard let bytes = body.bytes else { return ["--data-binary", "@-"] }
-        guard !bytes.isEmpty else { return [] }
-        guard includingSecrets else { return ["--data-binary", HTTPHeaders.withheld.shellQuoted] }
+        // These tell the length of a body also when there is none (RFC 9110 §8.6).
+        if bytes.isEmpty { return method == .post || method == .put || method == .patch ? ["--data-raw", "''"] : [] }
+        guard includingSecrets else { return ["--data-raw", HTTPHeaders.withheld.shellQuoted] }
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else {
             // A shell's words can't hold every byte, so the rest goes through the standard input.
@@ -40,9 +58,19 @@ extension HTTPRequest {
 }
 
 extension String {
+    /// The text as one word of a shell. By bytes: a quotation mark with a combining character behind it is one to the shell.
     fileprivate var shellQuoted: String {
         let isPlain =
             !isEmpty && utf8.allSatisfy { $0.isTokenCharacter && !"!#$&'*`|~^".utf8.contains($0) || "/:=,@".utf8.contains($0) }
-        return isPlain ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        if isPlain { return self }
+        let mark = UInt8(ascii: "'")
+        let parts = utf8.split(separator: mark, omittingEmptySubsequences: false).map { String(Substring($0)) }
+        return "'" + parts.joined(separator: "'\\''") + "'"
+    }
+
+    fileprivate var hasDotSegments: Bool {
+        URLText(self).path.utf8.split(separator: UInt8(ascii: "/")).contains {
+            $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8)
+        }
     }
 }

@@ -13,14 +13,13 @@ extension HTTPHeaders: Sequence {
 
         /// The next field.
         public mutating func next() -> Element? {
-            guard position < bytes.count, let line = FieldLine(in: bytes, at: position) else { return nil }
-            position = line.end
-            return bytes.withUnsafeBufferPointer { all in
-                (
-                    Name(String(decoding: all[line.start..<line.colon], as: UTF8.self)),
-                    String(fieldBytes: UnsafeBufferPointer(rebasing: all[(line.colon + 1)..<(line.end - 1)]))
-                )
+            let start = position
+            let found: (Element, end: Int)? = bytes.withUnsafeBufferPointer { all in
+                FieldLine(in: all, at: start).map { (($0.name, String(fieldBytes: $0.value)), $0.end) }
             }
+            guard let (field, end) = found else { return nil }
+            position = end
+            return field
         }
     }
 
@@ -32,49 +31,57 @@ extension HTTPHeaders: Sequence {
 
     /// Calls `body` with the bytes of each value of a name, in order.
     func forEachValue(of name: Name, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        var position = 0
-        while let line = nextLine(of: name, from: position) {
-            bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[(line.colon + 1)..<(line.end - 1)])) }
-            position = line.end
+        bytes.withUnsafeBufferPointer { all in
+            var position = 0
+            while let line = FieldLine(in: all, at: position) {
+                if line.isNamed(name) { body(line.value) }
+                position = line.end
+            }
         }
     }
 
     /// Where the first field of a name is, line feed included.
-    func firstLine(of name: Name) -> Range<Int>? {
-        nextLine(of: name, from: 0).map { $0.start..<$0.end }
-    }
+    func firstLine(of name: Name) -> Range<Int>? { firstLine { $0.isNamed(name) } }
 
-    private func nextLine(of name: Name, from start: Int) -> FieldLine? {
-        var position = start
-        while let line = FieldLine(in: bytes, at: position) {
-            if line.isNamed(name, in: bytes) { return line }
-            position = line.end
+    /// Where the first field is that the closure means, line feed included.
+    func firstLine(where isMeant: (FieldLine) -> Bool) -> Range<Int>? {
+        bytes.withUnsafeBufferPointer { all in
+            var position = 0
+            while let line = FieldLine(in: all, at: position) {
+                if isMeant(line) { return line.start..<line.end }
+                position = line.end
+            }
+            return nil
         }
-        return nil
     }
 }
 
-/// Where the parts of one `name:value\n` are.
-private struct FieldLine {
+/// Where the parts of one `name:value\n` are. It must not outlive the access to the bytes.
+struct FieldLine {
     let start: Int
-    let colon: Int
     let end: Int
+    private let colon: Int
+    private let bytes: UnsafeBufferPointer<UInt8>
 
-    init?(in bytes: [UInt8], at start: Int) {
-        guard start < bytes.count else { return nil }
-        let found: (Int, Int)? = bytes.withUnsafeBytes { all in
-            guard let base = all.baseAddress,
-                let colon = memchr(base + start, Int32(HTTPHeaders.nameEnd), all.count - start),
-                let end = memchr(base + start, Int32(HTTPHeaders.lineEnd), all.count - start)
-            else { return nil }
-            return (UnsafeRawPointer(colon) - base, UnsafeRawPointer(end) - base + 1)
-        }
-        guard let found else { return nil }
+    /// The line that begins at a place; nil at the end.
+    init?(in bytes: UnsafeBufferPointer<UInt8>, at start: Int) {
+        guard start < bytes.count, let base = bytes.baseAddress,
+            let colon = memchr(base + start, Int32(HTTPHeaders.nameEnd), bytes.count - start),
+            let end = memchr(base + start, Int32(HTTPHeaders.lineEnd), bytes.count - start)
+        else { return nil }
+        self.bytes = bytes
         self.start = start
-        (colon, end) = found
+        self.colon = UnsafeRawPointer(colon) - UnsafeRawPointer(base)
+        self.end = UnsafeRawPointer(end) - UnsafeRawPointer(base) + 1
     }
 
-    func isNamed(_ name: HTTPHeaders.Name, in bytes: [UInt8]) -> Bool {
+    var count: Int { end - start }
+
+    var name: HTTPHeaders.Name { HTTPHeaders.Name(String(decoding: bytes[start..<colon], as: UTF8.self)) }
+
+    var value: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[(colon + 1)..<(end - 1)]) }
+
+    func isNamed(_ name: HTTPHeaders.Name) -> Bool {
         let wanted = name.rawValue.utf8
         guard wanted.count == colon - start else { return false }
         var place = start
@@ -90,23 +97,29 @@ extension HTTPHeaders {
     /// Collects the lines of a message head as a transport receives them, without making strings.
     package struct FieldBuffer: ~Copyable, Sendable {
         fileprivate(set) var bytes: [UInt8] = []
+        /// Whether the last line was left out, so that what continues it has to be as well.
+        private var isSkipping = false
 
         package init() {}
 
         package var isEmpty: Bool { bytes.isEmpty }
 
         /// Adds one line, `name: value`, with or without its line end. A line that begins with a space or tab continues the
-        /// one before it (RFC 9112 §5.2). A line without a colon is left out.
+        /// one before it (RFC 9112 §5.2). A line without a colon is left out, and one whose name holds a line end or a NUL.
         package mutating func append(line: UnsafeRawBufferPointer) {
             guard let first = line.first else { return }
             if bytes.isEmpty { bytes.reserveCapacity(512) }
-            if (first == 32 || first == 9), !bytes.isEmpty {
+            if first == 32 || first == 9 {
+                guard !isSkipping, !bytes.isEmpty else { return }
                 bytes.removeLast()
                 bytes.append(32)
                 appendCleaned(line[...])
             } else {
-                guard let colon = line.firstIndex(of: HTTPHeaders.nameEnd), colon > 0 else { return }
-                bytes.append(contentsOf: line[..<colon])
+                let colon = line.firstIndex(of: HTTPHeaders.nameEnd) ?? 0
+                // A name is refused rather than repaired (RFC 9110 §5.1): with its line feed it would be two fields here.
+                isSkipping = colon == 0 || line[..<colon].contains { $0 == 13 || $0 == 10 || $0 == 0 }
+                guard !isSkipping else { return }
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[..<colon]))
                 bytes.append(HTTPHeaders.nameEnd)
                 appendCleaned(line[(colon + 1)...])
             }

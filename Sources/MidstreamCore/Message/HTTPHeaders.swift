@@ -51,7 +51,13 @@ public struct HTTPHeaders: Sendable {
             var joined: String?
             forEachValue(of: name) { value in
                 let text = String(fieldBytes: value)
-                joined = joined.map { "\($0), \(text)" } ?? text
+                // In place: putting a new text together for each field would copy those before it every time.
+                if joined == nil {
+                    joined = text
+                } else {
+                    joined?.append(", ")
+                    joined?.append(text)
+                }
             }
             return joined
         }
@@ -66,8 +72,7 @@ public struct HTTPHeaders: Sendable {
             guard let first = firstLine(of: name) else { return append(name, newValue) }
             let after = HTTPHeaders(line: name, newValue)
             remove(name)
-            let place = Swift.min(first.lowerBound, bytes.count)
-            bytes.insert(contentsOf: after.bytes, at: place)
+            bytes.insert(contentsOf: after.bytes, at: first.lowerBound)
         }
     }
 
@@ -93,7 +98,32 @@ public struct HTTPHeaders: Sendable {
     /// Removes all fields of a name.
     public mutating func remove(_ name: Name) {
         if marks != nil { refused.removeAll { $0 == name } }
-        while let line = firstLine(of: name) { bytes.removeSubrange(line) }
+        removeLines { $0.isNamed(name) }
+    }
+
+    /// Removes all fields whose names the closure wants gone, in one pass.
+    package mutating func removeAll(where isUnwanted: (Name) -> Bool) {
+        if marks != nil { refused.removeAll(where: isUnwanted) }
+        removeLines { isUnwanted($0.name) }
+    }
+
+    /// Moves what stays to the front. Taking out one line after the other would move all that is behind it each time.
+    private mutating func removeLines(where isUnwanted: (FieldLine) -> Bool) {
+        // Looked for first, so that fields which stay as they are aren't copied.
+        guard let first = firstLine(where: isUnwanted) else { return }
+        let kept = bytes.withUnsafeMutableBufferPointer { all in
+            guard let base = all.baseAddress else { return 0 }
+            var kept = first.lowerBound
+            var position = first.upperBound
+            while let line = FieldLine(in: UnsafeBufferPointer(all), at: position) {
+                position = line.end
+                guard !isUnwanted(line) else { continue }
+                (base + kept).update(from: base + line.start, count: line.count)
+                kept += line.count
+            }
+            return kept
+        }
+        bytes.removeSubrange(kept...)
     }
 
     /// Marks the values of a name as secret: they appear nowhere but on the wire, and a redirect to another origin drops them.
@@ -111,7 +141,8 @@ public struct HTTPHeaders: Sendable {
 
     /// Removes what must not go to another origin: whatever is secret, and `Host`, which names the old one.
     package mutating func removeCredentials() {
-        for (name, _) in self where isSensitive(name) || name == .host { remove(name) }
+        let marked = self
+        removeAll { marked.isSensitive($0) || $0 == .host }
     }
 
     /// Whether there is no field.
@@ -126,8 +157,11 @@ public struct HTTPHeaders: Sendable {
         let own = self
         if bytes.isEmpty {
             bytes = defaults.bytes
-        } else {
+        } else if bytes.count < Self.fewBytes {
             for (name, value) in defaults where !own.contains(name) { append(name, value) }
+        } else {
+            let names = Set(own.lazy.map(\.name))
+            for (name, value) in defaults where !names.contains(name) { append(name, value) }
         }
         guard defaults.marks != nil else { return }
         for name in defaults.sensitiveNames { markSensitive(name) }
@@ -140,6 +174,9 @@ public struct HTTPHeaders: Sendable {
             && bytes.withUnsafeBufferPointer { a in other.bytes.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress } }
     }
 
+    /// Up to this size looking through all fields costs less than a set of their names.
+    private static let fewBytes = 4096
+
     private static func isAcceptable(_ name: Name, _ value: String) -> Bool {
         name.rawValue.isToken && !value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 }
     }
@@ -147,7 +184,9 @@ public struct HTTPHeaders: Sendable {
     private init(line name: Name, _ value: String) { append(name, value) }
 
     private mutating func append(_ name: Name, _ value: String) {
-        bytes.reserveCapacity(bytes.count + name.rawValue.utf8.count + value.utf8.count + 2)
+        let needed = bytes.count + name.rawValue.utf8.count + value.utf8.count + 2
+        // An array reserves exactly what it is asked for, so that each of many fields would move all those before it.
+        if needed > bytes.capacity { bytes.reserveCapacity(bytes.isEmpty ? needed : Swift.max(needed, 2 * bytes.count)) }
         bytes.append(contentsOf: name.rawValue.utf8)
         bytes.append(Self.nameEnd)
         bytes.append(contentsOf: value.utf8.trimmed)

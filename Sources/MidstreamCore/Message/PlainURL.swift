@@ -6,7 +6,7 @@ enum PlainURL {
             let start = bytes.starts(with: "http://".utf8) ? 7 : bytes.starts(with: "https://".utf8) ? 8 : bytes.count
             var place = start
             while place < bytes.count, hostCharacters.contains(bytes[place]) { place += 1 }
-            guard place > start else { return false }
+            guard place > start, place - start <= URLText.maximumHost else { return false }
             if place < bytes.count, bytes[place] == UInt8(ascii: ":") {
                 var port = 0
                 place += 1
@@ -32,7 +32,7 @@ enum PlainURL {
         guard isPlainPath, isAbsolute(base), !base.utf8.contains(where: { "?#@".utf8.contains($0) }) else { return nil }
         let hasSlash = path.utf8.first == UInt8(ascii: "/")
         return switch (base.utf8.last == UInt8(ascii: "/"), hasSlash) {
-        case (true, true): "\(base.dropLast())\(path)"
+        case (true, true): "\(Substring(base.utf8.dropLast()))\(path)"
         case (false, false): "\(base)/\(path)"
         default: base + path
         }
@@ -40,7 +40,7 @@ enum PlainURL {
 
     private static let hostCharacters = ASCIISet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
     private static let plainCharacters = ASCIISet(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:/?#[]")
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:/?#")
 }
 
 /// A set of ASCII characters that is asked about by two shifts.

@@ -51,11 +51,16 @@ extension HTTPHeaders {
     /// (RFC 9112 §6.3). Nil for any other text.
     package static func contentLength(_ text: String) -> Int64? {
         var length: Int64?
-        for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        for part in Array(text.utf8).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let digits = part.trimmed
-            guard !digits.isEmpty, digits.allSatisfy({ 48...57 ~= $0 }), let number = Int64(String(Substring(digits))),
-                length == nil || length == number
-            else { return nil }
+            var number: Int64 = 0
+            for digit in digits {
+                let (tens, isLarge) = number.multipliedReportingOverflow(by: 10)
+                let (sum, isLarger) = tens.addingReportingOverflow(Int64(digit) - 48)
+                guard 48...57 ~= digit, !isLarge, !isLarger else { return nil }
+                number = sum
+            }
+            guard !digits.isEmpty, length == nil || length == number else { return nil }
             length = number
         }
         return length

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interception
 
 extension URLText {
@@ -27,31 +26,78 @@ extension URLText {
 
     private static func redacted(items: Substring) -> Substring {
         guard items.utf8.contains(UInt8(ascii: "=")) else { return items }
-        return Substring(
-            items.split(separator: "&", omittingEmptySubsequences: false).map(redacted(item:)).joined(separator: "&"))
-    }
-
-    private static func redacted(item: Substring) -> Substring {
-        guard let mark = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return item }
-        let name = item[..<mark]
-        let spelled = (name.removingPercentEncoding ?? String(name)).lowercased()
-        let isSecret = secretItems.contains(spelled) || addedSecretItems.withLock { $0.contains(spelled) }
-        return isSecret ? "\(name)=\(HTTPHeaders.withheld)" : item
+        let secrets = secretItems.withLock { $0 }
+        let bytes = Array(items.utf8)
+        var shown: [UInt8] = []
+        shown.reserveCapacity(bytes.count)
+        var start = 0
+        while start <= bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+            if let mark = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")), secrets.contains(bytes[start..<mark]) {
+                shown += bytes[start...mark]
+                shown += HTTPHeaders.withheld.utf8
+            } else {
+                shown += bytes[start..<end]
+            }
+            if end < bytes.count { shown.append(UInt8(ascii: "&")) }
+            start = end + 1
+        }
+        return Substring(String(decoding: shown, as: UTF8.self))
     }
 
     /// Withholds the values of another query item from now on, in all URLs that are shown.
     ///
     /// For the process and for good, since a URL is shown in many places that know nothing of the client which it belongs to.
     package static func treatAsSecret(item name: String) {
-        addedSecretItems.withLock { _ = $0.insert(name.lowercased()) }
+        secretItems.withLock { $0.insert(name) }
     }
 
-    private static let addedSecretItems = Locked(Set<String>())
+    private static let secretItems = Locked(SecretItems())
+}
 
-    /// Names of items whose values give access to something, in small letters.
-    private static let secretItems: Set<String> = [
+/// Names of query items whose values give access to something.
+private struct SecretItems {
+    /// In small letters.
+    private var names: Set<String> = [
         "access_token", "refresh_token", "id_token", "token", "auth_token", "api_key", "apikey", "api-key", "key", "secret",
         "client_secret", "password", "passwd", "pwd", "sig", "signature", "x-amz-signature", "x-amz-credential",
         "x-amz-security-token", "x-goog-signature", "x-goog-credential", "code",
     ]
+    /// In bytes, of the longest name as it is and with each byte percent-encoded.
+    private var longest = 3 * "x-amz-security-token".utf8.count
+
+    mutating func insert(_ name: String) {
+        let name = name.lowercased()
+        names.insert(name)
+        longest = max(longest, 3 * name.utf8.count)
+    }
+
+    /// Whether the name of an item is among them, however it is spelled.
+    func contains(_ item: ArraySlice<UInt8>) -> Bool {
+        guard item.count <= longest else { return false }
+        let isPlain = item.allSatisfy { $0 != UInt8(ascii: "%") && $0 < 128 && !(0x41...0x5A ~= $0) }
+        let name = String(decoding: item, as: UTF8.self)
+        return names.contains(isPlain ? name : name.percentDecoded.lowercased())
+    }
+}
+
+extension String {
+    /// The text with `%` and two digits decoded (RFC 3986 §2.1); as it is when they don't make text.
+    fileprivate var percentDecoded: String {
+        let bytes = Array(utf8)
+        var decoded: [UInt8] = []
+        var place = 0
+        while place < bytes.count {
+            if bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count, let high = bytes[place + 1].hexadecimalValue,
+                let low = bytes[place + 2].hexadecimalValue
+            {
+                decoded.append(high << 4 | low)
+                place += 3
+            } else {
+                decoded.append(bytes[place])
+                place += 1
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
 }

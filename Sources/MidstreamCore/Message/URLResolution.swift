@@ -26,8 +26,7 @@ extension URLText {
             parts.query = joinQueries(parts.query, root.query)
         }
         parts.query = joinQueries(parts.query, query?[...])
-        try check(parts, of: parts.text)
-        return encoded(parts).text
+        return try checked(parts, of: parts.text).text
     }
 
     /// The URL that a `Location` names, seen from the URL that answered (RFC 3986 §5.2, RFC 9110 §10.2.2); nil when it is none
@@ -42,28 +41,31 @@ extension URLText {
                 if target.path.isEmpty {
                     target.path = base.path
                     target.query = target.query ?? base.query
-                } else if !target.path.hasPrefix("/") {
-                    let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
-                    target.path = "\(folder)\(target.path)"
+                } else if target.path.utf8.first != slash {
+                    let folder = base.path.utf8.lastIndex(of: slash).map { base.path[..<$0] } ?? ""
+                    target.path = "\(folder)/\(target.path)"
                 }
             }
         }
         target.path = removingDotSegments(target.path)
         target.fragment = target.fragment ?? base.fragment
-        guard (try? check(target, of: location)) != nil else { return nil }
-        return encoded(target).text
+        return (try? checked(target, of: location))?.text
     }
 
     /// Whether a text is an absolute http or https URL in which every character may stand as it is.
     package static func isRequestable(_ text: String) -> Bool {
         if PlainURL.isAbsolute(text) { return true }
-        return text.utf8.allSatisfy { $0 > 32 && $0 != 127 } && (try? check(URLText(text), of: text)) != nil
+        return text.utf8.allSatisfy { 33...126 ~= $0 } && (try? checkedHost(of: URLText(text), text)) != nil
     }
+
+    // Slashes and dots are looked for among the bytes: with a combining character behind it, a slash is part of another `Character`.
+    private static let slash = UInt8(ascii: "/")
+    private static let dot = UInt8(ascii: ".")
 
     private static func join(_ base: Substring, _ relative: Substring) -> Substring {
         if relative.isEmpty { return base }
-        let base = base.hasSuffix("/") ? base.dropLast() : base
-        let relative = relative.hasPrefix("/") ? relative.dropFirst() : relative
+        let base = base.utf8.last == slash ? Substring(base.utf8.dropLast()) : base
+        let relative = relative.utf8.first == slash ? Substring(relative.utf8.dropFirst()) : relative
         return "\(base)/\(relative)"
     }
 
@@ -73,24 +75,41 @@ extension URLText {
         return "\(first)&\(second)"
     }
 
+    /// The path without `.` and `..` (RFC 3986 §5.2.4). What stands before the first slash goes.
     private static func removingDotSegments(_ path: Substring) -> Substring {
-        guard path.contains("./") || path.hasSuffix(".") else { return path }
-        var kept: [Substring] = []
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        for (place, segment) in segments.enumerated() {
-            let isLast = place == segments.count - 1
-            switch segment {
-            case ".": if isLast { kept.append("") }
-            case "..":
-                _ = kept.popLast()
-                if isLast { kept.append("") }
-            default: kept.append(segment)
+        let bytes = Array(path.utf8)
+        guard bytes.contains(dot), var place = bytes.firstIndex(of: slash) else { return path }
+        var kept: [UInt8] = []
+        kept.reserveCapacity(bytes.count)
+        while place < bytes.count {
+            let end = bytes[(place + 1)...].firstIndex(of: slash) ?? bytes.count
+            let segment = bytes[(place + 1)..<end]
+            if segment.elementsEqual([dot, dot]) {
+                while let last = kept.popLast(), last != slash {}
+                if end == bytes.count { kept.append(slash) }
+            } else if segment.elementsEqual(CollectionOfOne(dot)) {
+                if end == bytes.count { kept.append(slash) }
+            } else {
+                kept += bytes[place..<end]
             }
+            place = end
         }
-        return Substring("/" + kept.joined(separator: "/"))
+        return Substring(String(decoding: kept, as: UTF8.self))
     }
 
-    private static func check(_ parts: URLText, of text: String) throws {
+    /// The parts as they may go on the wire: percent-encoded where they have to be, the host in ASCII.
+    private static func checked(_ parts: URLText, of text: String) throws -> URLText {
+        let host = try checkedHost(of: parts, text)
+        var parts = encoded(parts)
+        if let host, let given = parts.host, host != given {
+            let userInfo = parts.userInfo.map { "\($0)@" } ?? ""
+            parts.authority = "\(userInfo)\(host)\(parts.portText.map { ":\($0)" } ?? "")"
+        }
+        return parts
+    }
+
+    /// The host in ASCII, when all that can't be percent-encoded is in order.
+    private static func checkedHost(of parts: URLText, _ text: String) throws -> String? {
         for byte in text.utf8 where byte < 32 || byte == 127 {
             throw HTTPError(.invalidRequest, "The URL holds a control character.", progress: .notSent)
         }
@@ -98,23 +117,29 @@ extension URLText {
             throw invalid(text, "is neither http nor https")
         }
         guard let host = parts.host, !host.isEmpty else { throw invalid(text, "has no host") }
-        guard isHost(host) else { throw invalid(text, "has a host that can't be one") }
+        guard let ascii = asciiHost(host), isHost(ascii) else { throw invalid(text, "has a host that can't be one") }
         if let port = parts.portText, !port.isEmpty {
             guard port.utf8.allSatisfy({ 48...57 ~= $0 }), let number = Int(port), 1...65535 ~= number else {
                 throw invalid(text, "has a port that can't be one")
             }
         }
+        return ascii
     }
 
-    private static func isHost(_ host: Substring) -> Bool {
-        if host.hasPrefix("[") {
-            return host.hasSuffix("]") && host.utf8.contains(UInt8(ascii: ":"))
-                && host.dropFirst().dropLast().utf8.allSatisfy {
+    private static func isHost(_ host: String) -> Bool {
+        let bytes = host.utf8
+        if bytes.first == UInt8(ascii: "[") {
+            return bytes.last == UInt8(ascii: "]") && bytes.contains(UInt8(ascii: ":"))
+                && bytes.dropFirst().dropLast().allSatisfy {
                     $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") || $0.isUnreserved
                 }
         }
-        return host.utf8.allSatisfy { $0 >= 128 || $0.isUnreserved || "!$&'()*+,;=%".utf8.contains($0) }
+        return bytes.count - (bytes.last == dot ? 1 : 0) <= maximumHost
+            && bytes.allSatisfy { $0.isUnreserved || "!$&'()*+,;=%".utf8.contains($0) }
     }
+
+    /// The longest name that there can be (RFC 1035 §2.3.4), the root's dot at its end left out.
+    package static let maximumHost = 253
 
     private static func invalid(_ text: String, _ problem: String) -> HTTPError {
         HTTPError(.invalidRequest, "The URL “\(redacted(text))” \(problem).", progress: .notSent)
@@ -131,23 +156,19 @@ extension URLText {
 
     private static func encoded(_ text: Substring) -> Substring {
         let bytes = Array(text.utf8)
-        let isHex = { (place: Int) in place < bytes.count && (bytes[place].asciiLowercased | 0x20).isHexDigit }
+        let isHex = { (place: Int) in place < bytes.count && bytes[place].hexadecimalValue != nil }
         let isPlain = { (place: Int) in
             bytes[place] == UInt8(ascii: "%") ? isHex(place + 1) && isHex(place + 2) : isLegal(bytes[place])
         }
         guard !bytes.indices.allSatisfy(isPlain) else { return text }
-        var encoded = ""
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(bytes.count + bytes.count / 2)
         for place in bytes.indices { encoded.appendPercentEncoding(bytes[place], unless: isPlain(place)) }
-        return encoded[...]
+        return Substring(String(decoding: encoded, as: UTF8.self))
     }
 
+    /// Whether it may stand in a path, a query or a fragment. Brackets may only stand around an address (RFC 3986 §3.2.2).
     private static func isLegal(_ byte: UInt8) -> Bool {
-        byte.isUnreserved || "!$&'()*+,;=:@/?%#[]".utf8.contains(byte)
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
+        byte.isUnreserved || "!$&'()*+,;=:@/?#".utf8.contains(byte)
     }
 }

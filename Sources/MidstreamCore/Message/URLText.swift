@@ -109,7 +109,7 @@ package struct URLText: Sendable {
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`.
     public let scheme: String
-    /// The host, in small letters; an IPv6 address keeps its brackets.
+    /// The host in ASCII and in small letters; an IPv6 address keeps its brackets.
     public let host: String
     /// The port; the scheme's own when the URL names none.
     public let port: Int
@@ -117,8 +117,8 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
     /// The origin of an absolute http or https URL; nil for any other text.
     public init?(_ url: String) {
         let parts = URLText(url)
-        guard let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty,
-            scheme == "http" || scheme == "https"
+        guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = parts.host.flatMap(URLText.asciiHost)?.lowercased(), !host.isEmpty
         else { return nil }
         self.scheme = scheme
         self.host = host

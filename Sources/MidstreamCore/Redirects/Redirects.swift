@@ -92,8 +92,8 @@ extension RedirectPolicy {
 extension HTTPHeaders {
     /// Removes what describes a body that is no longer sent (RFC 9110 §15.4).
     fileprivate mutating func removeContentFields() {
-        for (name, _) in self where name.rawValue.lowercased().hasPrefix("content-") { remove(name) }
-        for name in [.transferEncoding, .expect, .trailer, "Digest"] as [Name] { remove(name) }
+        let others: [Name] = [.transferEncoding, .expect, .trailer, "Digest"]
+        removeAll { $0.rawValue.utf8.lazy.map(\.asciiLowercased).starts(with: "content-".utf8) || others.contains($0) }
     }
 }
 

@@ -34,7 +34,7 @@ struct DigestChallenge: Sendable, Hashable {
         self.nonce = nonce
         opaque = given["opaque"]
         algorithm = given["algorithm"]
-        qualities = given["qop"]?.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init) ?? []
+        qualities = given["qop"]?.lowercased().utf8.split { ", \t".utf8.contains($0) }.map { String(Substring($0)) } ?? []
         isStale = given["stale"]?.equalsIgnoringASCIICase("true") ?? false
         wantsHashedUser = given["userhash"]?.equalsIgnoringASCIICase("true") ?? false
         takesUTF8 = given["charset"]?.equalsIgnoringASCIICase("UTF-8") ?? false

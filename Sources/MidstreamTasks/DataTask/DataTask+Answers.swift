@@ -62,7 +62,8 @@ extension RequestTask where Element == TaskResult<Data> {
     public func string() async throws -> String {
         let result = try await result()
         let data = try result.get()
-        let charset = result.head.headers[.contentType].flatMap(Self.charset(of:)) ?? "utf-8"
+        let named = result.head.headers[.contentType].flatMap { FieldValueScanner.parameter("charset", of: $0) }
+        let charset = named?.lowercased() ?? "utf-8"
         guard let encoding = Self.encodings[charset], let text = String(data: data, encoding: encoding) else {
             throw HTTPError(
                 .decoding, "The body is no text of the charset \(charset.debugDescription).",
@@ -76,16 +77,5 @@ extension RequestTask where Element == TaskResult<Data> {
             "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "iso-8859-1": .isoLatin1, "utf-16": .utf16,
             "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
         ]
-    }
-
-    /// The charset parameter of a media type (RFC 9110 §8.3.2), in small letters.
-    private static func charset(of mediaType: String) -> String? {
-        for parameter in mediaType.split(separator: ";").dropFirst() {
-            let parts = parameter.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-            if parts.count == 2, parts[0].lowercased() == "charset" {
-                return parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"")).lowercased()
-            }
-        }
-        return nil
     }
 }

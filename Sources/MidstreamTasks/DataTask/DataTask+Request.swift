@@ -15,7 +15,8 @@ extension DataTask {
     /// With several header fields, each in place of those of its name.
     public func headers(_ headers: HTTPHeaders) -> DataTask {
         with { request in
-            for (name, _) in headers { request.headers.remove(name) }
+            let names = Set(headers.lazy.map(\.name))
+            request.headers.removeAll(where: names.contains)
             for (name, value) in headers { request.headers.add(name, value) }
         }
     }

@@ -11,10 +11,7 @@ public struct HTTPLink: Sendable, Hashable {
 
     /// The links of a message, in order. What can't be read is left out.
     public static func all(in headers: HTTPHeaders) -> [HTTPLink] {
-        headers.values(.link).flatMap { value in
-            var reader = LinkReader(value)
-            return reader.links()
-        }
+        headers.values(.link).flatMap(links(in:))
     }
 
     /// The URL that the first link of a relation leads to, seen from the response; nil when there is none that can be requested.
@@ -25,88 +22,39 @@ public struct HTTPLink: Sendable, Hashable {
     }
 }
 
-/// Reads the value of a `Link` header.
-private struct LinkReader {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ value: String) { bytes = Array(value.utf8) }
-
-    mutating func links() -> [HTTPLink] {
+extension HTTPLink {
+    private static func links(in value: String) -> [HTTPLink] {
+        var scanner = FieldValueScanner(value)
         var links: [HTTPLink] = []
-        while position < bytes.count {
-            if let link = link() { links.append(link) } else { skipToComma() }
-            skipSpace()
-            if current == UInt8(ascii: ",") { position += 1 }
+        while !scanner.isAtEnd {
+            scanner.skipSpace()
+            if let link = HTTPLink(&scanner) { links.append(link) } else { scanner.skip(to: ",") }
+            scanner.skipSpace()
+            _ = scanner.take(",")
         }
         return links
     }
 
-    private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func skipSpace() {
-        while current == 32 || current == 9 { position += 1 }
-    }
-
-    private mutating func link() -> HTTPLink? {
-        skipSpace()
-        guard current == UInt8(ascii: "<"), let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")) else { return nil }
-        let target = text(bytes[(position + 1)..<end])
-        position = end + 1
-        var relations: [String]?
-        var anchor: String?
-        while let (name, value) = parameter() {
-            switch name {
-            // The first counts (RFC 8288 §3.3).
-            case "rel": relations = relations ?? value.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
-            case "anchor": anchor = anchor ?? value
-            default: continue
+    private init?(_ scanner: inout FieldValueScanner) {
+        guard scanner.take("<"), let target = scanner.part(through: ">") else { return nil }
+        var relations: FieldValueScanner.Part?
+        var anchor: FieldValueScanner.Part?
+        scanner.skipSeparators(";")
+        while let parameter = scanner.parameter(unquoted: .anything) {
+            scanner.skipSeparators(";")
+            // Of each name the first counts (RFC 8288 §3.3).
+            if relations == nil, scanner.isToken(parameter.name, "rel") {
+                relations = parameter.value
+            } else if anchor == nil, scanner.isToken(parameter.name, "anchor") {
+                anchor = parameter.value
             }
         }
-        return HTTPLink(target: target, relations: relations ?? [], anchor: anchor)
+        self.target = scanner.text(target)
+        self.anchor = anchor.map(scanner.text)
+        // The whitespace between relations is that of ASCII (RFC 8288 §3.3).
+        self.relations =
+            relations.map { part in
+                scanner.lowercasedText(part).utf8.split { $0 == 32 || 9...13 ~= $0 }.map { String(Substring($0)) }
+            } ?? []
     }
-
-    private mutating func parameter() -> (name: String, value: String)? {
-        skipSpace()
-        while current == UInt8(ascii: ";") {
-            position += 1
-            skipSpace()
-        }
-        let start = position
-        while let byte = current, byte.isTokenCharacter { position += 1 }
-        guard position > start else { return nil }
-        let name = text(bytes[start..<position]).lowercased()
-        skipSpace()
-        guard current == UInt8(ascii: "=") else { return (name, "") }
-        position += 1
-        skipSpace()
-        return (name, current == UInt8(ascii: "\"") ? quoted() : unquoted())
-    }
-
-    private mutating func quoted() -> String {
-        var content: [UInt8] = []
-        position += 1
-        while let byte = current, byte != UInt8(ascii: "\"") {
-            if byte == UInt8(ascii: "\\"), position + 1 < bytes.count { position += 1 }
-            content.append(bytes[position])
-            position += 1
-        }
-        position = min(position + 1, bytes.count)
-        return text(content[...])
-    }
-
-    /// Reads a value up to what can only stand behind it; senders leave quotes out around more than tokens.
-    private mutating func unquoted() -> String {
-        let start = position
-        while let byte = current, !";, \t".utf8.contains(byte) { position += 1 }
-        return text(bytes[start..<position])
-    }
-
-    private mutating func skipToComma() {
-        while let byte = current, byte != UInt8(ascii: ",") {
-            if byte == UInt8(ascii: "\"") { _ = quoted() } else { position += 1 }
-        }
-    }
-
-    private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }

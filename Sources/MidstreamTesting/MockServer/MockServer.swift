@@ -84,14 +84,14 @@ public final class MockServer: Sendable {
     ///   - host: Another name for the same machine, such as `localhost`; nil: the address.
     public func url(_ path: String = "/", host: String? = nil) -> String {
         let host = host ?? (state.family == .ipv4 ? "127.0.0.1" : "[::1]")
-        return "http://\(host):\(port)\(path.hasPrefix("/") ? "" : "/")\(path)"
+        return "http://\(host):\(port)\(path.utf8.first == UInt8(ascii: "/") ? "" : "/")\(path)"
     }
 
     /// The URL of a path at a port of 127.0.0.1 where connections are refused, for as long as the process runs.
     ///
     /// - Throws: ``Failure`` when no port can be had.
     public static func refusedURL(_ path: String = "/") throws -> String {
-        "http://127.0.0.1:\(try Listener.refusedPort.get())\(path.hasPrefix("/") ? "" : "/")\(path)"
+        "http://127.0.0.1:\(try Listener.refusedPort.get())\(path.utf8.first == UInt8(ascii: "/") ? "" : "/")\(path)"
     }
 
     /// Adds responses to the queue. Each answers one request, in order.

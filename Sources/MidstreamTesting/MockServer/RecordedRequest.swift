@@ -33,16 +33,17 @@ public struct RecordedRequest: Sendable {
 
     /// The path as it was sent, percent-encoded, without the query.
     public var path: String {
-        let path = originForm.prefix { $0 != "?" }
+        let path = Substring(originForm.utf8.prefix { $0 != UInt8(ascii: "?") })
         return path.isEmpty ? "/" : String(path)
     }
 
     /// The items of the query in order. A `+` stays a plus sign.
     public var query: [QueryItem] {
-        guard let mark = originForm.firstIndex(of: "?") else { return [] }
-        return originForm[originForm.index(after: mark)...].split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-                String($0).removingPercentEncoding ?? String($0)
+        let form = originForm.utf8
+        guard let mark = form.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        return form[form.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in
+            let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
+                String(Substring($0)).removingPercentEncoding ?? String(Substring($0))
             }
             return QueryItem(name: parts[0], value: parts.count > 1 ? parts[1] : nil)
         }
@@ -65,9 +66,10 @@ public struct RecordedRequest: Sendable {
 
     /// The target without scheme and authority.
     private var originForm: Substring {
-        guard !target.hasPrefix("/"), let scheme = target.range(of: "://") else { return target[...] }
-        let rest = target[scheme.upperBound...]
-        return rest.firstIndex { $0 == "/" || $0 == "?" }.map { rest[$0...] } ?? ""
+        guard target.utf8.first != UInt8(ascii: "/") else { return target[...] }
+        let url = URLText(target)
+        guard url.scheme != nil, let authority = url.authority else { return target[...] }
+        return target[authority.endIndex...]
     }
 }
 

@@ -94,8 +94,8 @@ struct RequestHead {
 extension HTTPHeaders {
     /// What the `Connection` fields list, in small letters.
     var connectionOptions: [String] {
-        (self[.connection] ?? "").split(separator: ",").map {
-            String(decoding: $0.utf8.filter { $0 != 32 && $0 != 9 }.map(\.asciiLowercased), as: UTF8.self)
+        (self[.connection] ?? "").utf8.split(separator: UInt8(ascii: ",")).map {
+            String(decoding: $0.filter { $0 != 32 && $0 != 9 }.map(\.asciiLowercased), as: UTF8.self)
         }
     }
 }

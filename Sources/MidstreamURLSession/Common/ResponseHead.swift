@@ -61,17 +61,20 @@ struct ResponseHead {
 enum SetCookieList {
     /// Cuts before each comma that a cookie's name and `=` follow.
     static func split(_ joined: String) -> [String] {
+        let bytes = Array(joined.utf8)
         var cookies: [String] = []
-        var start = joined.startIndex
-        var position = start
-        while let comma = joined[position...].firstIndex(of: ",") {
-            position = joined.index(after: comma)
-            let rest = joined[position...].drop { $0 == " " || $0 == "\t" }
-            guard let mark = rest.firstIndex(of: "="), String(rest[..<mark]).isToken else { continue }
-            cookies.append(String(joined[start..<comma]))
-            start = rest.startIndex
+        var start = 0
+        var position = 0
+        while let comma = bytes[position...].firstIndex(of: UInt8(ascii: ",")) {
+            position = comma + 1
+            let name = bytes[position...].firstIndex { $0 != 32 && $0 != 9 } ?? bytes.count
+            // Only as far as the name goes: an `=` looked for to the end would be looked for again after each comma.
+            let mark = bytes[name...].firstIndex { !$0.isTokenCharacter } ?? bytes.count
+            guard mark > name, mark < bytes.count, bytes[mark] == UInt8(ascii: "=") else { continue }
+            cookies.append(String(decoding: bytes[start..<comma], as: UTF8.self))
+            start = name
         }
-        cookies.append(String(joined[start...]))
+        cookies.append(String(decoding: bytes[start...], as: UTF8.self))
         return cookies
     }
 }

@@ -30,6 +30,12 @@ struct FieldBufferTests {
         #expect(headers("nothing\r\n", ": no name\r\n", "", "A: 1\r\n") == ["A: 1"])
     }
 
+    @Test("a name that holds a line end or a NUL is no name, and takes what continues it along")
+    func brokenNames() {
+        #expect(headers("A: 1\r\n", "B\nC: 2\r\n", " more\r\n", "D\rE: 3", "F\0: 4", "G: 5\r\n", " 6\r\n") == ["A: 1", "G: 5 6"])
+        #expect(headers(" leading: 1\r\n", "A: 1\r\n", "nothing\r\n", " more\r\n") == ["A: 1"])
+    }
+
     @Test("a CR or NUL within a value becomes a space")
     func control() {
         #expect(headers("A: x\ry\0z\r\n") == ["A: x y z"])

@@ -32,7 +32,7 @@ struct HTTPHeadersModelTests {
         for _ in 0..<300 {
             let name = names.randomElement(using: &random) ?? ""
             let value = values.randomElement(using: &random) ?? ""
-            switch Int.random(in: 0..<6, using: &random) {
+            switch Int.random(in: 0..<7, using: &random) {
             case 0, 1:
                 headers.add(.init(name), value)
                 model.add(name, value)
@@ -42,6 +42,10 @@ struct HTTPHeadersModelTests {
             case 4:
                 headers.remove(.init(name))
                 model.remove(name)
+            case 5:
+                headers.removeAll { $0 == .init(name) || $0 == "X" }
+                model.remove(name)
+                model.remove("X")
             default:
                 headers.markSensitive("X")
                 headers.add("refused\n", value)

@@ -67,6 +67,37 @@ struct HTTPHeadersTests {
         #expect(headers.count == 0)
     }
 
+    @Test("a name that fills a head of the largest size is removed, set, joined and left out of a merge all the same")
+    func manyFields() {
+        var head: HTTPHeaders = ["First": "1"]
+        for number in 0..<7_000 {
+            head.add("Content-Length", "25")
+            if number % 2 == 0 { head.add("Kept", "\(number)") }
+        }
+        var removed = head
+        removed.remove("content-length")
+        #expect(removed.count == 3_501 && removed.values("Kept").count == 3_500 && !removed.contains("Content-Length"))
+        var set = head
+        set["Content-Length"] = "26"
+        #expect(Array(lines(set).prefix(3)) == ["First: 1", "Content-Length: 26", "Kept: 0"] && set.count == 3_502)
+        #expect(head["Content-Length"]?.utf8.count == 7_000 * 4 - 2)
+        var merged = head
+        merged.merge(defaults: ["kept": "x", "New": "y"])
+        #expect(merged.count == head.count + 1 && merged["New"] == "y")
+        var emptied = head
+        emptied.removeAll { $0 != "First" }
+        #expect(lines(emptied) == ["First: 1"])
+    }
+
+    @Test("removing by a closure takes refused fields along, and keeps the marks")
+    func removedByClosure() {
+        var headers: HTTPHeaders = ["A": "1", "X-Mine": "2", "a": "3"]
+        headers.markSensitive("X-Mine")
+        headers.add("A", "bad\n")
+        headers.removeAll { $0 == "a" }
+        #expect(lines(headers) == ["X-Mine: 2"] && headers.refused.isEmpty && headers.isSensitive("x-mine"))
+    }
+
     @Test("values are trimmed of outer spaces and tabs, not of inner ones")
     func trimmed() {
         let headers: HTTPHeaders = ["A": " \t x  y\t ", "B": "", "C": "   "]

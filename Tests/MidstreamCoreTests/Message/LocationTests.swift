@@ -27,6 +27,11 @@ struct LocationTests {
         arguments: [
             ("https://x/y", "https://x/y"), ("  /g  ", "http://a/g"), ("/a b", "http://a/a%20b"), ("/ü", "http://a/%C3%BC"),
             ("//x:81/y", "http://x:81/y"), ("HTTPS://X/y", "HTTPS://X/y"), ("https://x", "https://x"), ("?", "http://a/b?"),
+            // Characters that combine with a slash or a dot don't hide it.
+            ("/\u{301}/../g", "http://a/g"), ("/x/..\u{301}", "http://a/x/..%CC%81"), ("/x/../\u{301}g", "http://a/%CC%81g"),
+            ("/x/./\u{301}", "http://a/x/%CC%81"), ("\u{301}", "http://a/%CC%81"), ("/x/..", "http://a/"),
+            ("/a//../b", "http://a/a/b"),
+            ("//x/..", "http://x/"), ("/[", "http://a/%5B"),
         ])
     func others(location: String, expected: String) {
         #expect(URLText.resolve(location: location, from: "http://a/b") == expected)

@@ -20,6 +20,9 @@ struct RedactionTests {
             ("https://h?token", "https://h?token"),
             ("https://h?a=token=x", "https://h?a=token=x"),
             ("https://h/cb#access_token=S&state=1", "https://h/cb#access_token=‹withheld›&state=1"),
+            ("https://h?a=1&&token=S&", "https://h?a=1&&token=‹withheld›&"), ("https://h?=&=1", "https://h?=&=1"),
+            ("https://h?%74%6F%6B%65%6E=S&%zz=1&t%4fken=S", "https://h?%74%6F%6B%65%6E=‹withheld›&%zz=1&t%4fken=‹withheld›"),
+            ("https://h?token=S%", "https://h?token=‹withheld›"), ("https://h?token%=1", "https://h?token%=1"),
             ("https://h/a@b", "https://h/a@b"),
             ("/users/a@b?x=1", "/users/a@b?x=1"),
         ])

@@ -42,6 +42,10 @@ struct URLResolutionTests {
             ("https://h/v1", "users/1:archive?x=y", "https://h/v1/users/1:archive?x=y"),
             ("https://h/a b", "ü", "https://h/a%20b/%C3%BC"),
             ("http://[::1]:80/x", "y", "http://[::1]:80/x/y"),
+            // A slash that a combining character follows is a slash.
+            ("https://h/v2/", "/\u{301}", "https://h/v2/%CC%81"),
+            ("https://h/v2", "/\u{301}", "https://h/v2/%CC%81"),
+            ("https://h", "?\u{301}", "https://h?%CC%81"),
         ])
     func joined(base: String, url: String, expected: String) async throws {
         #expect(try await sent(url, base: base).urlText == expected)
@@ -63,7 +67,9 @@ struct URLResolutionTests {
             ("https://h/%C3%bc", "https://h/%C3%bc"),
             ("https://h/\"<>\\^`{|}", "https://h/%22%3C%3E%5C%5E%60%7B%7C%7D"),
             ("https://h/!$&'()*+,;=:@-._~/", "https://h/!$&'()*+,;=:@-._~/"),
-            ("https://h/?q=a+b&c[]=1&d=/?:@", "https://h/?q=a+b&c[]=1&d=/?:@"),
+            ("https://h/?q=a+b&c[]=1&d=/?:@", "https://h/?q=a+b&c%5B%5D=1&d=/?:@"),
+            ("https://h/[a]#[b]", "https://h/%5Ba%5D#%5Bb%5D"),
+            ("http://[::1]/[", "http://[::1]/%5B"),
             ("https://h?q=1", "https://h?q=1"),
             ("https://h/?", "https://h/?"),
             ("https://h/../x/./y", "https://h/../x/./y"),
@@ -140,6 +146,7 @@ struct URLResolutionTests {
             ("https://user:pass@h/x", "https://h/x", "Basic dXNlcjpwYXNz"),
             ("https://us%3Aer:p%40ss@h:81/x", "https://h:81/x", "Basic dXM6ZXI6cEBzcw=="),
             ("https://user@h/x", "https://h/x", "Basic dXNlcjo="),
+            ("https://u:\u{301}@h/x", "https://h/x", "Basic dTrMgQ=="),
             ("https://a@b:p@h/x", "https://h/x", "Basic YUBiOnA="),
             ("https://u:a:b@[::1]:8/x", "https://[::1]:8/x", "Basic dTphOmI="),
         ])

@@ -85,6 +85,11 @@ import Testing
         #expect(extended["username*"] == "UTF-8''J%C3%A4s%C3%B8n%20Doe")
     }
 
+    @Test func aQuotationMarkStaysInsideWhateverCombinesWithIt() throws {
+        let answer = try answer("Digest realm=\"r\", nonce=\"a\\\"\u{301}, x=y\\\\\"")
+        #expect(answer["nonce"] == "a\"\u{301}, x=y\\" && answer["x"] == nil)
+    }
+
     @Test func theStrongestKnownChallengeIsAnswered() {
         #expect(DigestChallenge.best(in: Self.challenges)?.function == .sha256)
         let mixed: HTTPHeaders = [

@@ -9,10 +9,11 @@ extension HTTPResponse {
         guard status == .tooManyRequests || status == .serviceUnavailable, let value = headers[.retryAfter] else { return nil }
         if value.utf8.allSatisfy({ 48...57 ~= $0 }) {
             // More digits than this is more than 30 years; the cap cuts it in any case.
-            return value.isEmpty ? nil : .seconds(Int(value.drop { $0 == "0" }.prefix(9)) ?? 0)
+            let digits = value.utf8.drop { $0 == 48 }.prefix(9)
+            return value.isEmpty ? nil : .seconds(Int(Substring(digits)) ?? 0)
         }
-        guard let date = HTTPDate.parse(value) else { return nil }
-        let now = headers[.date].flatMap(HTTPDate.parse) ?? now()
-        return .seconds(max(0, date.timeIntervalSince(now)))
+        let serverTime = headers[.date].flatMap { HTTPDate.parse($0) } ?? now()
+        guard let date = HTTPDate.parse(value, now: serverTime) else { return nil }
+        return .seconds(max(0, date.timeIntervalSince(serverTime)))
     }
 }

@@ -1,0 +1,103 @@
+import ForeignText
+
+/// A text that is expensive to read: a beginning, a part that is repeated up to the size, and an end.
+struct WorstInput {
+    let name: String
+    let start: String
+    let part: String
+    let end: String
+
+    init(_ part: String, start: String = "", end: String = "") {
+        name = "\(start)\(part)\(part)…\(end)".filter { !$0.isNewline }
+        (self.start, self.part, self.end) = (start, part, end)
+    }
+
+    func bytes(_ size: Int) -> [UInt8] {
+        var bytes = Array(start.utf8)
+        while bytes.count + part.utf8.count + end.utf8.count <= size { bytes += part.utf8 }
+        return bytes + end.utf8
+    }
+}
+
+enum WorstInputs {
+    /// What each parser finds hardest, as far as is known: most parts, longest parts, deepest nesting, what never ends.
+    static let all: [(ForeignParser, [WorstInput])] = [
+        (
+            .authenticate,
+            [
+                .init("a,"), .init("a=b,", start: "Digest "), .init("\\\"", start: "Digest a=\""), .init("(", start: "Digest "),
+                .init("a \""), .init("a ", start: "Digest a "),
+                .init("a,", start: "Digest realm=r,nonce=n,qop=\"", end: "\""),
+            ]
+        ),
+        (.charset, [.init(";"), .init(";a=\"\\b\""), .init("\\\"", start: "a/b;charset=\""), .init(" a=b;", start: "a/b;")]),
+        (.contentLength, [.init("1,"), .init("1", start: "")]),
+        (.cookieDate, [.init("a "), .init("1:1:"), .init("1"), .init(" 1:1:1")]),
+        (.cookieJar, [.init("a.", start: "http://"), .init("/a", start: "http://h"), .init(":", start: "http://")]),
+        (
+            .fields,
+            [
+                .init("Content-Length:25\r\n"), .init("a:\n"), .init(" a\n", start: "a:b\n"), .init("\0", start: "a:"),
+                .init(":\n"),
+            ]
+        ),
+        (.httpDate, [.init("a"), .init(" "), .init("1")]),
+        (.joinedCookies, [.init(","), .init("a=b,"), .init("a,")]),
+        (
+            .json,
+            [
+                .init("["), .init("{\"a\":"), .init("\"\\n\":1,", start: "{", end: "\"a\":{}}"),
+                .init("1,", start: "[", end: "1]"),
+                .init("\"a\":{},", start: "{", end: "\"a\":1}"), .init("\\\"", start: "\""), .init(" "),
+                .init("\"\\u0061\":1,", start: "{", end: "\"a\":{}}"),
+            ]
+        ),
+        (
+            .link,
+            [
+                .init("<,"), .init("<>,"), .init("<>;rel=a,"), .init(";rel=a", start: "<>"), .init("\\\"", start: "<>;rel=\""),
+                .init("a ", start: "<>;rel=\"", end: "\""), .init("\""), .init("a"),
+            ]
+        ),
+        (
+            .location,
+            [
+                .init("../"), .init("a/"), .init("ü"), .init("a.", start: "http://"), .init("%"), .init("?#"), .init("./"),
+                .init("/"), .init("ü.", start: "http://"), .init("@", start: "//"), .init("[", start: "//"),
+            ]
+        ),
+        (.multipart, [.init("\""), .init("\r\n"), .init("ü")]),
+        (
+            .redaction,
+            [
+                .init("a=&", start: "?"), .init("key=&", start: "?"), .init("=&", start: "?"), .init("k%65y=1&", start: "?"),
+                .init("@"), .init("@", start: "a:b"), .init("ü=&", start: "?"), .init("=", start: "#"),
+            ]
+        ),
+        (.request, [.init("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), .init("\r\n")]),
+        (
+            .requestHead,
+            [
+                .init("a:b\r\n", start: "GET / HTTP/1.1\r\nHost: h\r\n"), .init(" "), .init("\r"),
+                .init("/", start: "GET ", end: " HTTP/1.1\r\nHost: h\r\n"),
+                .init("Content-Length:1\r\n", start: "GET / HTTP/1.1\r\nHost: h\r\n"),
+            ]
+        ),
+        (.retryAfter, [.init("0"), .init("1"), .init("a ")]),
+        (
+            .setCookie,
+            [
+                .init(";", start: "a=b"), .init("; Expires=1 1 1", start: "a=b"), .init("; Path=/", start: "a=b"),
+                .init("a", start: "a=b;"), .init("=", start: "a"), .init(";Max-Age=1", start: "a=b"),
+                .init("A", start: "a=b; Domain="),
+            ]
+        ),
+        (
+            .url,
+            [
+                .init("ü"), .init("ü", start: "http://h/"), .init("a.", start: "http://"), .init("%", start: "http://h?"),
+                .init("[", start: "http://h/"), .init("/."), .init("ü.", start: "http://"),
+            ]
+        ),
+    ]
+}

@@ -1,0 +1,169 @@
+/// Reads the parts that field values are made of (RFC 9110 §5.6): tokens, quoted strings, parameters, and what parts a list.
+///
+/// It goes forward over the bytes of the value and looks at each a fixed number of times. What is read is told by its place, so that
+/// a string is made only of what somebody wants to have: a value may have hundreds of thousands of parts that nobody asks for.
+package struct FieldValueScanner: Sendable {
+    /// A token, or the content of a quoted string.
+    package struct Part: Sendable, Equatable {
+        let range: Range<Int>
+        /// Whether a backslash stands for the character behind it.
+        let isEscaped: Bool
+    }
+
+    /// A parameter (RFC 9110 §5.6.6).
+    package struct Parameter: Sendable, Equatable {
+        /// The name; case doesn't matter.
+        package let name: Part
+        /// Whether an `=` stands behind the name.
+        package let hasMark: Bool
+        /// nil when there is none that can be read.
+        package let value: Part?
+    }
+
+    /// What a parameter's value is when it has no quotes.
+    package enum UnquotedValue: Sendable {
+        /// A token, as the grammar says.
+        case token
+        /// Everything up to a semicolon, a comma or a space, since senders leave quotes out around more than tokens.
+        case anything
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    /// Begins at the start of a value.
+    package init(_ value: String) { bytes = Array(value.utf8) }
+
+    /// Whether all has been read.
+    package var isAtEnd: Bool { position == bytes.count }
+
+    /// The byte that is read next; nil at the end.
+    package var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    /// Reads one byte, if it is this one.
+    package mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard current == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    /// Passes over one byte, whatever it is.
+    package mutating func skipByte() { position = min(position + 1, bytes.count) }
+
+    /// Passes over optional whitespace (RFC 9110 §5.6.3).
+    package mutating func skipSpace() {
+        while let byte = current, byte == 32 || byte == 9 { position += 1 }
+    }
+
+    /// Passes over whitespace and a separator, as often as they come: elements of a list may be empty (RFC 9110 §5.6.1.2).
+    package mutating func skipSeparators(_ separator: Unicode.Scalar) {
+        let separator = UInt8(ascii: separator)
+        while let byte = current, byte == 32 || byte == 9 || byte == separator { position += 1 }
+    }
+
+    /// Passes over what stands before a separator outside of quotes.
+    package mutating func skip(to separator: Unicode.Scalar) {
+        let separator = UInt8(ascii: separator)
+        while let byte = current, byte != separator {
+            if quotedString() == nil { position += 1 }
+        }
+    }
+
+    /// Reads up to a character, and that too; nil, and everything is read, when it doesn't come any more.
+    package mutating func part(through character: Unicode.Scalar) -> Part? {
+        let start = position
+        guard let end = bytes[start...].firstIndex(of: UInt8(ascii: character)) else {
+            // To stay here would invite looking to the end again.
+            position = bytes.count
+            return nil
+        }
+        position = end + 1
+        return Part(range: start..<end, isEscaped: false)
+    }
+
+    /// Reads a token (RFC 9110 §5.6.2); nil, and nothing is read, when none begins here.
+    package mutating func token() -> Part? {
+        let start = position
+        while let byte = current, byte.isTokenCharacter { position += 1 }
+        return position > start ? Part(range: start..<position, isEscaped: false) : nil
+    }
+
+    /// Reads a quoted string (RFC 9110 §5.6.4); nil, and nothing is read, when none begins here. One without an end reaches to
+    /// that of the value.
+    package mutating func quotedString() -> Part? {
+        guard take("\"") else { return nil }
+        let start = position
+        var isEscaped = false
+        while let byte = current, byte != UInt8(ascii: "\"") {
+            position += 1
+            if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+                skipByte()
+            }
+        }
+        defer { skipByte() }
+        return Part(range: start..<position, isEscaped: isEscaped)
+    }
+
+    /// Reads a parameter, with the space around its `=` that senders put there although they mustn't; nil, and nothing is read, when
+    /// no name begins here.
+    package mutating func parameter(unquoted: UnquotedValue = .token) -> Parameter? {
+        guard let name = token() else { return nil }
+        skipSpace()
+        guard take("=") else { return Parameter(name: name, hasMark: false, value: nil) }
+        skipSpace()
+        return Parameter(name: name, hasMark: true, value: quotedString() ?? (unquoted == .token ? token() : unquotedPart()))
+    }
+
+    private mutating func unquotedPart() -> Part {
+        let start = position
+        while let byte = current, byte != 32, byte != 9, byte != UInt8(ascii: ";"), byte != UInt8(ascii: ",") { position += 1 }
+        return Part(range: start..<position, isEscaped: false)
+    }
+}
+
+extension FieldValueScanner {
+    /// The text of a part, without the backslashes of a quoted string.
+    package func text(_ part: Part) -> String {
+        let content = bytes[part.range]
+        guard part.isEscaped else { return String(decoding: content, as: UTF8.self) }
+        var plain: [UInt8] = []
+        plain.reserveCapacity(content.count)
+        var isQuoted = false
+        for byte in content {
+            isQuoted = byte == UInt8(ascii: "\\") && !isQuoted
+            if !isQuoted { plain.append(byte) }
+        }
+        return String(decoding: plain, as: UTF8.self)
+    }
+
+    /// The text of a part in small letters, which is what names are compared by.
+    package func lowercasedText(_ part: Part) -> String {
+        let content = bytes[part.range]
+        return content.allSatisfy { $0 < 128 && !(0x41...0x5A ~= $0) } && !part.isEscaped
+            ? String(decoding: content, as: UTF8.self) : text(part).lowercased()
+    }
+
+    /// Whether a token is this one, but for the case of ASCII letters.
+    package func isToken(_ part: Part, _ name: StaticString) -> Bool {
+        guard part.range.count == name.utf8CodeUnitCount else { return false }
+        return name.withUTF8Buffer { name in
+            zip(bytes[part.range], name).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+        }
+    }
+}
+
+extension FieldValueScanner {
+    /// The value of a parameter behind the first semicolon of a value, such as the charset of a media type (RFC 9110 §8.3.1). The
+    /// first of its name counts; nil when there is none.
+    package static func parameter(_ name: StaticString, of value: String) -> String? {
+        var scanner = FieldValueScanner(value)
+        while true {
+            scanner.skip(to: ";")
+            scanner.skipSeparators(";")
+            guard !scanner.isAtEnd else { return nil }
+            guard let parameter = scanner.parameter(), scanner.isToken(parameter.name, name) else { continue }
+            if let value = parameter.value { return scanner.text(value) }
+        }
+    }
+}

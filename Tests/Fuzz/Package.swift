@@ -1,0 +1,26 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The parsers of what others send, by name, for the fuzzer and for the benchmark of their worst inputs. A package of its own, since
+/// it sees the insides of the library and has to be built with `-enable-testing`.
+let package = Package(
+    name: "Fuzz",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "ForeignText", targets: ["ForeignText"]),
+        .executable(name: "parser-fuzzer", targets: ["Fuzzer"]),
+    ],
+    dependencies: [.package(name: "Midstream", path: "../..")],
+    targets: [
+        .target(
+            name: "ForeignText",
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamSigning", package: "Midstream"),
+                .product(name: "MidstreamTesting", package: "Midstream"),
+            ]),
+        .systemLibrary(name: "LibFuzzer"),
+        .executableTarget(name: "Fuzzer", dependencies: ["ForeignText", "LibFuzzer"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,78 @@
+import Foundation
+@testable import MidstreamCookies
+@testable import MidstreamCore
+@testable import MidstreamSigning
+@testable import MidstreamTasks
+@testable import MidstreamTesting
+@testable import MidstreamURLSession
+
+extension ForeignParser {
+    /// Has the parser read the bytes.
+    public func read(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        switch self {
+        case .authenticate:
+            for challenge in AuthenticationChallenge.all(in: ["WWW-Authenticate": text]) { _ = DigestChallenge(challenge) }
+        case .charset: _ = FieldValueScanner.parameter("charset", of: text)
+        case .contentLength: _ = HTTPHeaders.contentLength(text)
+        case .cookieDate: _ = CookieDate.parse(text)
+        case .cookieJar: readTarget(text)
+        case .fields: readFields(bytes)
+        case .httpDate: _ = HTTPDate.parse(text)
+        case .joinedCookies: _ = SetCookieList.split(text)
+        case .json: _ = try? JSONScanner.find([.key("a"), .key("a"), .index(0)], in: Data(bytes))
+        case .link: _ = HTTPLink.all(in: ["Link": text])
+        case .location: _ = URLText.resolve(location: text, from: "http://u:p@a.example:81/b/c/../d?q#f")
+        case .multipart:
+            var form = MultipartForm(boundary: "b")
+            form.add(text, content: .bytes([]), fileName: text, contentType: text)
+        case .redaction: _ = URLText.redacted(text)
+        case .request: readRequests(bytes)
+        case .requestHead: _ = try? RequestHead(bytes[...])
+        case .retryAfter:
+            _ = HTTPResponse(status: 503, headers: ["Retry-After": text], request: HTTPRequest("http://h/")).retryAfter
+        case .setCookie: readCookies(text)
+        case .url:
+            _ = try? URLText.resolve(text, base: nil, query: nil)
+            _ = try? URLText.resolve(text, base: "https://h/a/?q", query: "k=v")
+        }
+    }
+
+    private func readFields(_ bytes: [UInt8]) {
+        var buffer = HTTPHeaders.FieldBuffer()
+        for line in bytes.split(separator: 10) { line.withUnsafeBytes { buffer.append(line: $0) } }
+        var headers = HTTPHeaders(buffer)
+        for (name, _) in headers.prefix(5) { _ = headers[name] }
+        headers.remove(.contentLength)
+        headers.remove(.contentEncoding)
+    }
+
+    private func readCookies(_ text: String) {
+        let jar = CookieJar(now: { Date(timeIntervalSince1970: 1_700_000_000) })
+        _ = jar.store([text], from: "http://a.b.example/c/d")
+        _ = jar.cookies(for: "https://a.b.example/c/d")
+    }
+
+    private func readTarget(_ url: String) {
+        let jar = CookieJar(now: { Date(timeIntervalSince1970: 1_700_000_000) })
+        _ = jar.store(["a=b; Domain=b.example"], from: "http://a.b.example/")
+        _ = jar.take(for: url)
+        _ = jar.store(["a=b"], from: url)
+    }
+
+    private func readRequests(_ bytes: [UInt8]) {
+        // Both ends are in this thread, so what is sent has to fit into the socket's buffer.
+        var ends: [Int32] = [0, 0]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
+        let (sender, receiver) = (Socket(descriptor: ends[0]), Socket(descriptor: ends[1]))
+        try? bytes.prefix(48 << 10).withUnsafeBytes(sender.send)
+        sender.close()
+        var reader = RequestReader(receiver, limits: MockServer.Limits())
+        while let head = try? reader.head(), let body = try? reader.body(head.framing, isKept: true) {
+            let request = RecordedRequest(
+                method: head.method, target: head.target, version: head.version, headers: head.headers, body: body.bytes,
+                bodyLength: body.length, trailers: body.trailers, connection: 1, requestOnConnection: 1)
+            _ = (request.path, request.query, request.description, head.keepsConnection, head.expectsContinue)
+        }
+    }
+}

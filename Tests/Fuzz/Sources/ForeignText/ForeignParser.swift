@@ -1,0 +1,21 @@
+/// A parser of text that others send. Its raw value names it on the command line and in the corpus.
+public enum ForeignParser: String, CaseIterable, Sendable {
+    case authenticate
+    case charset
+    case contentLength = "content-length"
+    case cookieDate = "cookie-date"
+    case cookieJar = "cookie-jar"
+    case fields
+    case httpDate = "http-date"
+    case joinedCookies = "joined-cookies"
+    case json
+    case link
+    case location
+    case multipart
+    case redaction
+    case request
+    case requestHead = "request-head"
+    case retryAfter = "retry-after"
+    case setCookie = "set-cookie"
+    case url
+}
