@@ -7,34 +7,25 @@
     extension Transfer {
         /// Takes a line of a head or a trailer; false stops the transfer.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
-            switch head.read(line) {
+            switch head.read(line, statusCode: { handle?.long(CURLINFO_RESPONSE_CODE) ?? 0 }) {
             case .more: return true
             case .complete: return completeHead()
-            case .tooLarge:
-                failure = HTTPError(
-                    .protocolViolation, "The head or the trailers of the response are larger than \(HeadReader.sizeLimit) bytes.",
-                    request: request, progress: .maybeProcessed)
-                return false
+            case .refused(let fault): return violate(fault.message)
             }
+        }
+
+        /// Ends the transfer because of what the server has sent.
+        private func violate(_ message: String) -> Bool {
+            failure = HTTPError(
+                .protocolViolation, message, request: request, progress: head.isComplete ? .answered : .maybeProcessed)
+            return false
         }
 
         private func completeHead() -> Bool {
             noteActivity()
             headers = head.takeFields()
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
-            expectedLength = nil
-            if isBodiless {
-                expectedLength = 0
-            } else if let text = headers[.contentLength], !headers.contains(.transferEncoding) {
-                // Curl takes one that is too large for none, and the last of several that differ (RFC 9112 §6.3, rule 5).
-                guard let length = HTTPHeaders.contentLength(text) else {
-                    failure = HTTPError(
-                        .protocolViolation, "The response's Content-Length isn't a number.", request: request,
-                        progress: .maybeProcessed)
-                    return false
-                }
-                expectedLength = length
-            }
+            guard readLength(isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
             if decodes, !isBodiless, headers.contains(.contentEncoding) {
                 // What they say is true of the bytes on the wire only.
@@ -60,9 +51,41 @@
             return true
         }
 
+        /// How long the body is (RFC 9112 §6.3). False when the fields contradict themselves: nobody knows then where it ends.
+        private func readLength(isBodiless: Bool) -> Bool {
+            if isBodiless {
+                expectedLength = 0
+                return true
+            }
+            expectedLength = nil
+            // No other coding has been asked for by `TE`. Curl undoes what it knows all the same, without any limit.
+            if let coding = headers[.transferEncoding] {
+                // `identity` is what some old servers say for none; curl reads to the connection's end then.
+                return coding.equalsIgnoringASCIICase("chunked") || coding.equalsIgnoringASCIICase("identity")
+                    || violateInHead("The response's Transfer-Encoding isn't chunked.")
+            }
+            guard let text = headers[.contentLength] else { return true }
+            // Curl takes one that is too large for none, and the last of several that differ.
+            guard let length = HTTPHeaders.contentLength(text) else {
+                return violateInHead("The response's Content-Length isn't a number.")
+            }
+            expectedLength = length
+            return true
+        }
+
+        /// The head is read, but worth nothing.
+        private func violateInHead(_ message: String) -> Bool {
+            failure = HTTPError(.protocolViolation, message, request: request, progress: .maybeProcessed)
+            return false
+        }
+
         /// Takes a piece of the body; returns what curl is to be told.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
             noteActivity()
+            guard head.isComplete else {
+                _ = violate("The body of the response began before its head was complete.")
+                return 0
+            }
             if let stream {
                 guard stream.append(bytes) else {
                     isReceivingPaused = true
