@@ -119,6 +119,9 @@
             loop.expectDeadline(of: self)
         }
 
+        /// Whether curl waits for this side, in one direction or both.
+        var isPaused: Bool { isReceivingPaused || isSendingPaused }
+
         private func unpause() {
             guard let handle else { return }
             let stillPaused = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
@@ -198,7 +201,7 @@
         // MARK: Sending
 
         /// Called when a connection stands and the request is about to be sent; false stops it.
-        func willSend() -> Bool {
+        func willSend(over ends: SocketWatch.Ends, localPort: Int32) -> Bool {
             // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
             // try is unknown, so only what may be repeated is.
             if isBegun, head.status == 0, !mayBeRepeated {
@@ -207,9 +210,12 @@
                     progress: .maybeProcessed)
                 return false
             }
+            guard let handle else { return false }
+            noteActivity()
+            // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
+            if loop.sockets.take(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) { return true }
             if isBegun { resends += 1 }
             isBegun = true
-            noteActivity()
             return true
         }
 

@@ -156,9 +156,10 @@
                 guard let transfer = TransferCallbacks.transfer(context) else { return ccurl_abort_reading() }
                 return transfer.send(into: UnsafeMutableRawBufferPointer(start: data, count: size * count))
             }
-            _ = ccurl_set_prerequest_function(handle.curl) { context, _, _, _, _ in
+            _ = ccurl_set_prerequest_function(handle.curl) { context, remote, local, remotePort, localPort in
                 guard let transfer = TransferCallbacks.transfer(context) else { return CURL_PREREQFUNC_ABORT }
-                return transfer.willSend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+                let ends = SocketWatch.Ends(remote, remotePort, local, localPort)
+                return transfer.willSend(over: ends, localPort: localPort) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }
         }
 
