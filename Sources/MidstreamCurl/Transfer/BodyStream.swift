@@ -7,7 +7,7 @@
         enum End {
             case complete
             case failed(any Error)
-            case closed
+            case closed(any Error)
         }
 
         enum Next {
@@ -116,7 +116,7 @@
         func close(_ error: any Error) -> Bool {
             let (reader, isArriving) = state.withLock { state in
                 let isArriving = state.end == nil
-                if isArriving || !state.isRead { state.end = .closed }
+                state.close(error)
                 state.pending = []
                 defer { state.reader = nil }
                 return (state.reader, isArriving)
@@ -142,6 +142,12 @@
             return chunk
         }
 
+        /// The first reason counts.
+        fileprivate mutating func close(_ error: any Error) {
+            if case .closed = end { return }
+            if end == nil || !isRead { end = .closed(error) }
+        }
+
         fileprivate mutating func next() -> BodyStream.Next {
             isSpent = true
             if !pending.isEmpty {
@@ -154,9 +160,7 @@
                 guard !isRead else { return .failed(HTTPError.bodyNotReplayable()) }
                 isRead = true
                 return .end
-            case .failed(let error): return .failed(error)
-            case .closed:
-                return .failed(HTTPError(.connectionLost, "The body was closed before its end.", progress: .answered))
+            case .failed(let error), .closed(let error): return .failed(error)
             }
         }
     }
