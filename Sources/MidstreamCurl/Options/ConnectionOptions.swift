@@ -86,7 +86,12 @@
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             case .http2PriorKnowledge:
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-                handle.set(CURLOPT_PIPEWAIT, 1)
+                if !isSecure, CurlLibrary.plainHTTP2ServesOnce {
+                    handle.set(CURLOPT_FRESH_CONNECT, 1)
+                    handle.set(CURLOPT_FORBID_REUSE, 1)
+                } else {
+                    handle.set(CURLOPT_PIPEWAIT, 1)
+                }
             }
             guard isSecure else { return }
             let tls = configuration.tls

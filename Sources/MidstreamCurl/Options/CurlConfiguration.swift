@@ -52,7 +52,8 @@
             case automatic
             /// HTTP/1.1 only.
             case http1Only
-            /// HTTP/2 from the first byte, without TLS too (RFC 9113 §3.3): for servers known to speak it.
+            /// HTTP/2 from the first byte, without TLS too (RFC 9113 §3.3): for servers known to speak it. Without TLS, libcurl
+            /// before 8.0.0 gets a connection for each request.
             case http2PriorKnowledge
         }
 
