@@ -32,6 +32,8 @@
         ) -> Code {
             // A tunnel that is refused surfaces as a connection that can't be read.
             if progress == .notSent, tunnelStatus >= 300 || text.contains("CONNECT tunnel") { return .proxy }
+            // In TLS 1.3 the server looks at the client's certificate after the client has begun to send.
+            if progress != .answered, isTLSAlert(text) { return .tls }
             switch code {
             case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: return .invalidRequest
             case CURLE_COULDNT_RESOLVE_HOST: return .nameResolution
@@ -61,6 +63,9 @@
             default: return progress == .notSent ? .connection : .connectionLost
             }
         }
+
+        /// Whether it is OpenSSL's way to tell of an alert (RFC 8446 §6).
+        private static func isTLSAlert(_ text: String) -> Bool { text.contains("SSL routines:") && text.contains(" alert ") }
 
         private static func isAboutTheMessage(_ text: String) -> Bool {
             ["chunk", "header", "Invalid", "Illegal", "Malformed"].contains { text.contains($0) }
