@@ -34,7 +34,7 @@
             public var keepsConnections = true
             /// How long an unused connection may be kept; 90 s by default.
             public var idleConnectionLifetime: Duration = .seconds(90)
-            /// How many threads move bytes; 1 by default, which suffices for tens of thousands of requests a second. More pay
+            /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More pay
             /// when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
             /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
             public var eventLoops = 1
