@@ -118,9 +118,6 @@ static inline void ccurl_keep_openssl(void) {
     if (initialize != NULL) initialize(without_exit_handler, NULL);
 }
 
-/// What libcurl was built with, as `CURL_VERSION_` bits.
-static inline int ccurl_features(void) { return curl_version_info(CURLVERSION_NOW)->features; }
-
 /// The version of the libcurl that is loaded, as `LIBCURL_VERSION_NUM` writes it.
 static inline unsigned int ccurl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
 

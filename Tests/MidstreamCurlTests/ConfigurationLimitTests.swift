@@ -39,6 +39,7 @@
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             let settings: [(inout CurlTransport.Configuration) -> Void] = [
                 { $0.maximumConnections = count }, { $0.maximumConnectionsPerHost = count }, { $0.eventLoops = count },
+                { $0.maximumDecodedRatio = count },
             ]
             for set in settings {
                 var configuration = CurlTransport.Configuration()

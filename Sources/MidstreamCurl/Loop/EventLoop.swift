@@ -46,6 +46,7 @@
         private var batch: [Operation] = []
         private var handles = HandlePool()
         private var nextDeadlineCheck: UInt64 = .max
+        let decoding = DecodingRoom()
         /// The time at which the last wait ended: exact enough for deadlines, and cheaper than asking each time.
         private(set) var now = MonotonicTime.now()
 
@@ -154,6 +155,7 @@
 
         private func run() {
             while takeInbox() {
+                decoding.work = 0
                 perform()
                 runTimer()
                 settle()

@@ -38,9 +38,16 @@
             /// when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
             /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
             public var eventLoops = 1
-            /// Whether gzip, brotli and zstd are asked for and decoded, as far as libcurl knows them; true by default. A request
-            /// with an `Accept-Encoding` of its own is left alone, and so is the body of its response.
+            /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
+            /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
+            /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
+            /// encoded more than twice fails with ``HTTPError/Code/decoding``.
             public var decompresses = true
+            /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
+            public var offersZstandard = false
+            /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
+            /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
+            public var maximumDecodedRatio: Int? = 1_000
 
             /// The defaults.
             public init() {}

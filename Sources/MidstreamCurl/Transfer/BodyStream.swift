@@ -54,6 +54,15 @@
 
         // MARK: The loop's side
 
+        /// Whether there is room for a piece; otherwise the reader has to catch up first, and will say so.
+        func hasRoom() -> Bool {
+            state.withLock { state in
+                guard state.end == nil, state.pending.count >= Self.limit else { return true }
+                state.isPaused = true
+                return false
+            }
+        }
+
         /// Keeps a piece; false, and nothing is kept, when the reader has to catch up first.
         func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
             state.withLock { state in
@@ -63,7 +72,7 @@
                     return false
                 }
                 // A full piece is one of many: make room for them at once.
-                if state.pending.isEmpty, bytes.count == Self.pieceSize { state.pending.reserveCapacity(Self.limit / 2) }
+                if state.pending.isEmpty, bytes.count >= Self.pieceSize { state.pending.reserveCapacity(Self.limit / 2) }
                 state.pending.append(contentsOf: bytes)
                 return true
             }

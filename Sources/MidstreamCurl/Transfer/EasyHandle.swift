@@ -70,7 +70,6 @@
         let kind: Kind
         let isSecure: Bool
         let isStreamed: Bool
-        let asksForEncodings: Bool
     }
 
     /// The easy handles that wait for the next transfer.

@@ -44,8 +44,14 @@
         var received: [UInt8] = []
         var stream: BodyStream?
         var isReceivingPaused = false
-        /// Curl was asked to undo the body's encoding.
+        /// The transport has asked for encodings, and undoes them.
         var decodes = false
+        /// The names of those that the body has and that are to be undone, in the order in which they were applied.
+        var codings: [Substring] = []
+        /// Undoes them; there is none before the body's first byte.
+        var decoder: BodyDecoder?
+        /// How much of a piece that curl will hand over again has been decoded.
+        var decodedOfPiece = 0
         /// The bytes that the body has on the wire; nil when that isn't known.
         var expectedLength: Int64?
         /// The bytes that the body has once decoded; nil when that isn't known.
@@ -81,6 +87,7 @@
         /// Lets go of the handle; returns where the loop kept the transfer.
         func end() -> Int {
             handle = nil
+            decoder = nil
             if case .chunks(let feeder) = outgoing { feeder.stop() }
             outgoing = .none
             return place
@@ -188,6 +195,9 @@
                     isSwitch ? "The server switched protocols unasked." : "The connection was closed within the head.",
                     request: request, progress: .maybeProcessed)
                 return .failure(error)
+            }
+            if let decoder, !decoder.isComplete {
+                return .failure(DecodingFault.truncated.error(request, ratio: nil))
             }
             return .success(TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends))
         }

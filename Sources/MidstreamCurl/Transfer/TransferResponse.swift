@@ -27,12 +27,8 @@
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
             guard readLength(isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
-            if decodes, !isBodiless, headers.contains(.contentEncoding) {
-                // What they say is true of the bytes on the wire only.
-                headers.remove(.contentEncoding)
-                headers.remove(.contentLength)
-                decodedLength = nil
-            }
+            // A part of an encoded body can't be decoded.
+            if decodes, !isBodiless, head.status != 206, let field = headers[.contentEncoding] { willDecode(field) }
             noteTLSVersion()
             markUnsettledIfUploading()
             switch options.delivery {
@@ -49,6 +45,39 @@
                 if loop.options.idleLimit != nil { loop.expectDeadline(of: self) }
             }
             return true
+        }
+
+        /// Takes a piece of the body; returns what curl is to be told.
+        func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+            noteActivity()
+            guard head.isComplete else {
+                _ = violate("The body of the response began before its head was complete.")
+                return 0
+            }
+            guard codings.isEmpty else { return decode(bytes) }
+            return keep(bytes)
+        }
+
+        /// Keeps a piece of the body as it is to be read; returns what curl is to be told.
+        func keep(_ bytes: UnsafeRawBufferPointer) -> Int {
+            if let stream {
+                guard stream.append(bytes) else {
+                    isReceivingPaused = true
+                    return ccurl_pause_writing()
+                }
+                markUnsettled()
+                return bytes.count
+            }
+            guard case .buffered(let limit) = options.delivery, received.count + bytes.count <= limit || refuse(limit)
+            else { return 0 }
+            received.append(contentsOf: bytes)
+            markUnsettledIfUploading()
+            return bytes.count
+        }
+
+        private func refuse(_ limit: Int) -> Bool {
+            failure = HTTPError.bodyTooLarge(limit: limit)
+            return false
         }
 
         /// How long the body is (RFC 9112 §6.3). False when the fields contradict themselves: nobody knows then where it ends.
@@ -76,36 +105,6 @@
         /// The head is read, but worth nothing.
         private func violateInHead(_ message: String) -> Bool {
             failure = HTTPError(.protocolViolation, message, request: request, progress: .maybeProcessed)
-            return false
-        }
-
-        /// Takes a piece of the body; returns what curl is to be told.
-        func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-            noteActivity()
-            guard head.isComplete else {
-                _ = violate("The body of the response began before its head was complete.")
-                return 0
-            }
-            if let stream {
-                guard stream.append(bytes) else {
-                    isReceivingPaused = true
-                    return ccurl_pause_writing()
-                }
-                markUnsettled()
-                return bytes.count
-            }
-            guard case .buffered(let limit) = options.delivery else { return 0 }
-            guard received.count + bytes.count <= limit else {
-                _ = refuse(limit)
-                return 0
-            }
-            received.append(contentsOf: bytes)
-            markUnsettledIfUploading()
-            return bytes.count
-        }
-
-        private func refuse(_ limit: Int) -> Bool {
-            failure = HTTPError.bodyTooLarge(limit: limit)
             return false
         }
 
