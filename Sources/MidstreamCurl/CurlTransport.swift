@@ -12,8 +12,7 @@
     /// damage the responses beside them. They have a thread and connections besides the others'.
     ///
     /// A request may be sent from any task; cancelling that task, or the one that reads a streamed body, gives up the exchange.
-    /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader,
-    /// decoded, and one step of a decoder more.
+    /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader.
     ///
     /// libcurl sends a request again by itself when a kept connection turns out to be dead before an answer; this is stopped for
     /// requests that may not be repeated (RFC 9110 §9.2.2), which then fail with ``HTTPError/Code/connectionLost``.

@@ -25,8 +25,9 @@
             /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
             /// A stalled body is noticed within a sixteenth more than this.
             public var idleTimeout: Duration? = .seconds(120)
-            /// How many connections to one host may stand at a time; further requests wait. 256 by default, nil: no limit. Those of
-            /// large or streamed bodies over HTTP/2 are counted separately, here and in ``maximumConnections``.
+            /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
+            /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
+            /// and in ``maximumConnections``.
             public var maximumConnectionsPerHost: Int? = 256
             /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
             public var maximumConnections: Int?
@@ -34,8 +35,8 @@
             public var keepsConnections = true
             /// How long an unused connection may be kept; 90 s by default.
             public var idleConnectionLifetime: Duration = .seconds(90)
-            /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More pay
-            /// when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
+            /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
+            /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
             /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
             public var eventLoops = 1
             /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true

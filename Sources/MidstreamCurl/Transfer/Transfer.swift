@@ -21,6 +21,8 @@
 
         private var continuation: UnsafeContinuation<HTTPResponse, any Error>?
         private(set) var handle: EasyHandle?
+        /// Whether it has to wait for a connection, or had to.
+        var admission = AdmissionState.none
         /// Where the loop keeps it.
         var place = 0
         /// Nobody wants the result any more; set even before the start.
@@ -80,8 +82,17 @@
         func begin(with handle: EasyHandle, place: Int) {
             self.handle = handle
             self.place = place
-            startTime = MonotonicTime.now()
-            lastActivity = startTime
+            lastActivity = MonotonicTime.now()
+            if startTime == 0 { startTime = lastActivity }
+        }
+
+        /// Waits for a connection; the limits that count from the start of the exchange count from now.
+        func beginWaiting() { startTime = MonotonicTime.now() }
+
+        /// What is left of the time that the exchange may take; nil: no limit. Curl counts from the moment when it gets the transfer.
+        var timeLeft: Duration? {
+            guard let limit = options.timeLimit, startTime > 0 else { return options.timeLimit }
+            return limit - .nanoseconds(Int64(clamping: MonotonicTime.now() - startTime))
         }
 
         /// Lets go of the handle; returns where the loop kept the transfer.
@@ -274,6 +285,10 @@
                 return lastActivity + limit
             }
             let due = limits.headLimit.map { startTime + $0 }
+            if case .waiting = admission {
+                guard options.delivery != .streamed, let limit = options.timeLimit else { return due }
+                return min(due ?? .max, startTime + limit.wholeNanoseconds)
+            }
             guard let limit = limits.idleLimit, let stall = sendingDeadline(limit) else { return due }
             return min(due ?? .max, stall)
         }
@@ -302,6 +317,10 @@
         }
 
         func timeoutError() -> HTTPError {
+            if case .waiting = admission {
+                return HTTPError(
+                    .timeout, "No connection was free within the time allowed.", request: request, progress: .notSent)
+            }
             let what = head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
             return HTTPError(
                 .timeout, "\(what) within the time allowed.", request: request,

@@ -36,7 +36,7 @@
             // Curl would make credentials of what stands before an `@`.
             handle.set(CURLOPT_URL, URLText.withoutUserInfo(request.urlText))
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
-            handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : options.timeLimit?.wholeMilliseconds ?? 0)
+            handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
         }

@@ -24,6 +24,7 @@
         private func completeHead() -> Bool {
             noteActivity()
             headers = head.takeFields()
+            if head.version == .http2 { loop.startSoon(loop.admission.share(self)) }
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
             guard readLength(isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
