@@ -8,6 +8,9 @@
 
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -115,8 +118,8 @@ static inline void ccurl_keep_openssl(void) {
     if (initialize != NULL) initialize(without_exit_handler, NULL);
 }
 
-/// What libcurl was built with, as `CURL_VERSION_` bits.
-static inline int ccurl_features(void) { return curl_version_info(CURLVERSION_NOW)->features; }
+/// The version of the libcurl that is loaded, as `LIBCURL_VERSION_NUM` writes it.
+static inline unsigned int ccurl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
 
 // Constants whose macros Swift can't read.
 
@@ -141,6 +144,33 @@ static inline uint32_t ccurl_event_mask(const struct epoll_event *event) { retur
 static inline int ccurl_socket(int family, int type, int protocol) {
     return socket(family, type | SOCK_CLOEXEC, protocol);
 }
+
+/// A socket whose other end is closed, so that whoever uses it finds its connection dead; -1 when the system gives none.
+static inline int ccurl_dead_socket(void) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    close(ends[1]);
+    return ends[0];
+}
+
+/// The port of a socket's own end; zero when it has none.
+static inline int ccurl_local_port(int descriptor) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) return 0;
+    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return 0;
+}
+
+/// Whether nothing has come in on a socket: neither bytes, nor the end, nor an error.
+static inline int ccurl_is_silent(int descriptor) {
+    char byte;
+    return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+/// Puts another socket in the place of one, which is closed thereby.
+static inline int ccurl_replace_socket(int descriptor, int other) { return dup3(other, descriptor, O_CLOEXEC); }
 
 static inline void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 

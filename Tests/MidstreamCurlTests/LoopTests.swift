@@ -154,12 +154,5 @@
             let error = try await #require(throws: HTTPError.self) { try await transport.deliver(HTTPRequest("http://v6.test/")) }
             #expect(error.code == .connection)
         }
-
-        private func onLoop<Value: Sendable>(_ loop: EventLoop, _ body: @Sendable () -> Value) async -> Value {
-            await withTaskExecutorPreference(loop) { await here(body) }
-        }
-
-        // Not inherited from the caller, so that the preference decides where it runs.
-        @concurrent private func here<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value { body() }
     }
 #endif

@@ -188,6 +188,30 @@
             stopped.body.close()
         }
 
+        /// In TLS 1.3 the server says so when the request is under way (RFC 8446 §4.4.2.4).
+        @Test(arguments: [true, false])
+        func `A client certificate that is missing or refused is a matter of TLS`(_ isMissing: Bool) async throws {
+            let certificate = Servers["CLIENT_CERT"]
+            let key = Servers["CLIENT_KEY"]
+            // It trusts no authority, and ends with the first connection.
+            let command = "exec openssl s_server -accept 127.0.0.1:0 -naccept 1 -cert \(certificate) -key \(key)"
+            let server = try #require(popen("\(command) -no-CAfile -no-CApath -Verify 1 -verify_return_error -www 2>&1", "r"))
+            defer { pclose(server) }
+            var port: Substring?
+            var line = [CChar](repeating: 0, count: 256)
+            while port == nil, fgets(&line, 256, server) != nil {
+                let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                if text.hasPrefix("ACCEPT") { port = text.split(separator: ":").last?.prefix { $0.isNumber } }
+            }
+            var configuration = CurlTransport.Configuration()
+            configuration.tls.verifiesCertificates = false
+            if !isMissing { configuration.tls.clientCertificate = .init(certificate: certificate, key: key) }
+            let transport = CurlTransport(configuration: configuration)
+            let url = "https://127.0.0.1:\(try #require(port))/"
+            let error = await #expect(throws: HTTPError.self) { try await transport.deliver(HTTPRequest(url)) }
+            #expect(error?.code == .tls, "\(error as Any)")
+        }
+
         private static func peakMemory() throws -> Int {
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -69,6 +69,15 @@
             await ends.next()
         }
 
+        @Test func `Whoever reads a body that was given up learns why`() {
+            let stream = BodyStream(resends: 0)
+            #expect(stream.close(CancellationError()))
+            // As the release of the body does.
+            #expect(!stream.close(HTTPError(.connectionLost)))
+            guard case .failed(let error) = stream.next() else { return #expect(Bool(false)) }
+            #expect(error is CancellationError)
+        }
+
         @Test func `A body can be read once`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab" }
             let response = try await transport.deliver(HTTPRequest(server.url))

@@ -48,8 +48,8 @@ import Testing
     @Test func ofRepeatedKeysTheLastCounts() async throws {
         #expect(try await task(#"{"a": 1, "a": 2}"#).keyPath(\.a).value(Int.self) == 2)
         #expect(try await task(#"{"a": {"b": 1}, "a": {"b": [2]}, "c": {"b": 3}}"#).keyPath(\.a.b[0]).value(Int.self) == 2)
-        #expect(await message(#"{"a": {"b": 1}, "a": [1]}"#, \.a.b).contains("a is an array without b; "))
-        #expect(await message(#"{"a": {"b": 1}, "a": {}}"#, \.a.b).contains("a is an object without b; "))
+        #expect(await message(#"{"a": {"b": 1}, "a": [1]}"#, \.a.b).contains("a is an array without b."))
+        #expect(await message(#"{"a": {"b": 1}, "a": {}}"#, \.a.b).contains("a is an object without b."))
     }
 
     @Test func namesAreComparedWithoutTheirEscapes() async throws {

@@ -30,7 +30,7 @@ struct KnownLimitation: Sendable {
         all.first { $0.transport == transport && $0.ability == ability }
     }
 
-    static let all: [KnownLimitation] = urlSession + curl
+    static let all: [KnownLimitation] = urlSession
 }
 
 /// What a case needs, where not every transport has it.
@@ -97,13 +97,5 @@ extension KnownLimitation {
         ]
     #else
         private static let urlSession: [KnownLimitation] = []
-    #endif
-
-    #if Curl && os(Linux)
-        private static let curl: [KnownLimitation] = [
-            .init(.curl, .endOfEncodedBody, .failsSometimes, "libcurl 7.88 doesn't notice that an encoded body lacks its end.")
-        ]
-    #else
-        private static let curl: [KnownLimitation] = []
     #endif
 }

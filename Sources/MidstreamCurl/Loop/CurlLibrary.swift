@@ -10,5 +10,14 @@
             ccurl_keep_openssl()
             return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
         }()
+
+        private static let version = ccurl_version()
+
+        /// Before 8.1.0 a handle keeps a pointer to the last field that it has received, and writes through it when the next
+        /// response's first field is a folded line (curl issue 11101). Nothing but a new handle is without it.
+        static let handlesServeOnce = version < 0x08_01_00
+
+        /// Before 8.0.0 a connection that begins with HTTP/2 over plain http serves one request; the next ones on it fail.
+        static let plainHTTP2ServesOnce = version < 0x08_00_00
     }
 #endif

@@ -46,6 +46,8 @@
         private var batch: [Operation] = []
         private var handles = HandlePool()
         private var nextDeadlineCheck: UInt64 = .max
+        let decoding = DecodingRoom()
+        var admission: Admission
         /// The time at which the last wait ended: exact enough for deadlines, and cheaper than asking each time.
         private(set) var now = MonotonicTime.now()
 
@@ -65,10 +67,11 @@
             }
             self.multi = multi
             sockets = SocketWatch(epoll: epoll)
-            _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue)
-            SocketCallbacks.install(on: multi, loop: self)
             let limits = options.configuration
             let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
+            admission = Admission(limit: hostLimit)
+            _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue)
+            SocketCallbacks.install(on: multi, loop: self)
             let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
@@ -154,6 +157,7 @@
 
         private func run() {
             while takeInbox() {
+                decoding.work = 0
                 perform()
                 runTimer()
                 settle()
@@ -260,13 +264,17 @@
         }
 
         private func start(_ transfer: Transfer) {
-            guard !transfer.isGivenUp else { return transfer.fail(CancellationError()) }
-            guard let handle = handles.take() else { return transfer.fail(HTTPError.noResources(ENOMEM)) }
+            guard !transfer.isGivenUp else { return refuse(transfer, CancellationError()) }
+            guard admission.enter(transfer) else {
+                transfer.beginWaiting()
+                return expectDeadline(of: transfer)
+            }
+            guard let handle = handles.take() else { return refuse(transfer, HTTPError.noResources(ENOMEM)) }
             do {
                 try transfer.prepare(handle)
             } catch {
                 handles.give(back: handle, isClean: false)
-                return transfer.fail(error)
+                return refuse(transfer, error)
             }
             handle.transfer = transfer
             transfer.begin(with: handle, place: active.count)
@@ -276,6 +284,12 @@
                 return abort(transfer, HTTPError(.connection, String(cString: curl_multi_strerror(code)), progress: .notSent))
             }
             expectDeadline(of: transfer)
+        }
+
+        /// Ends a transfer that curl has never seen.
+        private func refuse(_ transfer: Transfer, _ error: any Error) {
+            startSoon(admission.leave(transfer))
+            transfer.fail(error)
         }
 
         /// Has the deadlines looked at in time for this transfer's.
@@ -294,6 +308,7 @@
         /// Ends a transfer before its time.
         func abort(_ transfer: Transfer, _ error: any Error) {
             transfer.isGivenUp = true
+            if admission.giveUp(transfer) { return transfer.fail(error) }
             guard let handle = transfer.handle else { return }
             release(transfer, handle, isClean: false)
             transfer.fail(error)
@@ -307,6 +322,7 @@
                 last.place = place
             }
             handles.give(back: handle, isClean: isClean)
+            startSoon(admission.leave(transfer))
         }
 
         /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
@@ -316,7 +332,7 @@
             guard nextDeadlineCheck <= now else { return }
             var next = UInt64.max
             var late: [Transfer] = []
-            for transfer in active {
+            for transfer in admission.waitingCount > 0 ? active + admission.waiting : active {
                 guard let due = transfer.deadline() else { continue }
                 if due <= now { late.append(transfer) } else { next = min(next, due) }
             }
@@ -331,7 +347,7 @@
                 defer { inbox.operations = [] }
                 return inbox.operations
             }
-            for transfer in active { abort(transfer, transfer.closedError()) }
+            for transfer in active + admission.waiting { abort(transfer, transfer.closedError()) }
             // The thread still counts as the loop's, so what the last jobs start lands in `local`.
             batch += rest
             while !batch.isEmpty || !local.isEmpty {

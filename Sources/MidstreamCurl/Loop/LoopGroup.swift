@@ -9,6 +9,9 @@
             var isClosed = false
         }
 
+        /// More threads than any machine has a use for only take memory.
+        private static let mostLoops = 64
+
         private let options: ConnectionOptions
         private let loops: [EventLoop]
         private let turn = Locked(0)
@@ -17,7 +20,7 @@
 
         init(_ configuration: CurlTransport.Configuration) throws {
             options = ConnectionOptions(configuration)
-            let count = max(1, configuration.eventLoops)
+            let count = min(max(1, configuration.eventLoops), Self.mostLoops)
             var loops: [EventLoop] = []
             do {
                 for _ in 0..<count { loops.append(try EventLoop(options: options, share: count)) }

@@ -10,43 +10,60 @@
     ///
     /// Touched only on the loop's thread.
     struct SocketWatch {
-        private struct Entry {
+        struct Entry {
             /// What epoll has been told to watch for; zero: it doesn't know the socket.
             var registered: UInt32 = 0
             /// What curl wants to know.
             var wanted: UInt32 = 0
             /// Whether curl opened it and will tell when it closes it.
             var isCurls = false
+            /// A transfer has ended on the connection, and no other has begun.
+            var isIdle = false
+            /// HTTP/2: the server may speak at any time, and curl listens to it before it uses the connection again.
+            var isShared = false
+            /// By what ``SocketWatch/byEnds`` knows it.
+            var ends: Ends?
         }
 
         private static let capacity = 256
         private let epoll: Int32
-        private var entries: [Entry] = []
+        var entries: [Entry] = []
+        /// The sockets of connections that have been used.
+        var byEnds: [Ends: Int32] = [:]
+        /// Those that haven't, and their ports on this side; zero: not known yet.
+        var newest: [(descriptor: Int32, port: Int32)] = []
+        /// What takes the place of a connection that mustn't be used any more; nil before the first.
+        var dead: Int32?
         private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
         private var ready = 0
         /// How many changes epoll has been told: what the tests look at.
         private(set) var changes = 0
+        /// How many kept connections were found unusable: what the tests look at.
+        var buried = 0
 
         init(epoll: Int32) { self.epoll = epoll }
 
         mutating func opened(_ descriptor: Int32) {
             makeRoom(for: descriptor)
             entries[Int(descriptor)] = Entry(isCurls: true)
+            newest.append((descriptor, 0))
         }
 
         mutating func closing(_ descriptor: Int32) {
             guard entries.indices.contains(Int(descriptor)) else { return }
             register(descriptor, 0)
+            forget(descriptor)
             entries[Int(descriptor)] = Entry()
         }
 
         mutating func want(_ descriptor: Int32, _ mask: UInt32) {
             makeRoom(for: descriptor)
             entries[Int(descriptor)].wanted = mask
+            entries[Int(descriptor)].isIdle = false
             if mask != 0 || !entries[Int(descriptor)].isCurls { register(descriptor, mask) }
         }
 
-        private mutating func register(_ descriptor: Int32, _ mask: UInt32) {
+        mutating func register(_ descriptor: Int32, _ mask: UInt32) {
             let old = entries[Int(descriptor)].registered
             guard mask != old else { return }
             let operation = mask == 0 ? EPOLL_CTL_DEL : old == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
@@ -84,8 +101,13 @@
             if mask & EPOLLOUT.rawValue != 0 { meaning |= CURL_CSELECT_OUT }
             if mask & EPOLLERR.rawValue != 0 { meaning |= CURL_CSELECT_ERR }
             if entries.indices.contains(Int(descriptor)), entries[Int(descriptor)].wanted == 0 {
-                // An idle connection has something to say, usually that it is closed; without this it would say so for ever.
-                register(descriptor, 0)
+                if meaning == CURL_CSELECT_OUT, mustBeSilent(descriptor) {
+                    register(descriptor, EPOLLIN.rawValue)
+                } else {
+                    // Without this it would say the same for ever.
+                    register(descriptor, 0)
+                    if mustBeSilent(descriptor) { bury(descriptor) }
+                }
                 meaning = 0
             }
             return (descriptor, meaning)
@@ -93,6 +115,7 @@
 
         func close() {
             Glibc.close(epoll)
+            if let dead { Glibc.close(dead) }
             events.deallocate()
         }
     }
@@ -103,11 +126,16 @@
             let context = Unmanaged.passUnretained(loop).toOpaque()
             _ = ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
             _ = ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-            _ = ccurl_multi_set_socket_function(multi) { _, descriptor, what, context, _ in
+            _ = ccurl_multi_set_socket_function(multi) { curl, descriptor, what, context, _ in
+                guard let loop = SocketCallbacks.loop(context) else { return 0 }
+                guard what != CURL_POLL_REMOVE else {
+                    loop.sockets.rest(descriptor, SocketCallbacks.transfer(curl))
+                    return 0
+                }
                 var mask: UInt32 = 0
-                if what & CURL_POLL_IN != 0, what != CURL_POLL_REMOVE { mask |= EPOLLIN.rawValue }
-                if what & CURL_POLL_OUT != 0, what != CURL_POLL_REMOVE { mask |= EPOLLOUT.rawValue }
-                SocketCallbacks.loop(context)?.sockets.want(descriptor, mask)
+                if what & CURL_POLL_IN != 0 { mask |= EPOLLIN.rawValue }
+                if what & CURL_POLL_OUT != 0 { mask |= EPOLLOUT.rawValue }
+                loop.sockets.want(descriptor, mask)
                 return 0
             }
             _ = ccurl_multi_set_timer_function(multi) { _, milliseconds, context in
@@ -136,6 +164,11 @@
                 SocketCallbacks.loop(context)?.sockets.closing(descriptor)
                 return Glibc.close(descriptor)
             }
+        }
+
+        private static func transfer(_ curl: UnsafeMutableRawPointer?) -> Transfer? {
+            curl.flatMap { ccurl_info_private($0) }
+                .flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
         }
 
         private static func loop(_ context: UnsafeMutableRawPointer?) -> EventLoop? {

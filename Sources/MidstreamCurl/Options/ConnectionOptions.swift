@@ -12,7 +12,8 @@
         private(set) var problem: HTTPError?
         private var authorities: UnsafeMutablePointer<curl_blob>?
         private var redirections: UnsafeMutablePointer<curl_slist>?
-        private let encodings: String?
+        /// What `Accept-Encoding` offers; nil: nothing, and nothing is decoded.
+        let acceptEncoding: String?
         private let pinnedKeys: String?
         let proxy: ProxyOptions?
         /// ``CurlTransport/Configuration/headTimeout`` in nanoseconds.
@@ -25,7 +26,8 @@
         init(_ configuration: CurlTransport.Configuration) {
             _ = CurlLibrary.isInitialized
             self.configuration = configuration
-            encodings = configuration.decompresses ? Self.knownEncodings() : nil
+            acceptEncoding =
+                configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil
             let pins = configuration.tls.pinnedPublicKeys
             pinnedKeys = pins.isEmpty ? nil : pins.joined(separator: ";")
             proxy = ProxyOptions(configuration.proxy)
@@ -86,7 +88,12 @@
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             case .http2PriorKnowledge:
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-                handle.set(CURLOPT_PIPEWAIT, 1)
+                if !isSecure, CurlLibrary.plainHTTP2ServesOnce {
+                    handle.set(CURLOPT_FRESH_CONNECT, 1)
+                    handle.set(CURLOPT_FORBID_REUSE, 1)
+                } else {
+                    handle.set(CURLOPT_PIPEWAIT, 1)
+                }
             }
             guard isSecure else { return }
             let tls = configuration.tls
@@ -110,12 +117,6 @@
             if let pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, pinnedKeys) }
         }
 
-        /// Whether curl can undo encodings and is to.
-        var decodes: Bool { encodings != nil }
-
-        /// Has curl ask for the encodings that it can undo, and undo them.
-        func applyDecoding(to handle: EasyHandle) { handle.set(CURLOPT_ACCEPT_ENCODING, encodings) }
-
         private func applyProxy(to handle: EasyHandle) {
             if case .environment = configuration.proxy { return }
             guard let proxy else { return handle.set(CURLOPT_PROXY, "") }
@@ -127,15 +128,6 @@
                 handle.set(CURLOPT_PROXYPASSWORD, credentials.password)
                 handle.set(CURLOPT_PROXYAUTH, ccurl_basic_authentication())
             }
-        }
-
-        private static func knownEncodings() -> String? {
-            let features = ccurl_features()
-            var known: [String] = []
-            if features & CURL_VERSION_LIBZ != 0 { known.append("gzip") }
-            if features & CURL_VERSION_BROTLI != 0 { known.append("br") }
-            if features & CURL_VERSION_ZSTD != 0 { known.append("zstd") }
-            return known.isEmpty ? nil : known.joined(separator: ", ")
         }
 
         private func readAuthorities() {

@@ -25,8 +25,9 @@
             /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
             /// A stalled body is noticed within a sixteenth more than this.
             public var idleTimeout: Duration? = .seconds(120)
-            /// How many connections to one host may stand at a time; further requests wait. 256 by default, nil: no limit. Those of
-            /// large or streamed bodies over HTTP/2 are counted separately, here and in ``maximumConnections``.
+            /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
+            /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
+            /// and in ``maximumConnections``.
             public var maximumConnectionsPerHost: Int? = 256
             /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
             public var maximumConnections: Int?
@@ -34,13 +35,20 @@
             public var keepsConnections = true
             /// How long an unused connection may be kept; 90 s by default.
             public var idleConnectionLifetime: Duration = .seconds(90)
-            /// How many threads move bytes; 1 by default, which suffices for tens of thousands of requests a second. More pay
-            /// when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
+            /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
+            /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
             /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
             public var eventLoops = 1
-            /// Whether gzip, brotli and zstd are asked for and decoded, as far as libcurl knows them; true by default. A request
-            /// with an `Accept-Encoding` of its own is left alone, and so is the body of its response.
+            /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
+            /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
+            /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
+            /// encoded more than twice fails with ``HTTPError/Code/decoding``.
             public var decompresses = true
+            /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
+            public var offersZstandard = false
+            /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
+            /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
+            public var maximumDecodedRatio: Int? = 1_000
 
             /// The defaults.
             public init() {}
@@ -52,7 +60,8 @@
             case automatic
             /// HTTP/1.1 only.
             case http1Only
-            /// HTTP/2 from the first byte, without TLS too (RFC 9113 §3.3): for servers known to speak it.
+            /// HTTP/2 from the first byte, without TLS too (RFC 9113 §3.3): for servers known to speak it. Without TLS, libcurl
+            /// before 8.0.0 gets a connection for each request.
             case http2PriorKnowledge
         }
 

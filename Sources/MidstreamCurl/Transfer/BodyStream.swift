@@ -7,7 +7,7 @@
         enum End {
             case complete
             case failed(any Error)
-            case closed
+            case closed(any Error)
         }
 
         enum Next {
@@ -54,6 +54,15 @@
 
         // MARK: The loop's side
 
+        /// Whether there is room for a piece; otherwise the reader has to catch up first, and will say so.
+        func hasRoom() -> Bool {
+            state.withLock { state in
+                guard state.end == nil, state.pending.count >= Self.limit else { return true }
+                state.isPaused = true
+                return false
+            }
+        }
+
         /// Keeps a piece; false, and nothing is kept, when the reader has to catch up first.
         func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
             state.withLock { state in
@@ -63,7 +72,7 @@
                     return false
                 }
                 // A full piece is one of many: make room for them at once.
-                if state.pending.isEmpty, bytes.count == Self.pieceSize { state.pending.reserveCapacity(Self.limit / 2) }
+                if state.pending.isEmpty, bytes.count >= Self.pieceSize { state.pending.reserveCapacity(Self.limit / 2) }
                 state.pending.append(contentsOf: bytes)
                 return true
             }
@@ -116,7 +125,7 @@
         func close(_ error: any Error) -> Bool {
             let (reader, isArriving) = state.withLock { state in
                 let isArriving = state.end == nil
-                if isArriving || !state.isRead { state.end = .closed }
+                state.close(error)
                 state.pending = []
                 defer { state.reader = nil }
                 return (state.reader, isArriving)
@@ -142,6 +151,12 @@
             return chunk
         }
 
+        /// The first reason counts.
+        fileprivate mutating func close(_ error: any Error) {
+            if case .closed = end { return }
+            if end == nil || !isRead { end = .closed(error) }
+        }
+
         fileprivate mutating func next() -> BodyStream.Next {
             isSpent = true
             if !pending.isEmpty {
@@ -154,9 +169,7 @@
                 guard !isRead else { return .failed(HTTPError.bodyNotReplayable()) }
                 isRead = true
                 return .end
-            case .failed(let error): return .failed(error)
-            case .closed:
-                return .failed(HTTPError(.connectionLost, "The body was closed before its end.", progress: .answered))
+            case .failed(let error), .closed(let error): return .failed(error)
             }
         }
     }

@@ -32,6 +32,8 @@
         ) -> Code {
             // A tunnel that is refused surfaces as a connection that can't be read.
             if progress == .notSent, tunnelStatus >= 300 || text.contains("CONNECT tunnel") { return .proxy }
+            // In TLS 1.3 the server looks at the client's certificate after the client has begun to send.
+            if progress != .answered, isTLSAlert(text) { return .tls }
             switch code {
             case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: return .invalidRequest
             case CURLE_COULDNT_RESOLVE_HOST: return .nameResolution
@@ -44,6 +46,8 @@
                 CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
                 CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
                 return .tls
+            // What curl's own functions are given of a head or of trailers that it can't store.
+            case CURLE_BAD_FUNCTION_ARGUMENT where progress != .notSent: return .protocolViolation
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED, CURLE_HTTP2,
                 CURLE_HTTP_RETURNED_ERROR:
                 return .protocolViolation
@@ -59,6 +63,9 @@
             default: return progress == .notSent ? .connection : .connectionLost
             }
         }
+
+        /// Whether it is OpenSSL's way to tell of an alert (RFC 8446 §6).
+        private static func isTLSAlert(_ text: String) -> Bool { text.contains("SSL routines:") && text.contains(" alert ") }
 
         private static func isAboutTheMessage(_ text: String) -> Bool {
             ["chunk", "header", "Invalid", "Illegal", "Malformed"].contains { text.contains($0) }

@@ -5,7 +5,7 @@
     ///
     /// Touched only on the thread of the loop that made it.
     final class EasyHandle {
-        let curl: UnsafeMutableRawPointer
+        private(set) var curl: UnsafeMutableRawPointer
         let errorText: UnsafeMutablePointer<CChar>
         var fields = FieldList()
         /// How the options are set, when the next request of the same shape needs only its URL, fields and body; nil: they have to
@@ -29,6 +29,15 @@
 
         /// This object as the context of callbacks. It outlives them, since they are called only while its loop holds it.
         var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+        /// Puts a new one of curl's handles in the place of this one's; false when there is no memory for it.
+        func renew() -> Bool {
+            guard let fresh = curl_easy_init() else { return false }
+            curl_easy_cleanup(curl)
+            curl = fresh
+            shape = nil
+            return true
+        }
 
         /// Undoes all options.
         func reset() {
@@ -61,7 +70,6 @@
         let kind: Kind
         let isSecure: Bool
         let isStreamed: Bool
-        let asksForEncodings: Bool
     }
 
     /// The easy handles that wait for the next transfer.
@@ -78,7 +86,11 @@
         mutating func give(back handle: EasyHandle, isClean: Bool) {
             handle.transfer = nil
             guard waiting.count < Self.capacity else { return }
-            if !isClean { handle.shape = nil }
+            if CurlLibrary.handlesServeOnce {
+                guard handle.renew() else { return }
+            } else if !isClean {
+                handle.shape = nil
+            }
             handle.errorText[0] = 0
             waiting.append(handle)
         }

@@ -21,6 +21,8 @@
 
         private var continuation: UnsafeContinuation<HTTPResponse, any Error>?
         private(set) var handle: EasyHandle?
+        /// Whether it has to wait for a connection, or had to.
+        var admission = AdmissionState.none
         /// Where the loop keeps it.
         var place = 0
         /// Nobody wants the result any more; set even before the start.
@@ -44,8 +46,14 @@
         var received: [UInt8] = []
         var stream: BodyStream?
         var isReceivingPaused = false
-        /// Curl was asked to undo the body's encoding.
+        /// The transport has asked for encodings, and undoes them.
         var decodes = false
+        /// The names of those that the body has and that are to be undone, in the order in which they were applied.
+        var codings: [Substring] = []
+        /// Undoes them; there is none before the body's first byte.
+        var decoder: BodyDecoder?
+        /// How much of a piece that curl will hand over again has been decoded.
+        var decodedOfPiece = 0
         /// The bytes that the body has on the wire; nil when that isn't known.
         var expectedLength: Int64?
         /// The bytes that the body has once decoded; nil when that isn't known.
@@ -74,13 +82,23 @@
         func begin(with handle: EasyHandle, place: Int) {
             self.handle = handle
             self.place = place
-            startTime = MonotonicTime.now()
-            lastActivity = startTime
+            lastActivity = MonotonicTime.now()
+            if startTime == 0 { startTime = lastActivity }
+        }
+
+        /// Waits for a connection; the limits that count from the start of the exchange count from now.
+        func beginWaiting() { startTime = MonotonicTime.now() }
+
+        /// What is left of the time that the exchange may take; nil: no limit. Curl counts from the moment when it gets the transfer.
+        var timeLeft: Duration? {
+            guard let limit = options.timeLimit, startTime > 0 else { return options.timeLimit }
+            return limit - .nanoseconds(Int64(clamping: MonotonicTime.now() - startTime))
         }
 
         /// Lets go of the handle; returns where the loop kept the transfer.
         func end() -> Int {
             handle = nil
+            decoder = nil
             if case .chunks(let feeder) = outgoing { feeder.stop() }
             outgoing = .none
             return place
@@ -118,6 +136,9 @@
             unpause()
             loop.expectDeadline(of: self)
         }
+
+        /// Whether curl waits for this side, in one direction or both.
+        var isPaused: Bool { isReceivingPaused || isSendingPaused }
 
         private func unpause() {
             guard let handle else { return }
@@ -186,6 +207,9 @@
                     request: request, progress: .maybeProcessed)
                 return .failure(error)
             }
+            if let decoder, !decoder.isComplete {
+                return .failure(DecodingFault.truncated.error(request, ratio: nil))
+            }
             return .success(TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends))
         }
 
@@ -198,7 +222,7 @@
         // MARK: Sending
 
         /// Called when a connection stands and the request is about to be sent; false stops it.
-        func willSend() -> Bool {
+        func willSend(over ends: SocketWatch.Ends, localPort: Int32) -> Bool {
             // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
             // try is unknown, so only what may be repeated is.
             if isBegun, head.status == 0, !mayBeRepeated {
@@ -207,9 +231,12 @@
                     progress: .maybeProcessed)
                 return false
             }
+            guard let handle else { return false }
+            noteActivity()
+            // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
+            if loop.sockets.take(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) { return true }
             if isBegun { resends += 1 }
             isBegun = true
-            noteActivity()
             return true
         }
 
@@ -258,6 +285,10 @@
                 return lastActivity + limit
             }
             let due = limits.headLimit.map { startTime + $0 }
+            if case .waiting = admission {
+                guard options.delivery != .streamed, let limit = options.timeLimit else { return due }
+                return min(due ?? .max, startTime + limit.wholeNanoseconds)
+            }
             guard let limit = limits.idleLimit, let stall = sendingDeadline(limit) else { return due }
             return min(due ?? .max, stall)
         }
@@ -286,6 +317,10 @@
         }
 
         func timeoutError() -> HTTPError {
+            if case .waiting = admission {
+                return HTTPError(
+                    .timeout, "No connection was free within the time allowed.", request: request, progress: .notSent)
+            }
             let what = head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
             return HTTPError(
                 .timeout, "\(what) within the time allowed.", request: request,

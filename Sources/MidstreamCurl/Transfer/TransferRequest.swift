@@ -25,7 +25,8 @@
             if let problem = loop.options.problem { throw problem }
             if !options.isChecked { try request.checkSendable() }
             let framing = Framing(request)
-            decodes = loop.options.decodes && !framing.hasAcceptEncoding
+            // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
+            decodes = loop.options.acceptEncoding != nil && !framing.hasAcceptEncoding && !framing.hasRange
             let shape = shape(framing)
             if shape == nil || handle.shape != shape {
                 handle.reset()
@@ -35,7 +36,7 @@
             // Curl would make credentials of what stands before an `@`.
             handle.set(CURLOPT_URL, URLText.withoutUserInfo(request.urlText))
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
-            handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : options.timeLimit?.wholeMilliseconds ?? 0)
+            handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
         }
@@ -47,14 +48,13 @@
             case (.post, let bytes?) where !bytes.isEmpty: kind = .post
             default: return nil
             }
-            return Shape(kind: kind, isSecure: isSecure, isStreamed: options.delivery == .streamed, asksForEncodings: decodes)
+            return Shape(kind: kind, isSecure: isSecure, isStreamed: options.delivery == .streamed)
         }
 
         private func prepareConnection(_ handle: EasyHandle) {
             let connection = loop.options
             connection.apply(to: handle, loop: loop)
             connection.apply(to: handle, isSecure: isSecure)
-            if decodes { connection.applyDecoding(to: handle) }
             handle.set(CURLOPT_BUFFERSIZE, options.delivery == .streamed ? Self.streamBuffer : Self.bufferedBuffer)
         }
 
@@ -97,8 +97,9 @@
 
         private func prepareFields(_ handle: EasyHandle, _ framing: Framing) {
             let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil
-            handle.fields.reset(for: request.headers.bytes, extras: 4, extraBytes: 96 + (mediaType?.utf8.count ?? 0))
+            handle.fields.reset(for: request.headers.bytes, extras: 5, extraBytes: 128 + (mediaType?.utf8.count ?? 0))
             if !framing.hasAccept { handle.fields.append("Accept:") }
+            if decodes, let offer = loop.options.acceptEncoding { handle.fields.append("Accept-Encoding: ", value: offer) }
             if framing.hasBody {
                 if let mediaType {
                     handle.fields.append("Content-Type: ", value: mediaType)
@@ -121,6 +122,7 @@
         var hasAcceptEncoding = false
         var hasContentType = false
         var hasExpect = false
+        var hasRange = false
         let hasBody: Bool
 
         init(_ request: HTTPRequest) {
@@ -133,6 +135,7 @@
                 case .acceptEncoding: hasAcceptEncoding = true
                 case .contentType: hasContentType = true
                 case .expect: hasExpect = true
+                case .range: hasRange = true
                 case .framing, .other: break
                 }
             }
@@ -141,7 +144,7 @@
     }
 
     private enum RequestFields {
-        enum Kind { case accept, acceptEncoding, contentType, expect, framing, other }
+        enum Kind { case accept, acceptEncoding, contentType, expect, range, framing, other }
 
         /// Calls `body` with each field, `name:value`, and where its colon is.
         static func forEach(in headers: HTTPHeaders, _ body: (UnsafeBufferPointer<UInt8>, Int, Kind) -> Void) {
@@ -160,6 +163,7 @@
 
         private static func kind(of name: UnsafeBufferPointer<UInt8>) -> Kind {
             switch name.count {
+            case 5: matches(name, "range") ? .range : .other
             case 6: matches(name, "accept") ? .accept : matches(name, "expect") ? .expect : .other
             case 12: matches(name, "content-type") ? .contentType : .other
             case 14: matches(name, "content-length") ? .framing : .other

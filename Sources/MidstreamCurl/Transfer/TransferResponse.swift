@@ -7,41 +7,29 @@
     extension Transfer {
         /// Takes a line of a head or a trailer; false stops the transfer.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
-            switch head.read(line) {
+            switch head.read(line, statusCode: { handle?.long(CURLINFO_RESPONSE_CODE) ?? 0 }) {
             case .more: return true
             case .complete: return completeHead()
-            case .tooLarge:
-                failure = HTTPError(
-                    .protocolViolation, "The head or the trailers of the response are larger than \(HeadReader.sizeLimit) bytes.",
-                    request: request, progress: .maybeProcessed)
-                return false
+            case .refused(let fault): return violate(fault.message)
             }
+        }
+
+        /// Ends the transfer because of what the server has sent.
+        private func violate(_ message: String) -> Bool {
+            failure = HTTPError(
+                .protocolViolation, message, request: request, progress: head.isComplete ? .answered : .maybeProcessed)
+            return false
         }
 
         private func completeHead() -> Bool {
             noteActivity()
             headers = head.takeFields()
+            if head.version == .http2 { loop.startSoon(loop.admission.share(self)) }
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
-            expectedLength = nil
-            if isBodiless {
-                expectedLength = 0
-            } else if let text = headers[.contentLength], !headers.contains(.transferEncoding) {
-                // Curl takes one that is too large for none, and the last of several that differ (RFC 9112 §6.3, rule 5).
-                guard let length = HTTPHeaders.contentLength(text) else {
-                    failure = HTTPError(
-                        .protocolViolation, "The response's Content-Length isn't a number.", request: request,
-                        progress: .maybeProcessed)
-                    return false
-                }
-                expectedLength = length
-            }
+            guard readLength(isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
-            if decodes, !isBodiless, headers.contains(.contentEncoding) {
-                // What they say is true of the bytes on the wire only.
-                headers.remove(.contentEncoding)
-                headers.remove(.contentLength)
-                decodedLength = nil
-            }
+            // A part of an encoded body can't be decoded.
+            if decodes, !isBodiless, head.status != 206, let field = headers[.contentEncoding] { willDecode(field) }
             noteTLSVersion()
             markUnsettledIfUploading()
             switch options.delivery {
@@ -63,6 +51,16 @@
         /// Takes a piece of the body; returns what curl is to be told.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
             noteActivity()
+            guard head.isComplete else {
+                _ = violate("The body of the response began before its head was complete.")
+                return 0
+            }
+            guard codings.isEmpty else { return decode(bytes) }
+            return keep(bytes)
+        }
+
+        /// Keeps a piece of the body as it is to be read; returns what curl is to be told.
+        func keep(_ bytes: UnsafeRawBufferPointer) -> Int {
             if let stream {
                 guard stream.append(bytes) else {
                     isReceivingPaused = true
@@ -71,11 +69,8 @@
                 markUnsettled()
                 return bytes.count
             }
-            guard case .buffered(let limit) = options.delivery else { return 0 }
-            guard received.count + bytes.count <= limit else {
-                _ = refuse(limit)
-                return 0
-            }
+            guard case .buffered(let limit) = options.delivery, received.count + bytes.count <= limit || refuse(limit)
+            else { return 0 }
             received.append(contentsOf: bytes)
             markUnsettledIfUploading()
             return bytes.count
@@ -83,6 +78,34 @@
 
         private func refuse(_ limit: Int) -> Bool {
             failure = HTTPError.bodyTooLarge(limit: limit)
+            return false
+        }
+
+        /// How long the body is (RFC 9112 §6.3). False when the fields contradict themselves: nobody knows then where it ends.
+        private func readLength(isBodiless: Bool) -> Bool {
+            if isBodiless {
+                expectedLength = 0
+                return true
+            }
+            expectedLength = nil
+            // No other coding has been asked for by `TE`. Curl undoes what it knows all the same, without any limit.
+            if let coding = headers[.transferEncoding] {
+                // `identity` is what some old servers say for none; curl reads to the connection's end then.
+                return coding.equalsIgnoringASCIICase("chunked") || coding.equalsIgnoringASCIICase("identity")
+                    || violateInHead("The response's Transfer-Encoding isn't chunked.")
+            }
+            guard let text = headers[.contentLength] else { return true }
+            // Curl takes one that is too large for none, and the last of several that differ.
+            guard let length = HTTPHeaders.contentLength(text) else {
+                return violateInHead("The response's Content-Length isn't a number.")
+            }
+            expectedLength = length
+            return true
+        }
+
+        /// The head is read, but worth nothing.
+        private func violateInHead(_ message: String) -> Bool {
+            failure = HTTPError(.protocolViolation, message, request: request, progress: .maybeProcessed)
             return false
         }
 
@@ -133,9 +156,10 @@
                 guard let transfer = TransferCallbacks.transfer(context) else { return ccurl_abort_reading() }
                 return transfer.send(into: UnsafeMutableRawBufferPointer(start: data, count: size * count))
             }
-            _ = ccurl_set_prerequest_function(handle.curl) { context, _, _, _, _ in
+            _ = ccurl_set_prerequest_function(handle.curl) { context, remote, local, remotePort, localPort in
                 guard let transfer = TransferCallbacks.transfer(context) else { return CURL_PREREQFUNC_ABORT }
-                return transfer.willSend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+                let ends = SocketWatch.Ends(remote, remotePort, local, localPort)
+                return transfer.willSend(over: ends, localPort: localPort) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }
         }
 

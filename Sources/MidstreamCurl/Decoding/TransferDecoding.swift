@@ -1,0 +1,78 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    internal import MidstreamCore
+
+    /// How a transfer undoes the encodings of its body.
+    extension Transfer {
+        /// Notes what a `Content-Encoding` names, and takes the fields from the head that are true of the bytes on the wire only.
+        func willDecode(_ field: String) {
+            codings = ContentCoding.names(in: field)
+            guard !codings.isEmpty else { return }
+            headers.remove(.contentEncoding)
+            headers.remove(.contentLength)
+            decodedLength = nil
+        }
+
+        /// Decodes a piece of the body, or as much of it as its reader has room for and as the loop has time for.
+        ///
+        /// The rest stays with curl: a piece at which it is told to pause is handed over again, whole.
+        func decode(_ bytes: UnsafeRawBufferPointer) -> Int {
+            do throws(DecodingFault) {
+                let decoder = try existingDecoder()
+                let room = loop.decoding
+                let taken = min(decodedOfPiece, bytes.count)
+                var input = UnsafeRawBufferPointer(rebasing: bytes[taken...])
+                while !input.isEmpty || !decoder.isHungry {
+                    guard stream?.hasRoom() ?? true, !room.isUsedUp else {
+                        decodedOfPiece = max(decodedOfPiece, bytes.count - input.count)
+                        isReceivingPaused = true
+                        // A full stream is resumed by its reader.
+                        if room.isUsedUp { loop.post(.resumeReceiving(self)) }
+                        return ccurl_pause_writing()
+                    }
+                    let step = try decoder.decode(&input, into: room.space)
+                    room.work += step.work
+                    if step.count > 0 {
+                        // There is room: only this thread fills the stream.
+                        let kept = keep(UnsafeRawBufferPointer(rebasing: room.space[..<step.count]))
+                        guard kept == step.count else { return 0 }
+                    }
+                }
+                decodedOfPiece -= taken
+                return bytes.count
+            } catch {
+                failure = error.error(request, ratio: loop.options.configuration.maximumDecodedRatio)
+                return 0
+            }
+        }
+
+        private func existingDecoder() throws(DecodingFault) -> BodyDecoder {
+            if let decoder { return decoder }
+            let made = try BodyDecoder(codings, ratio: loop.options.configuration.maximumDecodedRatio)
+            decoder = made
+            return made
+        }
+    }
+
+    /// The memory and the time that a loop gives to decoding.
+    ///
+    /// Touched only on the loop's thread.
+    final class DecodingRoom {
+        /// What one step of a decoder fills.
+        private static let step = 64 << 10
+        /// How many bytes are decoded between two looks at the sockets: some milliseconds' work. A piece of 16 KiB can become 16 MiB.
+        private static let turn = 4 << 20
+
+        /// How many bytes have been decoded since the last look at the sockets.
+        var work = 0 { didSet { most = max(most, work) } }
+        /// The most there was: what the tests look at.
+        private(set) var most = 0
+        /// Where decoders put what they make.
+        let space = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
+
+        deinit { space.deallocate() }
+
+        /// Whether another step has to wait for the next turn.
+        var isUsedUp: Bool { work >= Self.turn }
+    }
+#endif

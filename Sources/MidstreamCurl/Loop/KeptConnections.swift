@@ -1,0 +1,96 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import MidstreamCore
+
+    /// Which kept connections can be used again.
+    ///
+    /// What comes on an idle HTTP/1 connection answers no request (RFC 9112 §9.2), and would be taken for the answer to the next
+    /// one. So a connection on which anything comes while nobody uses it is buried: a socket whose other end is closed takes its
+    /// place under its number, and curl finds the connection dead.
+    extension SocketWatch {
+        /// A connection's two ends, hashed.
+        struct Ends: Hashable {
+            private let hash: Int
+
+            init(_ remote: UnsafePointer<CChar>?, _ remotePort: Int32, _ local: UnsafePointer<CChar>?, _ localPort: Int32) {
+                var hasher = Hasher()
+                if let remote { hasher.combine(bytes: UnsafeRawBufferPointer(start: remote, count: strlen(remote))) }
+                if let local { hasher.combine(bytes: UnsafeRawBufferPointer(start: local, count: strlen(local))) }
+                hasher.combine(remotePort)
+                hasher.combine(localPort)
+                hash = hasher.finalize()
+            }
+        }
+
+        /// Notes that curl waits for nothing on a socket any more.
+        ///
+        /// - Parameter transfer: The one for which it did.
+        mutating func rest(_ descriptor: Int32, _ transfer: Transfer?) {
+            want(descriptor, 0)
+            guard let transfer, transfer.head.isComplete else { return }
+            if transfer.head.version == .http2 { entries[Int(descriptor)].isShared = true }
+            // Otherwise it is the reader, or the body, that has to go on before curl does.
+            entries[Int(descriptor)].isIdle = !transfer.isPaused
+        }
+
+        /// Notes that a connection is about to be used, and looks at it when it is a kept one.
+        ///
+        /// - Returns: Whether something has come on it meanwhile. It is buried then: sending fails, and curl tries the next one.
+        mutating func take(isNew: Bool, localPort: Int32, ends: Ends) -> Bool {
+            // A unix domain socket has no port, and is looked at by epoll alone.
+            guard localPort > 0 else { return false }
+            if isNew {
+                if let descriptor = takeNewest(localPort) {
+                    byEnds[ends] = descriptor
+                    entries[Int(descriptor)].ends = ends
+                }
+                return false
+            }
+            // Epoll may not have been asked since it came.
+            guard let descriptor = byEnds[ends], mustBeSilent(descriptor), ccurl_is_silent(descriptor) == 0 else { return false }
+            bury(descriptor)
+            return true
+        }
+
+        /// Whether nobody uses the connection, so that nothing may come on it.
+        func mustBeSilent(_ descriptor: Int32) -> Bool {
+            let entry = entries[Int(descriptor)]
+            return entry.isCurls && entry.isIdle && !entry.isShared
+        }
+
+        /// The one socket with a port among those that haven't been used before; nil when there is none, or several that go to
+        /// different places.
+        private mutating func takeNewest(_ port: Int32) -> Int32? {
+            var found: Int?
+            for place in newest.indices {
+                if newest[place].port == 0 { newest[place].port = ccurl_local_port(newest[place].descriptor) }
+                guard newest[place].port == port else { continue }
+                guard found == nil else { return nil }
+                found = place
+            }
+            guard let found else { return nil }
+            let descriptor = newest[found].descriptor
+            newest.swapAt(found, newest.count - 1)
+            newest.removeLast()
+            return descriptor
+        }
+
+        mutating func forget(_ descriptor: Int32) {
+            newest.removeAll { $0.descriptor == descriptor }
+            if let ends = entries[Int(descriptor)].ends, byEnds[ends] == descriptor { byEnds[ends] = nil }
+        }
+
+        mutating func bury(_ descriptor: Int32) {
+            buried += 1
+            register(descriptor, 0)
+            if dead == nil {
+                let socket = ccurl_dead_socket()
+                if socket >= 0 { dead = socket }
+            }
+            if let dead, ccurl_replace_socket(descriptor, dead) >= 0 { return }
+            // Without a descriptor to spare: what has come in meanwhile can still be read, but nothing can be sent.
+            shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+    }
+#endif

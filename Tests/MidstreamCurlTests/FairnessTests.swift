@@ -1,0 +1,97 @@
+#if Curl && os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamCurl
+
+    /// Who has to wait for a connection.
+    @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
+        private func transport(_ limit: Int, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }) -> CurlTransport {
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumConnectionsPerHost = limit
+            change(&configuration)
+            return CurlTransport(configuration: configuration)
+        }
+
+        @Test(arguments: [1, 3]) func `First come, first served`(_ limit: Int) async throws {
+            let seen = Locked<[Int]>([])
+            let server = try RawServer { connection in
+                while let head = connection.readHead() {
+                    seen.withLock { $0.append(Int(head.split(separator: " ")[1].dropFirst()) ?? -1) }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            let transport = transport(limit)
+            let loop = try #require(transport.executor as? EventLoop)
+            let url = server.url
+            // On the loop's thread, requests begin in the order of the tasks; each answer brings a newcomer.
+            await withTaskExecutorPreference(loop) {
+                await withTaskGroup(of: Void.self) { group in
+                    for number in 0..<100 {
+                        group.addTask {
+                            _ = try? await transport.deliver(request("\(url)/\(number)", .buffered(upTo: 10)))
+                            _ = try? await transport.deliver(request("\(url)/\(number + 100)", .buffered(upTo: 10)))
+                        }
+                    }
+                }
+            }
+            let order = seen.withLock { $0 }
+            #expect(Set(order) == Set(0..<200))
+            for (place, number) in order.enumerated() {
+                // Connections that serve at the same time may be seen in any order.
+                #expect(abs(place - number) <= 2 * (limit - 1) + (number >= 100 ? limit : 0), "\(number) at \(place)")
+            }
+        }
+
+        @Test func `Those that wait can be given up, and have their time`() async throws {
+            let gate = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                while let head = connection.readHead() {
+                    if head.hasPrefix("GET /first") { gate.wait() }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            let transport = transport(1)
+            let loop = try #require(transport.executor as? EventLoop)
+            let url = server.url
+            let first = Task { try await transport.deliver(request("\(url)/first", .buffered(upTo: 10))) }
+            while await onLoop(loop, { loop.active.count }) == 0 { await Task.yield() }
+            let second = Task { try await transport.deliver(request("\(url)/second", .buffered(upTo: 10))) }
+            while await onLoop(loop, { loop.admission.waitingCount }) == 0 { await Task.yield() }
+            second.cancel()
+            await #expect(throws: CancellationError.self) { try await second.value }
+            let error = await #expect(throws: HTTPError.self) {
+                let options = ExchangeOptions(delivery: .buffered(upTo: 10), timeLimit: .milliseconds(20))
+                _ = try await transport.send(HTTPRequest(url), options)
+            }
+            #expect(error?.code == .timeout && error?.progress == .notSent)
+            let third = Task { try await transport.deliver(request("\(url)/third", .buffered(upTo: 10))) }
+            while await onLoop(loop, { loop.admission.waitingCount }) == 0 { await Task.yield() }
+            gate.signal()
+            #expect(try await first.value.status == 200)
+            #expect(try await third.value.status == 200)
+            #expect(server.accepted == 1)
+            #expect(await onLoop(loop) { loop.admission.waitingCount } == 0)
+        }
+
+        @Test func `Closing ends those that wait`() async throws {
+            let server = try RawServer { connection in
+                _ = connection.readHead()
+                connection.waitForEnd()
+            }
+            let transport = transport(1)
+            let loop = try #require(transport.executor as? EventLoop)
+            let url = server.url
+            let tasks = (0..<3).map { _ in Task { try await transport.deliver(request(url, .buffered(upTo: 10))) } }
+            while await onLoop(loop, { loop.admission.waitingCount }) < 2 { await Task.yield() }
+            transport.close()
+            for task in tasks {
+                let error = await #expect(throws: HTTPError.self) { try await task.value }
+                #expect(error?.code == .connection)
+            }
+        }
+    }
+#endif
