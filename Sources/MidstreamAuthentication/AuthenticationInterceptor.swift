@@ -137,8 +137,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         let request = visit.request
         let outcome: Result<CredentialKeeper<A>.Held, any Error>
         if let stopwatch = visit.next.call?.stopwatch, let left = visit.next.position.timeLeft {
-            guard left > .zero else { throw HTTPError.timeout(progress: .of(response)) }
-            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timeout(progress: .of(response)) }) {
+            guard left > .zero else { throw HTTPError.timeout(phase: .of(response)) }
+            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timeout(phase: .of(response)) }) {
                 try await self.keeper.successor(of: generation, failures: visit.failures)
             }
         } else {
@@ -149,7 +149,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         case .failure(let error):
             throw HTTPError(
                 .authentication, error.refusal, request: request, response: response, underlying: error,
-                progress: .of(response))
+                phase: .of(response))
         }
     }
 }
@@ -167,7 +167,7 @@ extension AuthenticationInterceptor {
     }
 }
 
-extension HTTPError.Progress {
+extension HTTPError.Phase {
     fileprivate static func of(_ response: HTTPResponse?) -> Self { response == nil ? .notSent : .answered }
 }
 

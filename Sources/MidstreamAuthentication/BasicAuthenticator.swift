@@ -39,7 +39,7 @@ public struct BasicAuthenticator: Authenticator {
     /// - Throws: ``HTTPError/Code/invalidRequest`` when the name has a colon, which the scheme uses to end it.
     public func refresh(_ credential: Credential?) async throws -> Credential {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
-            throw HTTPError(.invalidRequest, "A user name with a colon can't be sent in the Basic scheme.", progress: .notSent)
+            throw HTTPError(.invalidRequest, "A user name with a colon can't be sent in the Basic scheme.", phase: .notSent)
         }
         return Credential(field: .basic(user: user, password: password))
     }

@@ -45,7 +45,7 @@ public struct Cookie: Sendable, Hashable {
             trusted: name, value, domain: lowercased.withoutLeadingDot,
             isHostOnly: isHostOnly, path: path, expires: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly)
         guard let flaw else { return }
-        throw HTTPError(.invalidRequest, "The cookie \(name.debugDescription) can't be used: \(flaw).", progress: .notSent)
+        throw HTTPError(.invalidRequest, "The cookie \(name.debugDescription) can't be used: \(flaw).", phase: .notSent)
     }
 
     /// Takes over what has been checked.

@@ -107,7 +107,7 @@ struct GuideExamples {
     @Test("Its place, its plan and its note can be seen")
     func shown() async throws {
         let transport = StubTransport(sequence: [
-            .respond(.ok, body: .text("sunny")), .fail(HTTPError(.connection, "No route to the server.", progress: .notSent)),
+            .respond(.ok, body: .text("sunny")), .fail(HTTPError(.connection, "No route to the server.", phase: .notSent)),
         ])
         let client = HTTPClient(baseURL: "https://weather.example.com", transport: transport) {
             LastGoodAnswer()

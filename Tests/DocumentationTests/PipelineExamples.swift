@@ -128,7 +128,7 @@ struct PipelineExamples {
             _ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>
         ) async throws -> HTTPResponse {
             guard isOffline() else { return try await next(request) }
-            throw HTTPError(.connection, "The app is in offline mode.", request: request, progress: .notSent)
+            throw HTTPError(.connection, "The app is in offline mode.", request: request, phase: .notSent)
         }
     }
 
@@ -154,7 +154,7 @@ struct PipelineExamples {
         ) async throws -> HTTPResponse {
             do {
                 return try await next(request)
-            } catch let error as HTTPError where error.progress == .notSent {
+            } catch let error as HTTPError where error.phase == .notSent {
                 var components = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
                 components?.host = host
                 guard let url = components?.url else { throw error }
@@ -168,7 +168,7 @@ struct PipelineExamples {
 
     @Test("Next twice")
     func twice() async throws {
-        let transport = StubTransport(sequence: [.fail(HTTPError(.connection, progress: .notSent)), .respond(.ok)])
+        let transport = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(.ok)])
         let client = HTTPClient(transport: transport) { Mirror(host: "mirror.example.com") }
         #expect(try await client.send(HTTPRequest("https://www.example.com/a?b=1")).status == .ok)
         #expect(

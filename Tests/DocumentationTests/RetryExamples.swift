@@ -149,11 +149,11 @@ struct RetryExamples {
             Failure("429, 502, 503, 504, 408", .respond(.serviceUnavailable), get: "yes", post: "no"),
             Failure("any other 4xx or 5xx", .respond(.internalServerError), get: "no", post: "no"),
             Failure(
-                "connection refused, name not found", .fail(HTTPError(.connection, progress: .notSent)), get: "yes",
+                "connection refused, name not found", .fail(HTTPError(.connection, phase: .notSent)), get: "yes",
                 post: "yes"),
             Failure("connection lost after sending", .fail(HTTPError(.connectionLost)), get: "yes", post: "no"),
             Failure("attempt timed out", .fail(HTTPError(.timeout)), get: "yes", post: "no"),
-            Failure("TLS or proxy failure", .fail(HTTPError(.tls, progress: .notSent)), get: "no", post: "no"),
+            Failure("TLS or proxy failure", .fail(HTTPError(.tls, phase: .notSent)), get: "no", post: "no"),
             Failure("an error of your own", .fail(CocoaError(.fileNoSuchFile)), get: "no", post: "no"),
             Failure("cancellation", .fail(CancellationError()), get: "no", post: "no"),
         ])

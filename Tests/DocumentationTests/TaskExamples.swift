@@ -61,7 +61,7 @@ struct TaskExamples {
 
     @Test("Recovering from an error")
     func recovery() async throws {
-        let (client, _) = client(.fail(HTTPError(.connection, progress: .notSent)))
+        let (client, _) = client(.fail(HTTPError(.connection, phase: .notSent)))
         let user = try await client.get("users/42")
             .decode(User.self)
             .extractPayload()

@@ -20,7 +20,7 @@ struct TestingExamples {
     @Test("A stub with several answers")
     func sequence() async throws {
         let stub = StubTransport(sequence: [
-            .fail(HTTPError(.connection, progress: .notSent)),
+            .fail(HTTPError(.connection, phase: .notSent)),
             .respond(.ok, headers: ["X-Version": "2"], body: .text("hello")),
         ])
         let client = HTTPClient(transport: stub)

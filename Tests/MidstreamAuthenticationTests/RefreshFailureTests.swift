@@ -24,7 +24,7 @@ import Testing
             #expect(error?.code == .authentication)
             #expect(error?.underlying is LoginFailed)
             #expect(error?.response?.status == .unauthorized)
-            #expect(error?.progress == .answered)
+            #expect(error?.phase == .answered)
         }
         #expect(stub.requests.count == 100)
         // Those that were rejected after it had failed share the failure.
@@ -59,7 +59,7 @@ import Testing
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == .authentication)
-        #expect(error?.progress == .notSent)
+        #expect(error?.phase == .notSent)
         #expect(error?.response == nil)
         #expect(stub.requests.isEmpty)
     }
@@ -116,7 +116,7 @@ import Testing
         clock.advance(by: .seconds(10))
         let error = await call.result.errorOfCall as? HTTPError
         #expect(error?.code == .timeout)
-        #expect(error?.progress == .notSent)
+        #expect(error?.phase == .notSent)
         refreshing.open()
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
         #expect(authenticator.refreshes == 1)

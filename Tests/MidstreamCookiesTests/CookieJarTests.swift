@@ -196,7 +196,7 @@ struct CookieJarTests {
         ])
     func mistakes(name: String, value: String, domain: String, path: String) {
         let error = #expect(throws: HTTPError.self) { try Cookie(name, value, domain: domain, path: path) }
-        #expect(error?.code == .invalidRequest && error?.progress == .notSent)
+        #expect(error?.code == .invalidRequest && error?.phase == .notSent)
         #expect(error.map { !"\($0)".contains("SECRET") } == true)
     }
 

@@ -46,7 +46,7 @@
                     for try await _ in response.body {}
                 }
                 #expect(error?.code == .bodyTooLarge, "\(error as Any)")
-                #expect(error?.progress == .answered)
+                #expect(error?.phase == .answered)
             }
             let error = await #expect(throws: HTTPError.self) {
                 try await transport(nil).deliver(request("\(server.url)/bomb", .buffered(upTo: 8 << 20)))

@@ -59,7 +59,7 @@
                         _ = try await transport.deliver(request(server.url, delivery)).body.collect()
                     }
                     #expect(error?.code == .decoding, "\(error as Any)")
-                    #expect(error?.progress == .answered)
+                    #expect(error?.phase == .answered)
                 }
             }
         }

@@ -11,10 +11,10 @@
         struct Fault: Sendable, CustomTestStringConvertible {
             let answer: String
             let code: HTTPError.Code
-            let progress: HTTPError.Progress
+            let progress: HTTPError.Phase
             var testDescription: String { String(answer.prefix(60)) }
 
-            init(_ answer: String, _ code: HTTPError.Code, _ progress: HTTPError.Progress = .maybeProcessed) {
+            init(_ answer: String, _ code: HTTPError.Code, _ progress: HTTPError.Phase = .maybeProcessed) {
                 self.answer = answer
                 self.code = code
                 self.progress = progress
@@ -46,7 +46,7 @@
                 _ = try await transport.deliver(request(server.url, delivery)).body.collect()
             }
             #expect(error.code == fault.code, "\(error)")
-            #expect(error.progress == fault.progress)
+            #expect(error.phase == fault.progress)
         }
 
         @Test func `A refused connection was never a request`() async throws {
@@ -55,7 +55,7 @@
                 try await CurlTransport().send(HTTPRequest(.post, "http://127.0.0.1:1", body: body))
             }
             #expect(error.code == .connection)
-            #expect(error.progress == .notSent)
+            #expect(error.phase == .notSent)
             #expect(!body.isSpent)
         }
 
@@ -64,7 +64,7 @@
                 try await CurlTransport().send(HTTPRequest("http://nowhere.invalid"))
             }
             #expect(error.code == .nameResolution)
-            #expect(error.progress == .notSent)
+            #expect(error.phase == .notSent)
         }
 
         @Test func `A handshake that fails was never a request`() async throws {
@@ -73,7 +73,7 @@
                 try await CurlTransport().send(HTTPRequest("https://127.0.0.1:\(server.port)"))
             }
             #expect(error.code == .tls)
-            #expect(error.progress == .notSent)
+            #expect(error.phase == .notSent)
         }
 
         @Test(arguments: ["connect", "head", "body", "upload"]) func `Each phase has its timeout`(_ phase: String) async throws {
@@ -95,7 +95,7 @@
                     _ = try await transport.deliver(request).body.collect()
                 }
                 #expect(error.code == .timeout)
-                #expect(error.progress == (phase == "connect" ? .notSent : phase == "body" ? .answered : .maybeProcessed))
+                #expect(error.phase == (phase == "connect" ? .notSent : phase == "body" ? .answered : .maybeProcessed))
             }
         }
 
@@ -129,7 +129,7 @@
             let error = try await #require(throws: HTTPError.self) { _ = try await task.value }
             #expect(error.code == .connection)
             let later = try await #require(throws: HTTPError.self) { _ = try await transport.deliver(request) }
-            #expect(later.code == .connection && later.progress == .notSent)
+            #expect(later.code == .connection && later.phase == .notSent)
         }
 
         @Test func `Passwords are in no description`() {

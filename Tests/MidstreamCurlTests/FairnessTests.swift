@@ -67,7 +67,7 @@
                 let options = ExchangeOptions(delivery: .buffered(upTo: 10), timeLimit: .milliseconds(20))
                 _ = try await transport.send(HTTPRequest(url), options)
             }
-            #expect(error?.code == .timeout && error?.progress == .notSent)
+            #expect(error?.code == .timeout && error?.phase == .notSent)
             let third = Task { try await transport.deliver(request("\(url)/third", .buffered(upTo: 10))) }
             while await onLoop(loop, { loop.admission.waitingCount }) == 0 { await Task.yield() }
             gate.signal()

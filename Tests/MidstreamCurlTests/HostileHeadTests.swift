@@ -68,7 +68,7 @@
                 _ = try await transport.deliver(request(server.url, delivery)).body.collect()
             }
             #expect(error?.code == .protocolViolation, "\(error as Any)")
-            #expect(error?.progress == .maybeProcessed)
+            #expect(error?.phase == .maybeProcessed)
         }
 
         @Test func `What is only odd is taken`() async throws {
@@ -94,7 +94,7 @@
                     _ = try await transport.deliver(request(server.url, delivery)).body.collect()
                 }
                 #expect(error?.code == .protocolViolation, "\(error as Any)")
-                #expect(error?.progress == .answered)
+                #expect(error?.phase == .answered)
             }
         }
 
@@ -131,7 +131,7 @@
                 _ = try await transport.deliver(request(server.url, delivery)).body.collect()
             }
             #expect(error?.code == .protocolViolation, "\(error as Any)")
-            #expect(error?.progress == .maybeProcessed)
+            #expect(error?.phase == .maybeProcessed)
         }
     }
 #endif

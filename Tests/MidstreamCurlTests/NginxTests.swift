@@ -78,7 +78,7 @@
                 let error = try await #require(throws: HTTPError.self) {
                     try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
                 }
-                #expect(error.code == .tls && error.progress == .notSent)
+                #expect(error.code == .tls && error.phase == .notSent)
             }
             other.tls.verifiesCertificates = false
             #expect(
@@ -128,7 +128,7 @@
                 let error = try await #require(throws: HTTPError.self) {
                     try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
                 }
-                #expect(error.code == .proxy && error.progress == .notSent, "\(error)")
+                #expect(error.code == .proxy && error.phase == .notSent, "\(error)")
             }
         }
 

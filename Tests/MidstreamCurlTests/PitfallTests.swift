@@ -69,7 +69,7 @@
         func `What isn't http or https is refused`(_ url: String) async throws {
             let error = try await #require(throws: HTTPError.self) { try await transport.deliver(HTTPRequest(url)) }
             #expect(error.code == .invalidRequest)
-            #expect(error.progress == .notSent)
+            #expect(error.phase == .notSent)
         }
 
         @Test func `Only the given fields are sent, in order`() async throws {
@@ -165,7 +165,7 @@
                 try await CurlTransport(configuration: configuration).send(HTTPRequest("https://h.invalid/"))
             }
             #expect(error.code == .proxy)
-            #expect(error.progress == .notSent)
+            #expect(error.phase == .notSent)
             #expect(!"\(error) \(configuration)".contains("s3cret"))
         }
 
@@ -185,7 +185,7 @@
                 try await transport.deliver(HTTPRequest(.post, "\(server.url)/2", body: .bytes([1])))
             }
             #expect(error.code == .connectionLost)
-            #expect(error.progress == .maybeProcessed)
+            #expect(error.phase == .maybeProcessed)
             _ = try await transport.deliver(HTTPRequest("\(server.url)/3"))
             _ = try await transport.deliver(HTTPRequest("\(server.url)/4"))
             #expect(

@@ -45,7 +45,7 @@
                     try await transport.deliver(HTTPRequest(.post, server.url, body: body))
                 }
                 #expect(error?.code == .connectionLost)
-                #expect(error?.progress == .maybeProcessed)
+                #expect(error?.phase == .maybeProcessed)
                 #expect(server.requests == ["GET / HTTP/1.1", "POST / HTTP/1.1"])
             }
         }
@@ -65,7 +65,7 @@
                     #expect(server.lastBody == Array(pieces.joined()))
                 } catch let error as HTTPError {
                     #expect(error.code == .connectionLost)
-                    #expect(error.progress == .maybeProcessed)
+                    #expect(error.phase == .maybeProcessed)
                     #expect(server.lastBody.isEmpty, "No part of it passes for the whole.")
                 }
             }

@@ -26,7 +26,7 @@
             let error = await #expect(throws: (any Error).self) { try await hanging.value }
             switch end {
             case .cancellation: #expect(error is CancellationError)
-            case .connectTimeout: #expect((error as? HTTPError)?.progress == .notSent)
+            case .connectTimeout: #expect((error as? HTTPError)?.phase == .notSent)
             }
 
             let response = try await transport.deliver(HTTPRequest(server.url))

@@ -126,7 +126,7 @@
                 try await transport.deliver(
                     HTTPRequest(.post, "http://127.0.0.1:1", body: .file(URL(fileURLWithPath: "/nowhere"))))
             }
-            #expect(error.code == .bodyUnreadable && error.progress == .notSent)
+            #expect(error.code == .bodyUnreadable && error.phase == .notSent)
         }
 
         @Test func `A stream is read no faster than it is sent`() async throws {
@@ -160,7 +160,7 @@
                 let error = try await #require(throws: HTTPError.self) {
                     try await transport.deliver(HTTPRequest(.post, "http://127.0.0.1:1", headers: headers, body: .bytes([1])))
                 }
-                #expect(error.code == .invalidRequest && error.progress == .notSent)
+                #expect(error.code == .invalidRequest && error.phase == .notSent)
             }
         }
     }

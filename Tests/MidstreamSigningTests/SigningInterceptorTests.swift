@@ -75,7 +75,7 @@ import Testing
         ] {
             let error = await #expect(throws: HTTPError.self) { try await sent(stream, by: signer(payload: payload), base: base) }
             #expect(error?.code == .unsupported)
-            #expect(error?.progress == .notSent)
+            #expect(error?.phase == .notSent)
         }
     }
 

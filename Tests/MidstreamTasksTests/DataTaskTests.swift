@@ -186,7 +186,7 @@ import Testing
         for url in [missing, try #require(URL(string: "https://example.com/"))] {
             let error = await failure { try await task.download(to: url) } as? HTTPError
             #expect(error?.code == .fileUnwritable)
-            #expect(error?.progress == .notSent)
+            #expect(error?.phase == .notSent)
         }
         #expect(stub.requests.isEmpty)
         #expect((await failure { try await task.download(to: folder.url) } as? HTTPError)?.code == .fileUnwritable)

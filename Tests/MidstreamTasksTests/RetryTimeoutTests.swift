@@ -38,7 +38,7 @@ import Testing
         #expect(try await client(unsafe).post("a").allowsUnsafeRetry().retry(1).result().head.status == 200)
         let key = StubTransport.statuses(503, 200)
         #expect(try await client(key).post("a").header(.idempotencyKey, "1").retry(1).result().head.status == 200)
-        let unsent = StubTransport(sequence: [.fail(HTTPError(.connection, progress: .notSent)), .respond(200)])
+        let unsent = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(200)])
         #expect(try await client(unsent).post("a").retry(1).result().head.status == 200)
         let lost = StubTransport(sequence: [.fail(HTTPError(.connectionLost)), .respond(200)])
         #expect((await failure { try await client(lost).post("a").retry(1).result() } as? HTTPError)?.code == .connectionLost)

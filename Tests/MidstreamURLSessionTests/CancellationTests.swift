@@ -127,7 +127,7 @@ import Testing
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
             let error = await failure { try await transport.deliver(request) }
             #expect(error?.code == .connection)
-            #expect(error?.progress == .notSent)
+            #expect(error?.phase == .notSent)
         }
         transport.close()
     }

@@ -15,7 +15,7 @@ import Testing
     @Test func aRefusedConnectionWasNotSent() async throws {
         let error = await failure { try await transport.deliver(HTTPRequest("http://127.0.0.1:1/?token=secret")) }
         #expect(error?.code == .connection)
-        #expect(error?.progress == .notSent)
+        #expect(error?.phase == .notSent)
         #expect(error?.underlying is URLError)
         #expect(error?.description.contains("secret") == false)
     }
@@ -25,7 +25,7 @@ import Testing
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
             let error = await failure { try await transport.deliver(request) }
             #expect(error?.code == .connectionLost)
-            #expect(error?.progress == .maybeProcessed)
+            #expect(error?.phase == .maybeProcessed)
         }
     }
 
@@ -42,7 +42,7 @@ import Testing
         let buffered = await failure { try await transport.deliver(HTTPRequest(server.url).buffered()) }
         for error in [streamed, buffered] {
             #expect(error?.code == .connectionLost)
-            #expect(error?.progress == .answered)
+            #expect(error?.phase == .answered)
         }
         #expect(await failure { try await response.text() }?.code == .connectionLost)
     }
@@ -51,7 +51,7 @@ import Testing
         let server = try RawServer.answeringOnce("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n")
         let error = await failure { try await transport.deliver(HTTPRequest(server.url).buffered()) }
         #expect(error != nil)
-        #expect(error?.progress == .answered)
+        #expect(error?.phase == .answered)
     }
 
     @Test(arguments: [
@@ -60,7 +60,7 @@ import Testing
     func aURLThatCantBeRequestedIsInvalid(url: String) async {
         let error = await failure { try await transport.deliver(HTTPRequest(url)) }
         #expect(error?.code == .invalidRequest)
-        #expect(error?.progress == .notSent)
+        #expect(error?.phase == .notSent)
     }
 
     @Test func badHeadersAndMethodsAreInvalid() async {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (URLError.Code.cannotFindHost, HTTPError.Code.nameResolution, HTTPError.Progress.notSent),
+        (URLError.Code.cannotFindHost, HTTPError.Code.nameResolution, HTTPError.Phase.notSent),
         (.dnsLookupFailed, .nameResolution, .notSent), (.cannotConnectToHost, .connection, .notSent),
         (.notConnectedToInternet, .connection, .notSent), (.secureConnectionFailed, .tls, .notSent),
         (.serverCertificateUntrusted, .tls, .notSent), (.serverCertificateHasBadDate, .tls, .notSent),
@@ -86,11 +86,11 @@ import Testing
         (.cannotDecodeContentData, .decoding, .maybeProcessed), (.unknown, .connectionLost, .maybeProcessed),
         (.unsupportedURL, .invalidRequest, .notSent), (.fileDoesNotExist, .bodyUnreadable, .maybeProcessed),
     ])
-    func errorsAreTranslated(code: URLError.Code, expected: HTTPError.Code, progress: HTTPError.Progress) {
+    func errorsAreTranslated(code: URLError.Code, expected: HTTPError.Code, progress: HTTPError.Phase) {
         let request = HTTPRequest("http://h/")
         let error = HTTPError(URLError(code), for: request, hasHead: false)
         #expect(error.code == expected)
-        #expect(error.progress == progress)
-        #expect(HTTPError(URLError(code), for: request, hasHead: true).progress == .answered)
+        #expect(error.phase == progress)
+        #expect(HTTPError(URLError(code), for: request, hasHead: true).phase == .answered)
     }
 }

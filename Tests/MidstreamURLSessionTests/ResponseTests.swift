@@ -171,7 +171,7 @@ import Testing
             await isGivenUp.wait()
             let error = await failure { try await response.body.collect() }
             #expect(error?.code == .bodyTooLarge)
-            #expect(error?.progress == .answered)
+            #expect(error?.phase == .answered)
         }
     #endif
 

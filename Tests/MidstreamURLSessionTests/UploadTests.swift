@@ -106,7 +106,7 @@ import Testing
         #expect(try await transport.deliver(request).text().contains("hello"))
         let error = await failure { try await transport.deliver(request) }
         #expect(error?.code == .bodyNotReplayable)
-        #expect(error?.progress == .notSent)
+        #expect(error?.phase == .notSent)
     }
 
     @Test func anAnswerBeforeTheEndOfTheUploadIsDelivered() async throws {

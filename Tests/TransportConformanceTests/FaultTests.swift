@@ -3,7 +3,7 @@ import MidstreamTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FaultTests {
-    typealias Case = (response: MockServer.Response, code: HTTPError.Code, progress: HTTPError.Progress)
+    typealias Case = (response: MockServer.Response, code: HTTPError.Code, progress: HTTPError.Phase)
 
     private func expect(_ cases: [Case], on transport: TransportUnderTest, _ delivery: Delivery) async throws {
         let server = try MockServer()

@@ -15,7 +15,7 @@ func failure(_ operation: () async throws -> some Any) async -> (any Error)? {
 /// Expects an ``HTTPError`` of a code, that tells how far the request had come.
 @discardableResult
 func expectError(
-    _ code: HTTPError.Code, _ progress: HTTPError.Progress? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+    _ code: HTTPError.Code, _ progress: HTTPError.Phase? = nil, sourceLocation: SourceLocation = #_sourceLocation,
     from operation: () async throws -> some Any
 ) async -> HTTPError? {
     let error = await failure(operation)
@@ -25,7 +25,7 @@ func expectError(
         return nil
     }
     #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
-    if let progress { #expect(error.progress == progress, "\(error)", sourceLocation: sourceLocation) }
+    if let progress { #expect(error.phase == progress, "\(error)", sourceLocation: sourceLocation) }
     return error
 }
 

@@ -98,7 +98,7 @@ package final class Arbiter: HTTPInterceptor {
                 throw cause
                     ?? HTTPError(
                         .deadlineExceeded, "The server asks to wait for \(wait), which is longer than the call may take.",
-                        request: retries.original, progress: .notSent)
+                        request: retries.original, phase: .notSent)
             }
             retries.original.note("waits \(wait), as the server has asked other calls to")
             try await settings.clock.pause(for: wait)

@@ -10,10 +10,10 @@ enum Outcome: Sendable {
     }
 
     /// How far the request had come, if that is known.
-    var progress: HTTPError.Progress? {
+    var phase: HTTPError.Phase? {
         switch self {
         case .response: .answered
-        case .failure(let error): (error as? HTTPError)?.progress
+        case .failure(let error): (error as? HTTPError)?.phase
         }
     }
 

@@ -52,14 +52,14 @@ struct Retries {
             reason: "its body can be read only once",
             error: HTTPError(
                 .bodyNotReplayable, "The request was to be sent again, and its body can be read only once.", request: original,
-                response: outcome.response, underlying: cause, progress: outcome.progress))
+                response: outcome.response, underlying: cause, phase: outcome.phase))
     }
 
     /// Whether sending the request a second time can do no harm, or the user has taken the decision (RFC 9110 §9.2.2).
     private func mayBeResent(after outcome: Outcome, _ strategy: RetryStrategy) -> Bool {
         switch outcome {
         case .response where !strategy.isAutomatic: return true
-        case .failure(let error as HTTPError) where error.progress == .notSent: return true
+        case .failure(let error as HTTPError) where error.phase == .notSent: return true
         default:
             return original.isRepeatable
         }
@@ -110,6 +110,6 @@ struct Retries {
                 ? "The client's budget for retries is used up; last: \(outcome.summary)."
                 : "All \(made + 1) attempts failed; last: \(outcome.summary).",
             request: original, response: outcome.response ?? (cause as? HTTPError)?.response, underlying: cause,
-            progress: outcome.progress)
+            phase: outcome.phase)
     }
 }

@@ -39,6 +39,6 @@ package struct CredentialScope: Sendable {
     private static func noOrigin(_ url: String) -> HTTPError {
         HTTPError(
             .invalidRequest, "“\(URLText.redacted(url))” is no http or https URL, so no credential can be given for it.",
-            progress: .notSent)
+            phase: .notSent)
     }
 }

@@ -21,6 +21,6 @@ package struct Rehearsal: Sendable {
         rehearsal.refused.withLock { $0.append("\(request)") }
         throw HTTPError(
             .explaining, "An interceptor tried to send it while it was only asked what it would do.", request: request,
-            progress: .notSent)
+            phase: .notSent)
     }
 }

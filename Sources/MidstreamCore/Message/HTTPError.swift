@@ -16,7 +16,7 @@ public struct HTTPError: Error, Sendable {
     }
 
     /// How far a failed request had come, which decides whether it may be sent again.
-    public enum Progress: String, Sendable, Hashable {
+    public enum Phase: String, Sendable, Hashable {
         /// No byte of it left this machine on a working connection, so the server can't have acted on it.
         case notSent
         /// It was sent in part or whole and not answered: the server may have acted on it.
@@ -38,16 +38,16 @@ public struct HTTPError: Error, Sendable {
     /// What whoever has handled the request has written down about it; nothing that the error itself knows anything of.
     package var record: (any Sendable)?
     /// How far the request had come.
-    public let progress: Progress
+    public let phase: Phase
 
     /// Makes an error, as transports and tests do.
     ///
     /// - Parameters:
     ///   - message: A sentence without secrets; the code's name when empty.
-    ///   - progress: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
+    ///   - phase: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
     public init(
         _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
-        underlying: (any Error)? = nil, progress: Progress? = nil
+        underlying: (any Error)? = nil, phase: Phase? = nil
     ) {
         self.code = code
         self.message = message.isEmpty ? code.rawValue : message
@@ -55,7 +55,7 @@ public struct HTTPError: Error, Sendable {
         self.response = response
         self.underlying = underlying
         record = response?.record
-        self.progress = progress ?? (response == nil ? .maybeProcessed : .answered)
+        self.phase = phase ?? (response == nil ? .maybeProcessed : .answered)
     }
 }
 
@@ -107,11 +107,11 @@ extension HTTPError.Code {
 
 extension HTTPError {
     package static func bodyTooLarge(limit: Int) -> HTTPError {
-        HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", progress: .answered)
+        HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", phase: .answered)
     }
 
-    package static func timeout(progress: Progress = .maybeProcessed) -> HTTPError {
-        HTTPError(.timeout, "The attempt took longer than its timeout allows.", progress: progress)
+    package static func timeout(phase: Phase = .maybeProcessed) -> HTTPError {
+        HTTPError(.timeout, "The attempt took longer than its timeout allows.", phase: phase)
     }
 
     package static func deadlineExceeded(_ allowed: Duration) -> HTTPError {
@@ -119,7 +119,7 @@ extension HTTPError {
     }
 
     package static func bodyNotReplayable() -> HTTPError {
-        HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", progress: .notSent)
+        HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", phase: .notSent)
     }
 }
 

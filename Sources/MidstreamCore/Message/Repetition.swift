@@ -39,6 +39,6 @@ extension HTTPError {
             guard let status = response?.status, HTTPStatus.transient.contains(status) else { return false }
         default: return false
         }
-        return progress == .notSent || request?.isRepeatable == true
+        return phase == .notSent || request?.isRepeatable == true
     }
 }

@@ -22,7 +22,7 @@ extension HTTPRequest {
         if body.isSpent {
             throw HTTPError(
                 .bodyNotReplayable, "The request would have to be sent again, and its body can be read only once.",
-                request: self, progress: .notSent)
+                request: self, phase: .notSent)
         }
     }
 
@@ -42,7 +42,7 @@ extension HTTPRequest {
     }
 
     private func refusal(_ message: String) -> HTTPError {
-        HTTPError(.invalidRequest, message, request: self, progress: .notSent)
+        HTTPError(.invalidRequest, message, request: self, phase: .notSent)
     }
 }
 

@@ -111,7 +111,7 @@ extension URLText {
     /// The host in ASCII, when all that can't be percent-encoded is in order.
     private static func checkedHost(of parts: URLText, _ text: String) throws -> String? {
         for byte in text.utf8 where byte < 32 || byte == 127 {
-            throw HTTPError(.invalidRequest, "The URL holds a control character.", progress: .notSent)
+            throw HTTPError(.invalidRequest, "The URL holds a control character.", phase: .notSent)
         }
         guard let scheme = parts.scheme, scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
             throw invalid(text, "is neither http nor https")
@@ -142,7 +142,7 @@ extension URLText {
     package static let maximumHost = 253
 
     private static func invalid(_ text: String, _ problem: String) -> HTTPError {
-        HTTPError(.invalidRequest, "The URL “\(redacted(text))” \(problem).", progress: .notSent)
+        HTTPError(.invalidRequest, "The URL “\(redacted(text))” \(problem).", phase: .notSent)
     }
 
     /// The parts with everything percent-encoded that may not stand in a URL (RFC 3986 §2), the host excepted.

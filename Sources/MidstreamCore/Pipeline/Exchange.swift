@@ -27,7 +27,7 @@ struct Exchange: Sendable {
         var options = ExchangeOptions(delivery: delivery, isChecked: true)
         var response: HTTPResponse
         if let left = position.timeLeft, let stopwatch = call?.stopwatch {
-            guard left > .zero else { throw HTTPError.timeout(progress: .notSent) }
+            guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
             if informed?.keepsTime == true, stopwatch.isOnSystemClock, delivery != .streamed {
                 options.timeLimit = left

@@ -104,7 +104,7 @@ extension URLText {
 extension HTTPError {
     /// The error of an attempt of which an earlier exchange was answered.
     fileprivate var afterAnAnswer: HTTPError {
-        guard progress == .notSent else { return self }
-        return HTTPError(code, message, request: request, response: response, underlying: underlying, progress: .answered)
+        guard phase == .notSent else { return self }
+        return HTTPError(code, message, request: request, response: response, underlying: underlying, phase: .answered)
     }
 }

@@ -82,7 +82,7 @@
             case .tooLarge:
                 HTTPError(
                     .bodyTooLarge, "Decoded, the body is more than \(ratio ?? 0) times as large as what was received.",
-                    request: request, progress: .answered)
+                    request: request, phase: .answered)
             case .corrupt: Self.decoding("The body isn't encoded as its Content-Encoding says.", request)
             case .unknown(let name): Self.decoding("The body's encoding \(name.debugDescription) isn't known.", request)
             case .tooManyCodings: Self.decoding("The body is encoded more than twice.", request)
@@ -92,7 +92,7 @@
         }
 
         private static func decoding(_ message: String, _ request: HTTPRequest) -> HTTPError {
-            HTTPError(.decoding, message, request: request, progress: .answered)
+            HTTPError(.decoding, message, request: request, phase: .answered)
         }
     }
 #endif

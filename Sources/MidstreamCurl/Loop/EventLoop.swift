@@ -281,7 +281,7 @@
             active.append(transfer)
             let code = curl_multi_add_handle(multi, handle.curl)
             guard code == CURLM_OK else {
-                return abort(transfer, HTTPError(.connection, String(cString: curl_multi_strerror(code)), progress: .notSent))
+                return abort(transfer, HTTPError(.connection, String(cString: curl_multi_strerror(code)), phase: .notSent))
             }
             expectDeadline(of: transfer)
         }

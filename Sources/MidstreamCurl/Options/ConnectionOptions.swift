@@ -35,7 +35,7 @@
             idleLimit = configuration.idleTimeout?.wholeNanoseconds
             deadlineGrain = max(1_000_000, min(headLimit ?? .max, idleLimit ?? .max) / 16)
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
-                problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", progress: .notSent)
+                problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
             }
             for (origin, address) in configuration.hostOverrides {
                 let isWithPort = address.hasPrefix("[") ? address.contains("]:") : address.contains(":")
@@ -137,7 +137,7 @@
             case .pem(let bytes): pem = bytes
             case .file(let path):
                 guard let bytes = FileContents.read(path) else {
-                    problem = HTTPError(.tls, "The authorities' file \(path) can't be read.", progress: .notSent)
+                    problem = HTTPError(.tls, "The authorities' file \(path) can't be read.", phase: .notSent)
                     return
                 }
                 pem = bytes

@@ -5,35 +5,35 @@
 
     extension HTTPError {
         /// The transport has been closed.
-        static let transportClosed = HTTPError(.connection, "The transport has been closed.", progress: .notSent)
+        static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent)
 
         /// The system gives no thread, descriptor or memory.
         static func noResources(_ number: Int32) -> HTTPError {
             HTTPError(
                 .connection, "The system lacks resources for the transfer: \(String(cString: strerror(number))).",
-                progress: .notSent)
+                phase: .notSent)
         }
 
         /// What curl's verdict means, with curl's own words.
-        init(_ code: CURLcode, of transfer: Transfer, _ handle: EasyHandle, progress: Progress) {
+        init(_ code: CURLcode, of transfer: Transfer, _ handle: EasyHandle, phase: Phase) {
             var text = String(cString: handle.errorText)
             if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
             if transfer.resends > 0 { text += ", after the request had been sent again" }
             let proxy = transfer.loop.options.proxy
-            let kind = Self.kind(code, text, tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE), proxy, progress)
+            let kind = Self.kind(code, text, tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE), proxy, phase)
             let secrets = (proxy?.secrets ?? []) + Self.secrets(of: transfer.request.urlText)
             self.init(
                 kind, Self.withheld(secrets, in: text), request: transfer.request,
-                progress: kind == .invalidRequest || kind == .proxy ? .notSent : progress)
+                phase: kind == .invalidRequest || kind == .proxy ? .notSent : phase)
         }
 
         private static func kind(
-            _ code: CURLcode, _ text: String, tunnelStatus: Int, _ proxy: ProxyOptions?, _ progress: Progress
+            _ code: CURLcode, _ text: String, tunnelStatus: Int, _ proxy: ProxyOptions?, _ phase: Phase
         ) -> Code {
             // A tunnel that is refused surfaces as a connection that can't be read.
-            if progress == .notSent, tunnelStatus >= 300 || text.contains("CONNECT tunnel") { return .proxy }
+            if phase == .notSent, tunnelStatus >= 300 || text.contains("CONNECT tunnel") { return .proxy }
             // In TLS 1.3 the server looks at the client's certificate after the client has begun to send.
-            if progress != .answered, isTLSAlert(text) { return .tls }
+            if phase != .answered, isTLSAlert(text) { return .tls }
             switch code {
             case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: return .invalidRequest
             case CURLE_COULDNT_RESOLVE_HOST: return .nameResolution
@@ -47,7 +47,7 @@
                 CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
                 return .tls
             // What curl's own functions are given of a head or of trailers that it can't store.
-            case CURLE_BAD_FUNCTION_ARGUMENT where progress != .notSent: return .protocolViolation
+            case CURLE_BAD_FUNCTION_ARGUMENT where phase != .notSent: return .protocolViolation
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED, CURLE_HTTP2,
                 CURLE_HTTP_RETURNED_ERROR:
                 return .protocolViolation
@@ -60,7 +60,7 @@
             case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .unsupported
             case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
                 return .connectionLost
-            default: return progress == .notSent ? .connection : .connectionLost
+            default: return phase == .notSent ? .connection : .connectionLost
             }
         }
 

@@ -36,7 +36,7 @@
         }
 
         func close() {
-            giveUp(HTTPError(.connectionLost, "The body was closed before its end.", progress: .answered))
+            giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
         }
 
         private func wait() async throws -> [UInt8]? {

@@ -197,14 +197,14 @@
         /// What curl's verdict means.
         func outcome(_ code: CURLcode, _ handle: EasyHandle) -> Outcome {
             if let failure { return .failure(failure) }
-            guard code == CURLE_OK else { return .failure(HTTPError(code, of: self, handle, progress: progress(handle))) }
+            guard code == CURLE_OK else { return .failure(HTTPError(code, of: self, handle, phase: phase(handle))) }
             guard head.isComplete else {
                 // Curl takes a connection that is closed within a head for the end of a response without a body.
                 let isSwitch = head.status == 101
                 let error = HTTPError(
                     isSwitch ? .protocolViolation : .connectionLost,
                     isSwitch ? "The server switched protocols unasked." : "The connection was closed within the head.",
-                    request: request, progress: .maybeProcessed)
+                    request: request, phase: .maybeProcessed)
                 return .failure(error)
             }
             if let decoder, !decoder.isComplete {
@@ -213,7 +213,7 @@
             return .success(TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends))
         }
 
-        private func progress(_ handle: EasyHandle) -> HTTPError.Progress {
+        private func phase(_ handle: EasyHandle) -> HTTPError.Phase {
             if head.isComplete { return .answered }
             // The size is that of the sent heads, so zero means that the connection died under the first byte.
             return isBegun && handle.long(CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .notSent
@@ -228,7 +228,7 @@
             if isBegun, head.status == 0, !mayBeRepeated {
                 failure = HTTPError(
                     .connectionLost, "The kept connection was closed before an answer came.", request: request,
-                    progress: .maybeProcessed)
+                    phase: .maybeProcessed)
                 return false
             }
             guard let handle else { return false }
@@ -313,18 +313,18 @@
         func closedError() -> HTTPError {
             HTTPError(
                 .connection, HTTPError.transportClosed.message, request: request,
-                progress: handle.map { progress($0) } ?? .notSent)
+                phase: handle.map { phase($0) } ?? .notSent)
         }
 
         func timeoutError() -> HTTPError {
             if case .waiting = admission {
                 return HTTPError(
-                    .timeout, "No connection was free within the time allowed.", request: request, progress: .notSent)
+                    .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent)
             }
             let what = head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
             return HTTPError(
                 .timeout, "\(what) within the time allowed.", request: request,
-                progress: handle.map { progress($0) } ?? .maybeProcessed)
+                phase: handle.map { phase($0) } ?? .maybeProcessed)
         }
     }
 #endif

@@ -65,7 +65,7 @@
             if let path = body.filePath, access(path, R_OK) != 0 {
                 throw HTTPError(
                     .bodyUnreadable, "Can't open the file \(path): \(String(cString: strerror(errno))).", request: request,
-                    progress: .notSent)
+                    phase: .notSent)
             }
             let length = body.length ?? framing.contentLength
             outgoing = .chunks(UploadFeeder(body, length: length))

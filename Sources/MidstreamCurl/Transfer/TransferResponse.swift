@@ -17,7 +17,7 @@
         /// Ends the transfer because of what the server has sent.
         private func violate(_ message: String) -> Bool {
             failure = HTTPError(
-                .protocolViolation, message, request: request, progress: head.isComplete ? .answered : .maybeProcessed)
+                .protocolViolation, message, request: request, phase: head.isComplete ? .answered : .maybeProcessed)
             return false
         }
 
@@ -105,7 +105,7 @@
 
         /// The head is read, but worth nothing.
         private func violateInHead(_ message: String) -> Bool {
-            failure = HTTPError(.protocolViolation, message, request: request, progress: .maybeProcessed)
+            failure = HTTPError(.protocolViolation, message, request: request, phase: .maybeProcessed)
             return false
         }
 

@@ -122,7 +122,7 @@
         private func mismatch(_ how: String, _ length: Int64, _ transfer: Transfer) -> HTTPError {
             HTTPError(
                 .bodyUnreadable, "The body is \(how) than the \(length) bytes that were announced.", request: transfer.request,
-                progress: .maybeProcessed)
+                phase: .maybeProcessed)
         }
 
         /// Hands over a chunk and waits for room for the one after it; false when no more is wanted.

@@ -47,7 +47,7 @@ struct DigestAnswer {
         guard challenge.qualities.contains("auth-int"), body != nil else {
             throw HTTPError(
                 .unsupported, "The server wants a digest of the body (auth-int), which has to be in memory for that.",
-                progress: .answered)
+                phase: .answered)
         }
         return "auth-int"
     }

@@ -39,7 +39,7 @@
         }
 
         private static var refused: HTTPError {
-            HTTPError(.unsupported, "The system's cryptographic library refuses the hash function.", progress: .notSent)
+            HTTPError(.unsupported, "The system's cryptographic library refuses the hash function.", phase: .notSent)
         }
     }
 #endif

@@ -93,7 +93,7 @@ public struct AWSSignerV4: RequestSigner {
             let seconds = expires.components.seconds
             guard 1...604_800 ~= seconds else {
                 throw HTTPError(
-                    .invalidRequest, "A presigned URL is good for 1 s to 7 days, not for \(expires).", progress: .notSent)
+                    .invalidRequest, "A presigned URL is good for 1 s to 7 days, not for \(expires).", phase: .notSent)
             }
             // S3 promises not to look at the body behind a presigned URL; the other services do.
             message.payloadHash = isS3 ? CanonicalRequest.unsignedPayload : try await payloadHash(of: request)
@@ -143,7 +143,7 @@ public struct AWSSignerV4: RequestSigner {
                 throw HTTPError(
                     .unsupported,
                     "A stream's hash isn't known before it is sent: sign bytes or a file, or allow unsigned streams over https.",
-                    request: request, progress: .notSent)
+                    request: request, phase: .notSent)
             }
             return CanonicalRequest.unsignedPayload
         }

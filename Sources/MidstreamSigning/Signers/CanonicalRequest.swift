@@ -21,7 +21,7 @@ struct CanonicalRequest {
         parts = URLText(request.urlText)
         guard parts.isAbsolute, HTTPOrigin(request.urlText) != nil else {
             throw HTTPError(
-                .invalidRequest, "Only a request with an absolute URL can be signed.", request: request, progress: .notSent)
+                .invalidRequest, "Only a request with an absolute URL can be signed.", request: request, phase: .notSent)
         }
         query = (parts.query ?? "").split(separator: "&").compactMap { item in
             let mark = item.utf8.firstIndex(of: UInt8(ascii: "="))

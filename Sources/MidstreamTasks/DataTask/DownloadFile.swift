@@ -21,12 +21,12 @@ struct DownloadFile: ~Copyable {
     init(replacing file: URL) throws {
         guard file.isFileURL else {
             throw HTTPError(
-                .fileUnwritable, "\(URLText.redacted(file.absoluteString)) is no file URL.", progress: .notSent)
+                .fileUnwritable, "\(URLText.redacted(file.absoluteString)) is no file URL.", phase: .notSent)
         }
         let folder = file.deletingLastPathComponent()
         let path = folder.appendingPathComponent(".midstream-\(UUID().uuidString)").path
         let opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard opened >= 0 else { throw Self.failure("make a file beside", file.path, progress: .notSent) }
+        guard opened >= 0 else { throw Self.failure("make a file beside", file.path, phase: .notSent) }
         target = file.path
         temporary = path
         descriptor = opened
@@ -57,7 +57,7 @@ struct DownloadFile: ~Copyable {
         guard rename(temporary, target) == 0 else { throw Self.failure("replace", target) }
     }
 
-    private static func failure(_ what: String, _ path: String, progress: HTTPError.Progress = .answered) -> HTTPError {
-        HTTPError(.fileUnwritable, "Can't \(what) \(path): \(String(cString: strerror(errno))).", progress: progress)
+    private static func failure(_ what: String, _ path: String, phase: HTTPError.Phase = .answered) -> HTTPError {
+        HTTPError(.fileUnwritable, "Can't \(what) \(path): \(String(cString: strerror(errno))).", phase: phase)
     }
 }

@@ -72,14 +72,14 @@ public struct PageSequence: AsyncSequence, Sendable {
             guard visited.insert(next.urlText).inserted || !sequence.pagination.urlTellsPages else {
                 throw HTTPError(
                     .protocolViolation, "A page leads to \(next.redactedURL), which was read already.", request: next,
-                    progress: .notSent)
+                    phase: .notSent)
             }
             let start = HTTPOrigin(try resolved(first.urlText))
             let origin = HTTPOrigin(next.urlText)
             guard origin != start else { return next }
             if origin?.scheme == "http", start?.scheme == "https" {
                 throw HTTPError(
-                    .protocolViolation, "A page leads from https to \(next.redactedURL).", request: next, progress: .notSent)
+                    .protocolViolation, "A page leads from https to \(next.redactedURL).", request: next, phase: .notSent)
             }
             next.interceptors.append(CredentialRemoval(of: sequence.task.client.configuration))
             return next

@@ -56,7 +56,7 @@ public struct StubTransport: HTTPTransport {
             guard index < replies.count else {
                 throw HTTPError(
                     .unsupported, "The stub has \(replies.count) replies, and this is request \(index + 1).",
-                    request: request, progress: .notSent)
+                    request: request, phase: .notSent)
             }
             return try replies[index].response(to: request)
         }

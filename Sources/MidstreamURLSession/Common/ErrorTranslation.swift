@@ -11,14 +11,14 @@ extension HTTPError {
         guard let error = error as? URLError else {
             self.init(
                 .connectionLost, "The request failed for a reason that URLSession doesn't tell.", request: request,
-                underlying: error, progress: hasHead ? .answered : .maybeProcessed)
+                underlying: error, phase: hasHead ? .answered : .maybeProcessed)
             return
         }
         let meaning = Meaning(error, hasHead: hasHead)
         let reason = Self.reason(of: error)
         self.init(
             meaning.code, reason.map { "\(meaning.sentence) (\($0))" } ?? meaning.sentence, request: request, underlying: error,
-            progress: hasHead ? .answered : meaning.isBeforeSending ? .notSent : .maybeProcessed)
+            phase: hasHead ? .answered : meaning.isBeforeSending ? .notSent : .maybeProcessed)
     }
 
     /// What libcurl says; it names hosts and reasons, never URLs. Apple's texts say no more than the codes.

@@ -176,7 +176,7 @@ extension Exchange {
         let answer: Result<Void, any Error>? = state.withLock { state in
             guard state.buffer.isEmpty, state.end == nil else { return .success(()) }
             guard state.reader == nil else {
-                return .failure(HTTPError(.bodyNotReplayable, "The body is being read by another task.", progress: .answered))
+                return .failure(HTTPError(.bodyNotReplayable, "The body is being read by another task.", phase: .answered))
             }
             state.reader = reader
             return nil
@@ -243,11 +243,11 @@ extension Exchange {
                 return HTTPError(
                     .bodyTooLarge, "More than \(limits.spool) bytes of the body wait in a file for their reader.",
                     request: request,
-                    progress: .answered)
+                    phase: .answered)
             } catch {
                 return HTTPError(
                     .bodyTooLarge, "What hasn't been read of the body doesn't fit into the temporary folder.", request: request,
-                    underlying: error, progress: .answered)
+                    underlying: error, phase: .answered)
             }
         }
     #else

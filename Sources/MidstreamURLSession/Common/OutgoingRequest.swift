@@ -22,7 +22,7 @@ struct OutgoingRequest: Sendable {
     /// - Throws: ``HTTPError/Code/invalidRequest`` and ``HTTPError/Code/unsupported`` for what can't be sent.
     init(_ request: HTTPRequest) throws {
         func refusal(_ code: HTTPError.Code, _ message: String) -> HTTPError {
-            HTTPError(code, message, request: request, progress: .notSent)
+            HTTPError(code, message, request: request, phase: .notSent)
         }
         guard let url = Self.url(request.urlText) else {
             throw refusal(.invalidRequest, "The URL isn't an absolute http or https URL.")

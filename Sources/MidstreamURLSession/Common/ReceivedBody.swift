@@ -11,7 +11,7 @@ final class ReceivedBody: IncomingBody {
     func next() async throws -> [UInt8]? { try await exchange.nextChunk() }
 
     func close() {
-        exchange.giveUp(HTTPError(.connectionLost, "The body was closed before its end.", progress: .answered))
+        exchange.giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
     }
 
     var isSpent: Bool { exchange.isSpent }

@@ -46,7 +46,7 @@ final class Session: Sendable {
             }
         }
         guard let task else {
-            return exchange.giveUp(HTTPError(.connection, "The transport has been closed.", progress: .notSent))
+            return exchange.giveUp(HTTPError(.connection, "The transport has been closed.", phase: .notSent))
         }
         exchange.run(task)
     }

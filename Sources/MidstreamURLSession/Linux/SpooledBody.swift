@@ -44,13 +44,13 @@
         private static func keeping<Value>(_ work: () throws -> Value) throws -> Value {
             do { return try work() } catch {
                 throw HTTPError(
-                    .bodyUnreadable, "The body can't be kept in a temporary file.", underlying: error, progress: .notSent)
+                    .bodyUnreadable, "The body can't be kept in a temporary file.", underlying: error, phase: .notSent)
             }
         }
 
         private static func wrongLength(_ length: Int64) -> HTTPError {
             HTTPError(
-                .bodyUnreadable, "The body isn't as long as announced, which is \(length) bytes.", progress: .notSent)
+                .bodyUnreadable, "The body isn't as long as announced, which is \(length) bytes.", phase: .notSent)
         }
     }
 #endif

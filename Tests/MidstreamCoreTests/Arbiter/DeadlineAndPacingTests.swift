@@ -155,7 +155,7 @@ struct PacingTests {
         var impatient = request
         impatient.deadline = .seconds(5)
         let error = await httpError { [impatient] in try await client.send(impatient) }
-        #expect(error?.code == .deadlineExceeded && error?.progress == .notSent && stub.requests.count == 1)
+        #expect(error?.code == .deadlineExceeded && error?.phase == .notSent && stub.requests.count == 1)
     }
 
     /// Answers at the time, in seconds, that the request names, with the status that it names.

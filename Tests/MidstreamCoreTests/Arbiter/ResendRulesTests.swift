@@ -50,9 +50,9 @@ struct ResendRulesTests {
             guard request.attempt == 1 else { return HTTPResponse(status: .ok, request: request) }
             switch ending {
             case .response: return HTTPResponse(status: 503, request: request)
-            case .notSent: throw HTTPError(.connection, progress: .notSent)
-            case .maybeProcessed: throw HTTPError(.connectionLost, progress: .maybeProcessed)
-            case .answered: throw HTTPError(.connectionLost, progress: .answered)
+            case .notSent: throw HTTPError(.connection, phase: .notSent)
+            case .maybeProcessed: throw HTTPError(.connectionLost, phase: .maybeProcessed)
+            case .answered: throw HTTPError(.connectionLost, phase: .answered)
             }
         }
     }
@@ -102,7 +102,7 @@ struct ResendRulesTests {
         }
         let client = bench.client(stub, maxRetries: 3, validators: validators(asking))
         let error = await httpError { try await client.send(HTTPRequest(.put, "/", body: .once(chunks("a", "b")))) }
-        #expect(error?.code == .bodyNotReplayable && error?.response?.body.text == "busy" && error?.progress == .answered)
+        #expect(error?.code == .bodyNotReplayable && error?.response?.body.text == "busy" && error?.phase == .answered)
         #expect((error?.underlying as? HTTPError)?.code == .unacceptableStatus)
         #expect(stub.requests.count == 1)
     }
@@ -110,7 +110,7 @@ struct ResendRulesTests {
     @Test("E10 a body that can be read once and wasn't yet may be sent again")
     func unspentBody() async throws {
         let stub = StubTransport { request in
-            guard request.attempt > 1 else { throw HTTPError(.connection, progress: .notSent) }
+            guard request.attempt > 1 else { throw HTTPError(.connection, phase: .notSent) }
             return HTTPResponse(status: .ok, body: .bytes(try await request.body.collect()), request: request)
         }
         let client = bench.client(stub, maxRetries: 1, validators: validators(.library))
@@ -132,12 +132,12 @@ struct ResendRulesTests {
     @Test("E10 a request that was answered with a redirect isn't one that was never sent")
     func redirectedPost() async {
         let stub = StubTransport { request in
-            guard request.method == .post else { throw HTTPError(.connection, "refused", progress: .notSent) }
+            guard request.method == .post else { throw HTTPError(.connection, "refused", phase: .notSent) }
             return HTTPResponse(status: .seeOther, headers: [.location: "https://down"], request: request)
         }
         let client = bench.client(stub, maxRetries: 3, validators: validators(.library))
         let error = await httpError { try await client.send(HTTPRequest(.post, "/pay")) }
-        #expect(error?.code == .connection && error?.progress == .answered)
+        #expect(error?.code == .connection && error?.phase == .answered)
         #expect(stub.requests.map(\.description) == ["POST https://h/pay", "GET https://down"])
     }
 }

@@ -41,16 +41,16 @@ struct RetryLimitTests {
         #expect(error?.code == .retriesExhausted && error?.message.contains("502") == true)
         #expect(error?.response?.status == 502 && error?.response?.body.text == "last")
         #expect((error?.underlying as? HTTPError)?.code == .unacceptableStatus)
-        #expect(error?.progress == .answered && error?.trace?.spans.isEmpty == false)
+        #expect(error?.phase == .answered && error?.trace?.spans.isEmpty == false)
     }
 
     @Test("E3 after failures without a response the last failure is the reason")
     func exhaustedByFailures() async {
         let client = bench.client(
-            StubTransport { _ in throw HTTPError(.connectionLost, "gone", progress: .maybeProcessed) }, maxRetries: 2,
+            StubTransport { _ in throw HTTPError(.connectionLost, "gone", phase: .maybeProcessed) }, maxRetries: 2,
             validators: [AlwaysRetry()])
         let error = await httpError { try await client.send(HTTPRequest("/")) }
-        #expect(error?.code == .retriesExhausted && error?.response == nil && error?.progress == .maybeProcessed)
+        #expect(error?.code == .retriesExhausted && error?.response == nil && error?.phase == .maybeProcessed)
         #expect((error?.underlying as? HTTPError)?.code == .connectionLost)
     }
 

@@ -83,7 +83,7 @@ struct ClientTests {
             configuration: configuration { $0.maximumBufferedBody = 3 },
             transport: StubTransport(status: .ok, body: .incoming(arriving)))
         let error = await httpError { try await client.send(request) }
-        #expect(error?.code == .bodyTooLarge && error?.progress == .answered)
+        #expect(error?.code == .bodyTooLarge && error?.phase == .answered)
         #expect(arriving.closings > 0)
     }
 
@@ -91,7 +91,7 @@ struct ClientTests {
     func defaultStatus(code: Int) async {
         let client = HTTPClient(transport: StubTransport(status: HTTPStatus(code), body: .text("why")))
         let error = await httpError { try await client.send(request) }
-        #expect(error?.code == .unacceptableStatus && error?.progress == .answered)
+        #expect(error?.code == .unacceptableStatus && error?.phase == .answered)
         #expect(error?.response?.status.code == code && error?.response?.body.text == "why")
         #expect(error?.request?.id == request.id && error?.trace?.spans.count == 1)
     }

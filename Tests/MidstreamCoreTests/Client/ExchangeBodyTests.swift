@@ -93,7 +93,7 @@ struct ExchangeBodyTests {
         let stub = consuming()
         let client = HTTPClient(transport: stub) { twice }
         let error = await httpError { try await client.send(HTTPRequest(.post, "https://h", body: .once(chunks("a")))) }
-        #expect(error?.code == .bodyNotReplayable && error?.progress == .notSent)
+        #expect(error?.code == .bodyNotReplayable && error?.phase == .notSent)
         #expect(stub.requests.count == 1)
     }
 
@@ -101,7 +101,7 @@ struct ExchangeBodyTests {
     func onceUnread() async throws {
         let read = Steps()
         let stub = StubTransport { request in
-            if request.headers["X-Try"] == nil { throw HTTPError(.connection, progress: .notSent) }
+            if request.headers["X-Try"] == nil { throw HTTPError(.connection, phase: .notSent) }
             read.note(String(decoding: try await request.body.collect(), as: UTF8.self))
             return HTTPResponse(status: .ok, request: request)
         }

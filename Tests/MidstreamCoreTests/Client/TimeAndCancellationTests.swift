@@ -34,7 +34,7 @@ struct TimeAndCancellationTests {
     @Test("an attempt that takes longer than its timeout ends with .timeout, though the server never answers")
     func timeout() async {
         let error = await error(of: client(timeout: .seconds(5)), advancingBy: .seconds(5))
-        #expect(error?.code == .timeout && error?.progress == .maybeProcessed)
+        #expect(error?.code == .timeout && error?.phase == .maybeProcessed)
         #expect(error?.request?.id == request.id && error?.trace != nil)
         #expect(clock.sleepers == 0)
     }
@@ -71,7 +71,7 @@ struct TimeAndCancellationTests {
             ClosureRequestInterceptor { _ in clock.advance(by: .seconds(6)) }
         }
         let error = await httpError { try await client.send(request) }
-        #expect(error?.code == .timeout && error?.progress == .notSent)
+        #expect(error?.code == .timeout && error?.phase == .notSent)
         #expect(stub.requests.isEmpty)
     }
 

@@ -156,7 +156,7 @@ struct HTTPHeadersTests {
                 try await HTTPClient(transport: stub).send(request)
             }
             #expect(error?.code == .invalidRequest)
-            #expect(error?.progress == .notSent)
+            #expect(error?.phase == .notSent)
             #expect(stub.requests.isEmpty)
         }
     }

@@ -81,6 +81,6 @@ struct RedactionTests {
         #expect(error.debugDescription == error.description)
         #expect(error.localizedDescription == "Tried thrice.")
         #expect("\(HTTPError(.tls, underlying: Failure("S")))" == "tls: tls (Failure)")
-        #expect(HTTPError(.tls).progress == .maybeProcessed && error.progress == .answered)
+        #expect(HTTPError(.tls).phase == .maybeProcessed && error.phase == .answered)
     }
 }

@@ -93,7 +93,7 @@ struct URLResolutionTests {
         let stub = StubTransport.ok
         let error = await httpError { try await HTTPClient(transport: stub).send(HTTPRequest(url)) }
         #expect(error?.code == .invalidRequest)
-        #expect(error?.progress == .notSent)
+        #expect(error?.phase == .notSent)
         #expect(error?.request != nil)
         #expect(stub.requests.isEmpty)
     }

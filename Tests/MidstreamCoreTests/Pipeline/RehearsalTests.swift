@@ -69,7 +69,7 @@ struct RehearsalTests {
                 do {
                     _ = try await client.send(HTTPRequest("token"))
                 } catch let error as HTTPError {
-                    #expect(error.code == .explaining && error.progress == .notSent)
+                    #expect(error.code == .explaining && error.phase == .notSent)
                     request.headers["X-Known"] = "none"
                 }
             })

@@ -45,7 +45,7 @@ final class AlternateRequests: Sendable {
         return HTTPError(
             isAuthentication ? .authentication : .validation,
             "After \(outcome.summary) another request was sent, which failed: \(TraceRecorder.text(of: error)).",
-            request: attempt, response: outcome.response, underlying: error, progress: outcome.progress)
+            request: attempt, response: outcome.response, underlying: error, phase: outcome.phase)
     }
 
     /// The answer to a request as it goes on the wire, and whether it is another call's.

@@ -40,7 +40,7 @@ package struct JSONDecoding {
 
     package func failure(_ message: String, underlying: (any Error)? = nil) -> HTTPError {
         HTTPError(
-            .decoding, message, request: response?.request, response: response, underlying: underlying, progress: .answered)
+            .decoding, message, request: response?.request, response: response, underlying: underlying, phase: .answered)
     }
 
     /// What the decoder complains about, and where. Its own description isn't used: it may quote values.
