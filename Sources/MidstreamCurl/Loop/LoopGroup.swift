@@ -18,9 +18,12 @@
         /// For uploads that share their connection with nothing; it runs once there is one.
         private let ownConnections = Locked(OwnConnections())
 
+        /// How many loops there are when so many are wanted.
+        static func count(_ wanted: Int) -> Int { min(max(1, wanted), mostLoops) }
+
         init(_ configuration: CurlTransport.Configuration) throws {
             options = ConnectionOptions(configuration)
-            let count = min(max(1, configuration.eventLoops), Self.mostLoops)
+            let count = Self.count(configuration.eventLoops)
             var loops: [EventLoop] = []
             do {
                 for _ in 0..<count { loops.append(try EventLoop(options: options, share: count)) }

@@ -15,8 +15,9 @@
     extension Transfer {
         /// Large enough that a long body costs few system calls.
         private static let streamBuffer = 128 << 10
-        /// Small enough that many requests at a time cost little memory.
-        private static let bufferedBuffer = 64 << 10
+        /// Small enough that many requests at a time cost little memory. A handle that serves once allocates it for each of them,
+        /// for which curl's own 16 KiB are cheaper.
+        private static let bufferedBuffer = CurlLibrary.handlesServeOnce ? 16 << 10 : 64 << 10
 
         /// Sets a handle's options, or those of them that differ from its last request's.
         ///
