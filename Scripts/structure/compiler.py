@@ -3,6 +3,7 @@
 import hashlib
 import pathlib
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class Compiler:
         stamp = self.stamps / self.digest(check)
         if stamp.exists():
             return []
-        command = ["swiftc", "-frontend", "-typecheck", *check.flags, "-suppress-warnings"]
+        command = ["swiftc", "-frontend", "-typecheck", *check.flags, *self.macros(), "-suppress-warnings"]
         for file in check.files:
             command += ["-primary-file", str(file)]
         command += map(str, check.visible)
@@ -45,6 +46,12 @@ class Compiler:
         lines = [f"{check.label} → {place.removeprefix(f'{self.root}/')}: {what}{check.hint(what)}" for place, what in found]
         # Without an error in a file the compiler itself is at a loss, and has told why in its own words.
         return list(dict.fromkeys(lines)) or [f"{check.label}: {done.stdout.strip()}"]
+
+    @staticmethod
+    def macros() -> list[str]:
+        """Where the macros of the standard library are; the driver would tell the frontend."""
+        compiler = pathlib.Path(shutil.which("swiftc") or "swiftc").resolve()
+        return ["-plugin-path", str(compiler.parent.parent / "lib" / "swift" / "host" / "plugins")]
 
     def digest(self, check: Check) -> str:
         digest = hashlib.sha256(repr((self.version, check.flags)).encode())
