@@ -33,7 +33,7 @@ import Testing
         }
         #expect(try await note() == "would obtain a credential first")
         interceptor.credential = "old"
-        #expect(try await note() == "would refresh its credential once if it were rejected")
+        #expect(try await note() == "refreshes its credential once if it is rejected")
         #expect(try await client.explain(HTTPRequest("/")).request.headers[.authorization] == "old")
         authenticator.expire("old")
         #expect(try await note() == "would refresh its credential first")
@@ -60,4 +60,17 @@ import Testing
     }
 
     private struct SecretiveError: Error { let text: String }
+
+    @Test func aFixedCredentialIsExplained() async throws {
+        let interceptors: [any HTTPInterceptor] = [
+            AuthenticationInterceptor(BearerAuthenticator(token: "s3cret")),
+            AuthenticationInterceptor(BasicAuthenticator(user: "ann", password: "s3cret")),
+        ]
+        for interceptor in interceptors {
+            let client = HTTPClient(baseURL: "https://api.test", transport: StubTransport(status: .ok)) { interceptor }
+            let explanation = try await client.explain(HTTPRequest("x"))
+            #expect(explanation.request.headers.contains(.authorization))
+            #expect("\(explanation)".contains("+ Authorization: \(HTTPHeaders.withheld)") && !"\(explanation)".contains("s3cret"))
+        }
+    }
 }

@@ -59,6 +59,27 @@ struct LawBreakerTests {
                 (try? await next(request)) ?? HTTPResponse(status: 200, request: request)
             },
         ],
+        .plansWhatItDoes: [
+            ClosureHTTPInterceptor("PlansNothing") { request, next in
+                var request = request
+                request.headers["X-Unplanned"] = "1"
+                return try await next(request)
+            } plan: { _ in
+                nil
+            },
+            ClosureHTTPInterceptor("PlansAnotherMethod") { request, next in
+                try await next(request)
+            } plan: { request in
+                request.method = .put
+                return nil
+            },
+            ClosureHTTPInterceptor("PlansAnotherURL") { request, next in
+                try await next(request)
+            } plan: { request in
+                request.addQuery("page", "2")
+                return nil
+            },
+        ],
     ]
 
     @Test(arguments: InterceptorLaw.allCases)

@@ -34,10 +34,17 @@ public struct BasicAuthenticator: Authenticator {
     /// False.
     public func isRejected(_ response: HTTPResponse, using credential: Credential) -> Bool { false }
 
+    /// The user name and the password, encoded.
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest`` when the name has a colon, which the scheme uses to end it.
+    public func fixedCredential() throws -> Credential? { try encoded() }
+
     /// The user name and the password, encoded; talks to nobody.
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest`` when the name has a colon, which the scheme uses to end it.
-    public func refresh(_ credential: Credential?) async throws -> Credential {
+    public func refresh(_ credential: Credential?) async throws -> Credential { try encoded() }
+
+    private func encoded() throws -> Credential {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw HTTPError(.invalidRequest, "A user name with a colon can't be sent in the Basic scheme.", phase: .notSent)
         }

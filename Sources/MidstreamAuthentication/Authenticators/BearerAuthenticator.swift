@@ -8,7 +8,8 @@ public import MidstreamCore
 ///
 /// A request that has an `Authorization` of its own keeps it.
 public struct BearerAuthenticator: Authenticator {
-    private let isFixed: Bool
+    /// The token, when it stays the same.
+    private let fixed: String?
     private let expires: @Sendable (String) -> Bool
     private let provide: @Sendable (String?) async throws -> String
 
@@ -21,14 +22,14 @@ public struct BearerAuthenticator: Authenticator {
         expires: @escaping @Sendable (String) -> Bool = { _ in false },
         _ provide: @escaping @Sendable (_ old: String?) async throws -> String
     ) {
-        isFixed = false
+        fixed = nil
         self.expires = expires
         self.provide = provide
     }
 
     /// Makes an authenticator for a token that stays the same; when it is rejected, that response is the answer.
     public init(token: String) {
-        isFixed = true
+        fixed = token
         expires = { _ in false }
         provide = { _ in token }
     }
@@ -40,8 +41,11 @@ public struct BearerAuthenticator: Authenticator {
 
     /// Whether the status is 401, the request carried this token, and another one can be had.
     public func isRejected(_ response: HTTPResponse, using credential: String) -> Bool {
-        !isFixed && response.status == .unauthorized && response.request.headers[.authorization] == "Bearer \(credential)"
+        fixed == nil && response.status == .unauthorized && response.request.headers[.authorization] == "Bearer \(credential)"
     }
+
+    /// The token, when it stays the same.
+    public func fixedCredential() -> String? { fixed }
 
     /// Asks the closure.
     public func needsRefresh(_ credential: String) -> Bool { expires(credential) }

@@ -33,7 +33,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///
     /// - Parameters:
     ///   - authenticator: Knows about the credentials.
-    ///   - credential: The first one; nil, the default: it is obtained by a refresh when the first request needs it.
+    ///   - credential: The first one; nil, the default: the authenticator's ``Authenticator/fixedCredential()``, or else it is obtained by
+    ///     a refresh when the first request needs it.
     ///   - origins: URLs whose origins get the credential. nil, the default: the origin of the client's base URL; for a client
     ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``HTTPError/Code/invalidRequest``.
@@ -49,7 +50,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         self.authenticator = authenticator
         scope = CredentialScope(origins)
         keeper = CredentialKeeper(
-            authenticator, credential: credential, limit: refreshLimit, timeout: refreshTimeout, clock: clock)
+            authenticator, credential: credential ?? (try? authenticator.fixedCredential()), limit: refreshLimit,
+            timeout: refreshTimeout, clock: clock)
     }
 
     /// The present credential. Set it after a login, or to nil after a logout.
@@ -163,7 +165,7 @@ extension AuthenticationInterceptor {
         guard let held = keeper.present.held else { return "would obtain a credential first" }
         guard !authenticator.needsRefresh(held.credential) else { return "would refresh its credential first" }
         try await authenticator.apply(held.credential, to: &request)
-        return "would refresh its credential once if it were rejected"
+        return "refreshes its credential once if it is rejected"
     }
 }
 

@@ -8,6 +8,11 @@ public protocol Authenticator: Sendable {
     /// What requests carry: a token, a pair of tokens, a session.
     associatedtype Credential: Sendable
 
+    /// A credential that is there without anybody being asked, for an interceptor that is given none; nil by default.
+    ///
+    /// - Throws: An error, which counts as none: ``refresh(_:)`` will say it to those who wait.
+    func fixedCredential() throws -> Credential?
+
     /// Puts a credential on a request. Called for each send, with the request as it was before any credential.
     ///
     /// It only changes the request and talks to nobody. A header that isn't one of the usual ones
@@ -44,6 +49,9 @@ extension Authenticator {
     public func isRejected(_ response: HTTPResponse, using credential: Credential) -> Bool {
         response.status == .unauthorized
     }
+
+    /// None.
+    public func fixedCredential() throws -> Credential? { nil }
 
     /// False.
     public func needsRefresh(_ credential: Credential) -> Bool { false }

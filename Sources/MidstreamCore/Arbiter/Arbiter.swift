@@ -41,7 +41,7 @@ package final class Arbiter: HTTPInterceptor {
         if retries.maximum > 0 { ledger?.countCall() }
         var lastCause: (any Error)?
         while true {
-            try await keepPace(retries, after: lastCause)
+            try await keepPace(retries, at: next.position, after: lastCause)
             let attempt = Attempt(
                 request: retries.attempt(), answers: alternates.answers,
                 next: next.branching(to: next.call?.branch(), due: next.call?.due(in: retries.timeout) ?? .max))
@@ -53,7 +53,10 @@ package final class Arbiter: HTTPInterceptor {
                 if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
                 throw error
             case .retry(let strategy, let cause, let outcome, let others):
-                try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, others)
+                // What the strategy does is the arbiter's, in the eyes of whoever leaves notes or sends something.
+                try await ChainPosition.local.withValue(next.position) {
+                    try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, others)
+                }
                 lastCause = cause
             }
         }
@@ -90,17 +93,18 @@ package final class Arbiter: HTTPInterceptor {
     /// Waits while the origin is to be left alone.
     ///
     /// - Parameter cause: What the last attempt ended with; nil before the first.
-    private func keepPace(_ retries: Retries, after cause: (any Error)?) async throws {
+    private func keepPace(_ retries: Retries, at position: ChainPosition, after cause: (any Error)?) async throws {
         guard let pacing else { return }
         while let wait = pacing.wait(for: retries.original.urlText) {
             guard retries.allowsWaiting(wait) else {
-                retries.original.note("not sent: the origin is to be left alone for \(wait), past the deadline")
+                position.note(
+                    { "not sent: the origin is to be left alone for \(wait), past the deadline" }, about: retries.original)
                 throw cause
                     ?? HTTPError(
                         .deadlineExceeded, "The server asks to wait for \(wait), which is longer than the call may take.",
                         request: retries.original, phase: .notSent)
             }
-            retries.original.note("waits \(wait), as the server has asked other calls to")
+            position.note({ "waits \(wait), as the server has asked other calls to" }, about: retries.original)
             try await settings.clock.pause(for: wait)
         }
     }
@@ -111,7 +115,7 @@ package final class Arbiter: HTTPInterceptor {
         because cause: any Error, _ others: [any HTTPValidator]
     ) async throws {
         func end(_ reason: String, _ error: any Error) -> any Error {
-            attempt.request.note("attempt \(attempt.number): \(outcome.summary); not again: \(reason)")
+            attempt.note("attempt \(attempt.number): \(outcome.summary); not again: \(reason)")
             return error
         }
         if let refusal = retries.refusal(of: strategy, after: outcome, because: cause) {
@@ -126,7 +130,7 @@ package final class Arbiter: HTTPInterceptor {
         // What is given up must not hold its connection.
         attempt.giveUp(outcome.response)
         retries.count()
-        attempt.request.note(
+        attempt.note(
             "attempt \(attempt.number): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")")
         switch strategy.kind {
         case .delay, .custom: break
@@ -138,7 +142,7 @@ package final class Arbiter: HTTPInterceptor {
                 try await retries.change(work)
             } catch {
                 if error is CancellationError { throw error }
-                attempt.request.note("the work before attempt \(attempt.number + 1) failed: \(TraceRecorder.text(of: error))")
+                attempt.note("the work before attempt \(attempt.number + 1) failed: \(TraceRecorder.text(of: error))")
                 await onError?(error)
             }
         }
@@ -157,6 +161,9 @@ struct Attempt: Sendable {
 
     /// 1 for the first.
     var number: Int { request.attempt }
+
+    /// Leaves a note at the arbiter's place.
+    func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }
 
     /// Releases the connection of a response that nobody will read, and of whatever it was made from.
     func giveUp(_ response: HTTPResponse?) {

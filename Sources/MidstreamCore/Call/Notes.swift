@@ -19,7 +19,8 @@ extension HTTPResponse {
 }
 
 extension ChainPosition {
-    fileprivate func note(_ text: () -> String, about request: HTTPRequest) {
+    /// Leaves a note at this position, for those who know theirs.
+    package func note(_ text: () -> String, about request: HTTPRequest) {
         guard pass >= 0, let call, let recorder = call.recorder else { return }
         let signature = speaker < 0 ? nil : call.owner.speaker(Int(speaker), for: request)
         recorder.note((signature.map { "\($0): " } ?? "") + text(), pass: pass)

@@ -39,7 +39,9 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// ``intercept(_:next:)`` itself isn't run by an explanation and is reported as unknown, unless it implements this too.
     ///
     /// - Parameter request: Changed as the request would be, as far as that can be told.
-    /// - Returns: What it would do beyond that, in a few words; nil when there is nothing to say.
+    /// - Returns: What it does beyond that, in a few words; nil when there is nothing to say. Where the request that is sent can't be known
+    ///   beforehand the text says what it *would* do, with that word; otherwise the request that is planned must be the one that
+    ///   is sent.
     /// - Throws: What would keep the request from being sent.
     func plan(_ request: inout HTTPRequest) async throws -> String?
 }

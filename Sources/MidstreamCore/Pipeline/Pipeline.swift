@@ -52,7 +52,8 @@ package final class Pipeline: Sendable {
         }
         let interceptors: [any Interceptor<HTTPRequest, HTTPResponse>] = elements.map(\.interceptor.generic)
         plain = ChainLinks(interceptors, terminal: terminal)
-        traced = ChainLinks(interceptors, observer: TraceObserver(), terminal: terminal)
+        let builtIn = elements.indices.filter { elements[$0].scope == .builtIn }
+        traced = ChainLinks(interceptors, observer: TraceObserver(), unpositioned: Set(builtIn), terminal: terminal)
     }
 
     package convenience init(
@@ -76,9 +77,9 @@ package final class Pipeline: Sendable {
 
     package func run(_ request: HTTPRequest, as call: Call) async throws -> HTTPResponse {
         let position = ChainPosition(run: call)
-        return try await ChainPosition.local.withValue(position) {
-            try await (call.recorder == nil ? plain : traced).run(request, from: 0, at: position)
-        }
+        // In the other case each interceptor is told its own.
+        guard call.recorder == nil else { return try await traced.run(request, from: 0, at: position) }
+        return try await ChainPosition.local.withValue(position) { try await plain.run(request, from: 0, at: position) }
     }
 
     /// By place, rank and scope; elements of which these are the same stay in the order given.

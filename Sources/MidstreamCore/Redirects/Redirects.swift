@@ -21,7 +21,7 @@ package struct Redirects: HTTPInterceptor {
             guard response.status.isRedirectToFollow else { return response }
             let decided: HTTPRequest?
             do {
-                decided = try await policy.target(of: response, from: request)
+                decided = try await policy.target(of: response, from: request, at: next.position)
             } catch {
                 response.body.close()
                 throw error
@@ -36,7 +36,7 @@ package struct Redirects: HTTPInterceptor {
             hops += 1
             // A redirect's body is of no use to anyone, and unread it would hold its connection.
             response.body.close()
-            request.note("followed \(response.status.code) to \(target.redactedURL)")
+            next.position.note({ "followed \(response.status.code) to \(target.redactedURL)" }, about: request)
             request = target
         }
     }
@@ -55,14 +55,19 @@ extension HTTPStatus {
 
 extension RedirectPolicy {
     /// The request that follows a redirect; nil when the redirect is to be taken as the response.
-    fileprivate func target(of response: HTTPResponse, from request: HTTPRequest) async throws -> HTTPRequest? {
+    fileprivate func target(
+        of response: HTTPResponse, from request: HTTPRequest, at position: ChainPosition
+    ) async throws -> HTTPRequest? {
         guard case .refuse = mode else {
             guard let location = response.headers.values(.location).first,
                 let url = URLText.resolve(location: location, from: request.urlText)
             else { return nil }
             let target = redirected(request, to: url, status: response.status)
             switch mode {
-            case .custom(let decide): return try await decide(target, response)?.takingPlace(of: request)
+            case .custom(let decide):
+                return try await ChainPosition.local.withValue(position) {
+                    try await decide(target, response)?.takingPlace(of: request)
+                }
             default:
                 let isDowngrade = URLText(request.urlText).isHTTPS && !URLText(url).isHTTPS
                 return isDowngrade && !allowsDowngrade ? nil : target

@@ -12,6 +12,9 @@ public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
     case closesWhatItKeepsBack
     /// An error from further in reaches the caller as it is.
     case passesErrors
+    /// What an explanation says would be sent is what is sent, unless the plan says that it can't be known
+    /// (``MidstreamCore/HTTPInterceptor/plan(_:)``).
+    case plansWhatItDoes
 }
 
 /// An interceptor broke a law.
@@ -55,6 +58,7 @@ public func assertInterceptorLaws(
         case .isReusableConcurrently: try await trial.isReusableConcurrently()
         case .closesWhatItKeepsBack: try await trial.closesWhatItKeepsBack()
         case .passesErrors: try await trial.passesErrors()
+        case .plansWhatItDoes: try await trial.plansWhatItDoes()
         }
     }
 }

@@ -130,13 +130,40 @@ struct InterceptorTrial: Sendable {
         throw violation("an error from further in was swallowed")
     }
 
+    func plansWhatItDoes() async throws {
+        let stub = StubTransport(status: .ok)
+        let client = client(over: stub)
+        let explanation = try await client.explain(request)
+        _ = try await client.send(request)
+        guard !explanation.steps.contains(where: { $0.note?.contains("would ") == true }), let sent = stub.requests.first else {
+            return
+        }
+        let planned = explanation.request
+        try check(planned.method == sent.method, "it plans \(planned.method) and sends \(sent.method)")
+        try check(planned.urlText == sent.urlText, "it plans \(planned) and sends \(sent)")
+        let fields = { (request: HTTPRequest) in request.headers.map { "\($0.name): \($0.value)" } }
+        for field in fields(planned) where !fields(sent).contains(field) {
+            throw violation("it plans the field \(field.prefix { $0 != ":" }) with a value that it doesn't send")
+        }
+        for field in fields(sent) where !fields(planned).contains(field) {
+            throw violation("it sends the field \(field.prefix { $0 != ":" }) with a value that it doesn't plan")
+        }
+        if let bytes = planned.body.bytes, let others = sent.body.bytes {
+            try check(bytes == others, "it plans another body than it sends")
+        }
+    }
+
     private func client(
         within outer: (any HTTPInterceptor)? = nil, _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> HTTPClient {
+        client(within: outer, over: StubTransport(respond))
+    }
+
+    private func client(within outer: (any HTTPInterceptor)? = nil, over stub: StubTransport) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.validators = []
         configuration.timeout = nil
-        return HTTPClient(configuration: configuration, transport: StubTransport(respond)) {
+        return HTTPClient(configuration: configuration, transport: stub) {
             outer
             interceptor
         }

@@ -212,6 +212,77 @@ struct AlternateRequestTests {
         #expect(logins(stub) == 2)
     }
 
+    private enum User: RequestContextKey { static let defaultValue = "nobody" }
+
+    @Test("E7 alternates that the pipeline makes different aren't shared: nobody gets another user's answer")
+    func differentUsers() async throws {
+        let gate = TestClock()
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/login") {
+                return HTTPResponse(
+                    status: .ok, body: .text("\(request.headers[.authorization] ?? "")'s token"), request: request)
+            }
+            guard let token = request.headers["X-Token"] else {
+                try await gate.sleep(for: .seconds(1))
+                return HTTPResponse(status: .unauthorized, request: request)
+            }
+            return HTTPResponse(status: .ok, body: .text(token), request: request)
+        }
+        let client = bench.client(
+            stub,
+            validators: [
+                AlternateRequestValidator { failed, _ in
+                    var login = HTTPRequest("/login")
+                    login.context[User.self] = failed.context[User.self]
+                    return login
+                } then: { request, response in
+                    request.headers["X-Token"] = response.body.text
+                }, DefaultValidator(),
+            ]
+        ) { _ in
+        } interceptors: {
+            ClosureRequestInterceptor(stage: .exchange) { $0.headers[.authorization] = $0.context[User.self] }
+        }
+        let answers = try await withThrowingTaskGroup(of: (String, String).self) { group in
+            for user in ["Bob", "Eve"] {
+                group.addTask {
+                    var request = HTTPRequest("/data")
+                    request.context[User.self] = user
+                    return (user, try await client.send(request).body.text)
+                }
+            }
+            await gate.waitForSleepers(2)
+            gate.advance(by: .seconds(1))
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(answers == ["Bob": "Bob's token", "Eve": "Eve's token"] && logins(stub) == 2)
+    }
+
+    @Test("E11 when the last call that waits for an alternate is cancelled, the alternate is cancelled too")
+    func abandoned() async throws {
+        let (arrivals, hasArrived) = AsyncStream.makeStream(of: Void.self)
+        let wasCancelled = AsyncStream.makeStream(of: Void.self)
+        let stub = StubTransport { request in
+            guard request.urlText.hasSuffix("/login") else { return HTTPResponse(status: .unauthorized, request: request) }
+            hasArrived.yield()
+            do {
+                try await Task.sleep(for: .seconds(3_600))
+            } catch {
+                wasCancelled.continuation.yield()
+                throw error
+            }
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let client = bench.client(
+            stub, validators: [AlternateRequestValidator { _, _ in HTTPRequest("/login") }, DefaultValidator()])
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        for await _ in arrivals { break }
+        call.cancel()
+        for await _ in wasCancelled.stream { break }
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(logins(stub) == 1)
+    }
+
     @Test("E7 alternates that differ aren't shared")
     func different() async throws {
         let gate = TestClock()

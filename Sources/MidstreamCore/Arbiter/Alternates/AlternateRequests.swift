@@ -21,11 +21,11 @@ final class AlternateRequests: Sendable {
         do {
             let response = try await call.owner.sendAlternate(prepared(alternate, validators), sharing: shared)
             let origin = shared.wasShared ? ", shared with another call" : ""
-            attempt.request.note("alternate \(alternate): \(response.status)\(origin)")
+            attempt.note("alternate \(alternate): \(response.status)\(origin)")
             return response
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            attempt.request.note("alternate \(alternate) failed: \(TraceRecorder.text(of: error))")
+            attempt.note("alternate \(alternate) failed: \(TraceRecorder.text(of: error))")
             throw Self.failure(of: attempt.request, outcome, error)
         }
     }

@@ -1,0 +1,104 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+/// What a call leaves in its caller's hands keeps nothing of the client alive.
+@Suite("Kept messages")
+struct KeptMessageTests {
+    /// A transport that can be seen to be released.
+    private final class Witness: HTTPTransport {
+        let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+        init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.answer = answer }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await answer(request) }
+    }
+
+    private struct Kept {
+        var response: HTTPResponse?
+        var error: HTTPError?
+        weak var client: HTTPClient?
+        weak var transport: Witness?
+    }
+
+    private func kept(
+        _ request: HTTPRequest = HTTPRequest("https://h/"),
+        _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) async -> Kept {
+        let transport = Witness(answer)
+        let client = HTTPClient(transport: transport) { ClosureRequestInterceptor { $0.note("was here") } }
+        var kept = Kept(client: client, transport: transport)
+        do {
+            kept.response = try await client.send(request)
+        } catch {
+            kept.error = error as? HTTPError
+        }
+        return kept
+    }
+
+    @Test("a response keeps neither its client nor its transport, and its trace can still be read")
+    func response() async {
+        let kept = await kept { HTTPResponse(status: .ok, body: .text("x"), request: $0) }
+        #expect(kept.response?.data.count == 1)
+        #expect(kept.client == nil && kept.transport == nil)
+        #expect(kept.response?.trace.description.contains("was here") == true)
+    }
+
+    @Test("an error and its response keep neither, and their trace can still be read")
+    func error() async {
+        let kept = await kept { HTTPResponse(status: .notFound, request: $0) }
+        #expect(kept.error?.code == .unacceptableStatus && kept.error?.request != nil)
+        #expect(kept.client == nil && kept.transport == nil)
+        #expect(kept.error?.trace?.description.contains("was here") == true)
+        #expect(kept.error?.response?.trace.spans.isEmpty == false)
+    }
+
+    @Test("a trace keeps no body alive")
+    func trace() async throws {
+        weak var body: ArrivingBody?
+        let trace: Trace
+        do {
+            let arriving = ArrivingBody()
+            body = arriving
+            let request = HTTPRequest(.post, "https://h/", body: .incoming(arriving))
+            trace = try await HTTPClient(transport: StubTransport { HTTPResponse(status: .ok, request: HTTPRequest($0.urlText)) })
+                .send(request).trace
+        }
+        #expect(body == nil && trace.spans.count == 1)
+    }
+
+    @Test("a request that was kept from an earlier call and is sent again within another is a new one")
+    func keptRequest() async throws {
+        let clock = TestClock()
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = .seconds(5)
+        configuration.clock = clock
+        let earlier = try await HTTPClient(configuration: configuration, transport: StubTransport.ok)
+            .send(HTTPRequest("https://h/kept")).request
+        clock.advance(by: .seconds(60))
+        let stub = StubTransport.ok
+        let client = HTTPClient(configuration: configuration, transport: stub) {
+            ClosureHTTPInterceptor { _, next in try await next(earlier) }
+        }
+        let response = try await client.send(HTTPRequest("https://h/other"))
+        #expect(stub.requests.map(\.urlText) == ["https://h/kept"])
+        #expect(response.trace.spans.first?.request == "GET https://h/other")
+    }
+
+    @Test("an interceptor of the request that sends it again by another client isn't repeated without end")
+    func sentAgainWithin() async throws {
+        let stub = StubTransport.ok
+        let other = HTTPClient(transport: stub)
+        var request = HTTPRequest("https://h/")
+        request.interceptors = [
+            ClosureHTTPInterceptor { request, next in
+                _ = try await other.send(request)
+                return try await next(request)
+            }
+        ]
+        _ = try await HTTPClient(transport: stub).send(request)
+        #expect(stub.requests.count == 2)
+    }
+}

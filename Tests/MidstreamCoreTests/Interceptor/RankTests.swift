@@ -1,0 +1,81 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("Ranks within a stage")
+struct RankTests {
+    private struct Ranked: HTTPInterceptor, NamedInterceptor {
+        let name: String
+        let stage: InterceptorStage
+        let rank: InterceptorRank
+
+        init(_ rank: InterceptorRank, _ name: String? = nil, at stage: InterceptorStage = .exchange) {
+            self.name = name ?? rank.description
+            self.stage = stage
+            self.rank = rank
+        }
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            try await next(request)
+        }
+    }
+
+    private static let ranks: [InterceptorRank] = [
+        .cookies, .cache, .hedging, .breaker, .quota, .concurrency, .signing, .ordinary,
+    ]
+
+    private func names(_ interceptors: [any HTTPInterceptor]) -> [String] {
+        HTTPClient(transport: StubTransport.ok) { interceptors }.pipeline.entries.filter { $0.stage == .exchange }.map(\.name)
+    }
+
+    @Test("any permutation of a list prints the same pipeline")
+    func permutations() {
+        let ordered = Self.ranks.map(\.description)
+        for seed in 0..<200 {
+            var generator = SplitMix(state: UInt64(seed))
+            #expect(names(Self.ranks.shuffled(using: &generator).map { Ranked($0) }) == ordered)
+        }
+    }
+
+    @Test("within a rank the list's order counts, and nothing said means ordinary")
+    func listOrder() {
+        #expect(
+            names([Ranked(.ordinary, "a"), Ranked(.signing, "b"), ClosureRequestInterceptor("c", stage: .exchange) { _ in }])
+                == ["b", "a", "c"])
+    }
+
+    @Test("a rank goes before the scope: a request's own interceptor signs inside the client's cache")
+    func scopes() async throws {
+        let client = HTTPClient(transport: StubTransport.ok) {
+            Ranked(.cache, "client's cache")
+            Ranked(.ordinary, "client's log")
+        }
+        var request = HTTPRequest("https://h/")
+        request.interceptors = [Ranked(.ordinary, "own log"), Ranked(.signing, "own signer"), Ranked(.cache, "own cache")]
+        let explained = try await client.explain(request).steps.filter { $0.stage == .exchange }.map(\.name)
+        #expect(explained == ["own cache", "client's cache", "own signer", "own log", "client's log"])
+    }
+
+    @Test("a rank stays when an interceptor is put at another stage")
+    func otherStage() {
+        let client = HTTPClient(transport: StubTransport.ok) {
+            Ranked(.ordinary, "plain").at(.attempt)
+            Ranked(.cookies, "cookies").at(.attempt)
+        }
+        #expect(client.pipeline.entries.filter { $0.scope == .client }.map(\.name) == ["cookies", "plain"])
+    }
+}
+
+/// A generator with a seed, so that a failure comes again.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var number = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
+        return number ^ number >> 31
+    }
+}
