@@ -4,8 +4,12 @@ extension HTTPClient {
     /// The settings of a client. What a request sets itself wins.
     public struct Configuration: Sendable {
         /// Header fields for every request; a request's own field of the same name wins. `User-Agent` by default.
+        ///
+        /// Those that are secret (``HTTPHeaders/isSensitive(_:)``) are the client's credentials: when it has a base URL they go to
+        /// that one's origin alone. For others there are authenticators with their `origins`.
         public var headers: HTTPHeaders = ["User-Agent": "Midstream"]
-        /// Query items for every request, after the request's own; none by default.
+        /// Query items for every request, after the request's own; none by default. Those with names of secrets, such as `api_key`, go
+        /// to the base URL's origin alone, when there is one.
         public var query: [(String, String)] = []
         /// How long one attempt may take, redirects included; 60 s by default, nil: no limit. Zero or less is over at once. See
         /// ``HTTPRequest/timeout``.

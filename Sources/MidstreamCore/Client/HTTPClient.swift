@@ -13,7 +13,9 @@ public final class HTTPClient: Sendable {
     public let transport: any HTTPTransport
     private let arbiter: Arbiter
     private let assembled: Pipeline
-    private let query: String?
+    private let defaults: ClientDefaults
+    /// For requests to other origins than the base URL's.
+    private let defaultsElsewhere: ClientDefaults
     package let baseOrigin: OriginMatch?
 
     /// Makes a client.
@@ -31,8 +33,8 @@ public final class HTTPClient: Sendable {
         baseOrigin = baseURL.flatMap { OriginMatch($0) }
         self.configuration = configuration
         self.transport = transport
-        let items = configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
-        query = items.isEmpty ? nil : items.joined(separator: "&")
+        defaults = ClientDefaults(configuration)
+        defaultsElsewhere = ClientDefaults(withoutCredentialsOf: configuration)
         arbiter = Arbiter(configuration.arbiterSettings)
         assembled = Pipeline(
             client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
@@ -125,8 +127,10 @@ public final class HTTPClient: Sendable {
     private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
         var prepared = request
         do {
-            prepared.urlText = try URLText.resolve(request.urlText, base: baseURL, query: query)
-            prepared.completeHeaders(defaults: configuration.headers)
+            let url = try URLText.resolve(request.urlText, base: baseURL, query: nil)
+            let defaults = baseOrigin?.matches(url) == false ? defaultsElsewhere : defaults
+            prepared.urlText = try defaults.query.map { try URLText.resolve(url, base: nil, query: $0) } ?? url
+            prepared.completeHeaders(defaults: defaults.headers)
         } catch let error as HTTPError {
             throw error.completed(request: request, record: nil)
         }

@@ -52,6 +52,11 @@ extension URLText {
         secretItems.withLock { $0.insert(name) }
     }
 
+    /// Whether the values of a query item are withheld.
+    package static func isSecret(item name: String) -> Bool {
+        secretItems.withLock { $0 }.contains(ArraySlice(name.percentEncoded.utf8))
+    }
+
     private static let secretItems = Locked(SecretItems())
 }
 
