@@ -24,7 +24,7 @@ public import MidstreamCore
 ///   The order of fields isn't kept. Values are sent as UTF-8. URLSession adds `Accept`, `Accept-Language` and `User-Agent`
 ///   where the request has none.
 /// - Received fields come in the order of their names, values of one name joined by `, `. `Set-Cookie` is taken apart again.
-/// - `GET` with a body fails with ``HTTPError/Code/unsupported``. Trailers aren't told. The version of HTTP isn't known when
+/// - `GET` with a body fails with ``HTTPError/Code/unsupported``. Trailers and interim responses aren't told. The version of HTTP isn't known when
 ///   the head comes, so a streamed response says HTTP/1.1.
 /// - Certificates are checked by the system's rules alone: no pinning, no authorities of one's own, no client certificate.
 ///

@@ -70,7 +70,7 @@
         }
 
         @Test func `Whoever reads a body that was given up learns why`() {
-            let stream = BodyStream(resends: 0)
+            let stream = BodyStream()
             #expect(stream.close(CancellationError()))
             // As the release of the body does.
             #expect(!stream.close(HTTPError(.connectionLost)))

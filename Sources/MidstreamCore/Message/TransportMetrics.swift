@@ -25,6 +25,8 @@ public struct TransportMetrics: Sendable, Hashable {
     /// How many times the transport sent the request again by itself, since a kept connection had died under it; 0 as a rule. For
     /// a streamed response known with its head.
     public var resends: Int?
+    /// The responses before the final one, in order, without 100 (Continue). For a streamed response known with its head.
+    public var interim: [InterimResponse] = []
     /// Bytes of the request that were sent, its head included.
     public var bytesSent: Int64?
     /// Bytes of the response that were received, before decoding, its head included.

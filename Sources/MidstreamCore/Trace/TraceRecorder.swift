@@ -27,6 +27,14 @@ package struct TraceRecorder: Sendable {
         /// How many passes came after the most that are kept.
         var dropped = 0
 
+        /// Tells what the transport did by itself, and what came before the final response.
+        mutating func note(_ metrics: TransportMetrics, pass: Int32) {
+            for interim in metrics.interim.prefix(100) { notes.append((pass, "before it: \(interim)")) }
+            if let resends = metrics.resends, resends > 0 {
+                notes.append((pass, "sent again by the transport\(resends > 1 ? ", \(resends) times" : "")"))
+            }
+        }
+
         /// Keeps a snapshot of a request that isn't as it was before. Most are, which one look tells.
         mutating func see(_ request: HTTPRequest) {
             if let lastRequest, request.isUnchanged(since: lastRequest) { return }
@@ -72,10 +80,8 @@ package struct TraceRecorder: Sendable {
             if !recording.responses.isLast({ $0.isOf(response) }) { recording.responses.append(ResponseSnapshot(response)) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].response = Int32(recording.responses.count - 1)
-            if recording.passes[Int(pass)].element == recording.legend.entries.count, let resends = response.metrics?.resends,
-                resends > 0
-            {
-                recording.notes.append((pass, "sent again by the transport\(resends > 1 ? ", \(resends) times" : "")"))
+            if recording.passes[Int(pass)].element == recording.legend.entries.count, let metrics = response.metrics {
+                recording.note(metrics, pass: pass)
             }
         }
     }

@@ -37,12 +37,13 @@
 
         private let state: Locked<State>
 
-        /// - Parameter resends: What is known of the metrics before the end.
-        init(resends: Int) {
+        /// Takes what is known of the metrics before the end.
+        init(resends: Int = 0, interim: [InterimResponse] = []) {
             var state = State()
-            if resends > 0 {
+            if resends > 0 || !interim.isEmpty {
                 var metrics = TransportMetrics()
                 metrics.resends = resends
+                metrics.interim = interim
                 state.metrics = metrics
             }
             self.state = Locked(state)

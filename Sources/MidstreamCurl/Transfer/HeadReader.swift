@@ -10,6 +10,8 @@
     struct HeadReader: ~Copyable {
         enum Progress {
             case more
+            /// The head of an interim response is complete.
+            case interim
             /// The final head is complete.
             case complete
             case refused(Fault)
@@ -58,7 +60,10 @@
             isInsideHead = false
             isAfterField = false
             guard status != 101 else { return .refused(.switchedProtocols) }
-            guard !(100..<200 ~= status) else { return count() }
+            if 100..<200 ~= status {
+                if case .refused(let fault) = count() { return .refused(fault) }
+                return .interim
+            }
             isComplete = true
             size = 0
             lines = 0

@@ -43,6 +43,7 @@
         // The response's way in.
         var head = HeadReader()
         var headers = HTTPHeaders()
+        var interim: [InterimResponse] = []
         var received: [UInt8] = []
         var stream: BodyStream?
         var isReceivingPaused = false
@@ -210,7 +211,9 @@
             if let decoder, !decoder.isComplete {
                 return .failure(DecodingFault.truncated.error(request, ratio: nil))
             }
-            return .success(TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends))
+            var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
+            metrics.interim = interim
+            return .success(metrics)
         }
 
         private func phase(_ handle: EasyHandle) -> HTTPError.Phase {

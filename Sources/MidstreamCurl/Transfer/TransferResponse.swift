@@ -9,9 +9,21 @@
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             switch head.read(line, statusCode: { handle?.long(CURLINFO_RESPONSE_CODE) ?? 0 }) {
             case .more: return true
+            case .interim:
+                completeInterim()
+                return true
             case .complete: return completeHead()
             case .refused(let fault): return violate(fault.message)
             }
+        }
+
+        private func completeInterim() {
+            let fields = head.takeFields()
+            // It answers an expectation that was the transport's to have.
+            guard head.status != 100 else { return }
+            let response = InterimResponse(status: HTTPStatus(head.status), headers: fields)
+            interim.append(response)
+            request.onInterim?(response)
         }
 
         /// Ends the transfer because of what the server has sent.
@@ -34,7 +46,7 @@
             markUnsettledIfUploading()
             switch options.delivery {
             case .streamed:
-                stream = BodyStream(resends: resends)
+                stream = BodyStream(resends: resends, interim: interim)
                 markUnsettled()
                 loop.expectDeadline(of: self)
             case .buffered(let limit):

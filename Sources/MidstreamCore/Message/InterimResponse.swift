@@ -1,0 +1,37 @@
+/// A response before the final one (RFC 9110 §15.2), such as 103 (Early Hints, RFC 8297) or 104 (Upload Resumption Supported).
+public struct InterimResponse: Sendable, Hashable {
+    /// The status, 1xx.
+    public let status: HTTPStatus
+    /// The header fields.
+    public let headers: HTTPHeaders
+
+    /// Makes an interim response, as transports and tests do.
+    public init(status: HTTPStatus, headers: HTTPHeaders = [:]) {
+        self.status = status
+        self.headers = headers
+    }
+}
+
+extension InterimResponse: CustomStringConvertible, CustomReflectable {
+    /// The status.
+    public var description: String { "\(status)" }
+
+    /// Shows the status and the headers, secrets withheld.
+    public var customMirror: Mirror { Mirror(self, children: ["status": status, "headers": headers]) }
+}
+
+private enum InterimKey: RequestContextKey {
+    static var defaultValue: (@Sendable (InterimResponse) -> Void)? { nil }
+}
+
+extension HTTPRequest {
+    /// Hears of each interim response as it arrives; nobody by default.
+    ///
+    /// 100 (Continue) isn't told, since it answers the transport. Unknown ones are. Each attempt and each redirect has its own. Called by
+    /// the transport's thread, so it mustn't wait. The libcurl transport tells them; URLSession keeps them to itself. Those of a
+    /// response are in its ``TransportMetrics/interim`` and in the trace, too.
+    public var onInterim: (@Sendable (InterimResponse) -> Void)? {
+        get { context[InterimKey.self] }
+        set { context[InterimKey.self] = newValue }
+    }
+}
