@@ -42,6 +42,9 @@ struct ResponseSnapshot: Sendable {
         body = BodyIdentity(response.body)
     }
 
+    /// Whether it is of the same response, as far as that can be told.
+    func isSame(as other: ResponseSnapshot) -> Bool { status == other.status && headers == other.headers && body == other.body }
+
     func isOf(_ response: HTTPResponse) -> Bool {
         status == response.status && headers.isIdentical(to: response.headers) && body == BodyIdentity(response.body)
     }

@@ -35,6 +35,11 @@ public struct Trace: Sendable {
         public let failure: String?
         /// The passes further in, one for each time that it called `next`. Empty for an interceptor: it answered by itself.
         public let children: [Span]
+        /// Whether another pass with the same parent was under way at the same time.
+        public let isConcurrent: Bool
+        /// Whether its response is the one that its parent handed back, perhaps changed, when that had more than one; the last one
+        /// when that can't be told.
+        public let cameUp: Bool
 
         /// Whether it answered without asking further in.
         public var isShortCircuit: Bool { stage != nil && children.isEmpty && status != nil }

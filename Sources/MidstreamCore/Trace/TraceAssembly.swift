@@ -12,17 +12,38 @@ struct TraceAssembly {
         for (place, pass) in recording.passes.enumerated() { children[pass.parent, default: []].append(Int32(place)) }
     }
 
-    var roots: [Trace.Span] { (children[-1] ?? []).map(span) }
+    var roots: [Trace.Span] { spans(below: -1, cameUp: children[-1]?.last) }
 
-    private func span(_ index: Int32) -> Trace.Span {
-        let pass = recording.passes[Int(index)]
+    private func spans(below parent: Int32, cameUp: Int32?) -> [Trace.Span] {
+        let siblings = children[parent] ?? []
+        return siblings.map { index in
+            let isConcurrent = siblings.contains { $0 != index && overlap(pass($0), pass(index)) }
+            return span(index, isConcurrent: isConcurrent, cameUp: index == cameUp)
+        }
+    }
+
+    private func pass(_ index: Int32) -> TraceRecorder.Pass { recording.passes[Int(index)] }
+
+    private func overlap(_ a: TraceRecorder.Pass, _ b: TraceRecorder.Pass) -> Bool {
+        (b.end == 0 || a.start < b.end) && (a.end == 0 || b.start < a.end)
+    }
+
+    /// Which of the passes that one made has brought the response that it handed back.
+    private func answer(among inner: [Int32], for response: ResponseSnapshot?) -> Int32? {
+        guard inner.count > 1, let response else { return inner.last }
+        return inner.last { recording.responses[pass($0).response]?.isSame(as: response) == true } ?? inner.last
+    }
+
+    private func span(_ index: Int32, isConcurrent: Bool, cameUp: Bool) -> Trace.Span {
+        let pass = pass(index)
         let legend = recording.legend
         let element = legend.entries.indices.contains(Int(pass.element)) ? legend.entries[Int(pass.element)] : nil
         let inner = children[index] ?? []
         let request = recording.requests[pass.request]
         let response = recording.responses[pass.response]
         let passedOn = inner.first.flatMap { recording.requests[recording.passes[Int($0)].request] }
-        let received = inner.last.flatMap { recording.responses[recording.passes[Int($0)].response] }
+        let answer = answer(among: inner, for: response)
+        let received = answer.flatMap { recording.responses[recording.passes[Int($0)].response] }
         return Trace.Span(
             name: element?.name ?? legend.transport,
             stage: element?.stage,
@@ -36,6 +57,6 @@ struct TraceAssembly {
             notes: recording.notes.filter { $0.pass == index }.map(\.text),
             status: response?.status.code,
             failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],
-            children: inner.map(span))
+            children: spans(below: index, cameUp: answer), isConcurrent: isConcurrent, cameUp: cameUp)
     }
 }

@@ -29,6 +29,7 @@ extension Trace: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
             "\(milliseconds(span.startNanoseconds).padded(8)) \((span.nanoseconds.map(milliseconds) ?? "running").padded(8))"
         var line = indented("\(time)  \(span.name)", by: depth)
         if span.scope == .request { line += " (of the request)" }
+        if span.isConcurrent { line += span.cameUp ? " (beside others; its answer came up)" : " (beside others)" }
         if span.isOriginOfOutcome { line += span.outcome }
         lines.append(line)
         let details = span.requestChanges + span.notes.map { "· \($0)" } + span.responseChanges.map { "← \($0)" }
@@ -48,7 +49,7 @@ extension Trace: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
 extension Trace.Span {
     /// Whether its outcome isn't just what came from further in, which a reader would not want to see again on each level.
     fileprivate var isOriginOfOutcome: Bool {
-        guard let inner = children.last else { return true }
+        guard let inner = children.last(where: \.cameUp) ?? children.last else { return true }
         return failure != inner.failure || status != inner.status
     }
 

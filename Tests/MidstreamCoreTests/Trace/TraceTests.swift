@@ -282,4 +282,41 @@ struct TraceTests {
             for try await isRight in group { #expect(isRight) }
         }
     }
+
+    @Test("passes that run at the same time are told apart, and which one's answer came up")
+    func concurrentChildren() async throws {
+        let bothArrived = TestClock()
+        let stub = StubTransport { request in
+            try await bothArrived.sleep(for: .seconds(1))
+            return HTTPResponse(status: .ok, headers: ["X-From": request.headers["X-To"] ?? ""], request: request)
+        }
+        let client = HTTPClient(transport: stub) {
+            ClosureHTTPInterceptor("Both") { request, next in
+                try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+                    for number in ["1", "2"] {
+                        var copy = request
+                        copy.headers["X-To"] = number
+                        let sent = copy
+                        group.addTask { try await next(sent) }
+                    }
+                    var first: HTTPResponse?
+                    for try await response in group where response.headers["X-From"] == "1" { first = response }
+                    request.note("took the first")
+                    return try #require(first)
+                }
+            }
+        }
+        let call = Task { try await client.send(HTTPRequest("https://h/")) }
+        await bothArrived.waitForSleepers(2)
+        bothArrived.advance(by: .seconds(1))
+        let trace = try await call.value.trace
+        func find(_ spans: [Trace.Span]) -> Trace.Span? {
+            spans.first { $0.name == "Both" } ?? spans.lazy.compactMap { find($0.children) }.first
+        }
+        let both = try #require(find(trace.spans))
+        #expect(both.notes == ["took the first"] && !both.isConcurrent)
+        #expect(both.children.count == 2 && both.children.allSatisfy(\.isConcurrent))
+        #expect(both.children.filter(\.cameUp).count == 1 && both.responseChanges.isEmpty)
+        #expect("\(trace)".contains("its answer came up"))
+    }
 }
