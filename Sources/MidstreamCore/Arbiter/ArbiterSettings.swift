@@ -21,7 +21,8 @@ private enum RetriesKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// How many times the call may be retried; nil: the client's.
+    /// How many times the call may be retried; nil: the client's. Read before the first attempt: an interceptor that sets it has to stand
+    /// at ``InterceptorStage/call``.
     public var maxRetries: Int? {
         get { context[RetriesKey.self] }
         set { context[RetriesKey.self] = newValue }

@@ -44,11 +44,11 @@ extension HTTPHeaders: Sequence {
     func firstLine(of name: Name) -> Range<Int>? { firstLine { $0.isNamed(name) } }
 
     /// Where the first field is that the closure means, line feed included.
-    func firstLine(where isMeant: (FieldLine) -> Bool) -> Range<Int>? {
+    func firstLine(where matches: (FieldLine) -> Bool) -> Range<Int>? {
         bytes.withUnsafeBufferPointer { all in
             var position = 0
             while let line = FieldLine(in: all, at: position) {
-                if isMeant(line) { return line.start..<line.end }
+                if matches(line) { return line.start..<line.end }
                 position = line.end
             }
             return nil

@@ -60,7 +60,8 @@ private enum RedirectsKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// What to do about redirects; nil: the client's.
+    /// What to do about redirects; nil: the client's. Read when an attempt begins: an interceptor that sets it has to stand at
+    /// ``InterceptorStage/attempt`` or further out.
     public var redirects: RedirectPolicy? {
         get { context[RedirectsKey.self] }
         set { context[RedirectsKey.self] = newValue }
