@@ -111,3 +111,8 @@ extension URLSessionTransport: ExchangeTransport {
         return try await exchange.response(startingWith: session.start)
     }
 }
+
+extension URLSessionTransport: CustomReflectable {
+    /// Shows the limits, not the session: its configuration may hold a proxy's password and header fields.
+    public var customMirror: Mirror { Mirror(self, children: ["bufferLimit": limits.memory, "spoolLimit": limits.spool]) }
+}
