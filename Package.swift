@@ -92,7 +92,7 @@ let package = Package(
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
             name: "MidstreamTests",
-            dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],

@@ -122,7 +122,7 @@ struct Arguments {
     private static func body(_ text: String) throws -> HTTPBody {
         guard text.hasPrefix("@") else { return .bytes(Array(text.utf8)) }
         let path = String(text.dropFirst())
-        if path == "-" { return .data(FileHandle.standardInput.readDataToEndOfFile()) }
+        if path == "-" { return .data(try FileHandle.standardInput.readToEnd() ?? Data()) }
         guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
         return .file(URL(fileURLWithPath: path))
     }
@@ -131,7 +131,8 @@ struct Arguments {
         guard let seconds = Double(text), seconds > 0, seconds.isFinite else {
             throw UsageError("\(option) needs a number of seconds above 0")
         }
-        return .seconds(seconds)
+        // A Duration has room for some 5e12 years; who wants as much as that wants no limit.
+        return .seconds(min(seconds, 1e10))
     }
 
     private static func count(_ text: String, for option: String) throws -> Int {

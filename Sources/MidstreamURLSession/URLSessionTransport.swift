@@ -11,8 +11,9 @@ public import MidstreamCore
 ///
 /// It follows no redirects, keeps no cookies, caches nothing and stores no credentials, whatever the configuration says; user
 /// and password in a URL are left out. Encoded bodies (gzip, deflate, br; on Linux zstd too) arrive decoded, and
-/// `Content-Encoding` and `Content-Length` are then taken out of the head. A streamed response is held up on Apple's platforms
-/// when its reader is behind; on Linux the rest waits in a file. Proxies, TLS versions and the number of connections for each
+/// `Content-Encoding` and `Content-Length` are then taken out of the head. When the reader of a streamed
+/// response is behind, its task is suspended on Apple's platforms, after which the session may still deliver some; on Linux the rest
+/// waits in a file. Proxies, TLS versions and the number of connections for each
 /// host (six, when nothing else is said) are the configuration's.
 ///
 /// Proxy and connection settings, protocol classes and further headers come from the `URLSessionConfiguration`.
@@ -30,10 +31,15 @@ public import MidstreamCore
 ///
 /// Apple's platforms:
 /// - `POST` without `Content-Type` is sent as `application/x-www-form-urlencoded`.
+/// - A suspended task is a request to the session, not a promise: what it delivers all the same waits in memory, and past a limit
+///   the response fails with ``HTTPError/Code/bodyTooLarge``.
+/// - A background configuration can't be used: requests fail with ``HTTPError/Code/unsupported``.
 ///
 /// Linux (swift-corelibs-foundation):
-/// - Some responses **end the process**: a chunked one with trailers. Nothing here can prevent it; use the libcurl transport
-///   where the server isn't trusted.
+/// - Some responses **end the process**: a chunked one with trailers, one whose connection is closed within the head, and one with
+///   `Content-Length: 9223372036854775807`. Nothing here can prevent it; use the libcurl transport where the server isn't trusted.
+/// - A `POST` whose kept connection dies under it may never end by itself; the client's timeout ends it.
+/// - Cancelling ends the call at once, but the session may hold on to a connection with a spooled request body for 13 s more.
 /// - Heads fail with ``HTTPError/Code/protocolViolation`` when a field isn't UTF-8, its colon is followed by no space, or the
 ///   status line has no space after the code. Of repeated fields whose names differ in case only the last one arrives.
 /// - A task can't be suspended, and all sessions of the process share one queue. So what is received and not yet read goes to
@@ -49,10 +55,19 @@ public final class URLSessionTransport: HTTPTransport {
     /// How many bytes of a streamed response may wait in memory for their reader: 512 KiB.
     public static let defaultBufferLimit = 512 << 10
 
-    /// How many bytes of a streamed response may wait in a temporary file for their reader, on Linux: 1 GiB.
-    public static let defaultSpoolLimit: Int64 = 1 << 30
+    #if canImport(FoundationNetworking)
+        /// How many bytes of a streamed response may wait for their reader past the buffer limit: 1 GiB in a temporary file on Linux,
+        /// 64 MiB in memory elsewhere.
+        public static let defaultSpoolLimit: Int64 = 1 << 30
+    #else
+        /// How many bytes of a streamed response may wait for their reader past the buffer limit: 1 GiB in a temporary file on Linux,
+        /// 64 MiB in memory elsewhere.
+        public static let defaultSpoolLimit: Int64 = 64 << 20
+    #endif
 
     private let session: Session
+    /// Why nothing can be sent.
+    private let problem: HTTPError?
     private let limits: BodyLimits
 
     /// Makes a transport with a session of its own.
@@ -61,13 +76,23 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - configuration: Copied; an ephemeral one by default. Its cookies, cache, credential storage and timeouts are
     ///     replaced: the client ends what takes too long, by cancelling.
     ///   - bufferLimit: How many bytes of a streamed response may wait in memory for their reader.
-    ///   - spoolLimit: How many more of them may wait in a temporary file, on Linux, where the sender can't be made to wait. A
-    ///     response that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. Without effect elsewhere.
+    ///   - spoolLimit: How many more of them may wait: in a temporary file on Linux, where the sender can't be made to wait; in memory
+    ///     elsewhere, where a session may go on delivering when it is asked to hold. A response that exceeds it fails with
+    ///     ``HTTPError/Code/bodyTooLarge``.
     public init(
         configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
         spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
     ) {
-        let own = (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
+        #if canImport(FoundationNetworking)
+            let isBackground = false
+        #else
+            // Its session would send from another process, and knows neither data tasks nor streamed bodies.
+            let isBackground = configuration.identifier != nil
+        #endif
+        problem =
+            isBackground
+            ? HTTPError(.unsupported, "A background configuration can't be used by this transport.", phase: .notSent) : nil
+        let own = isBackground ? .ephemeral : (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
         own.httpShouldSetCookies = false
         own.httpCookieAcceptPolicy = .never
         own.httpCookieStorage = nil
@@ -101,6 +126,7 @@ extension URLSessionTransport: ExchangeTransport {
     /// Sends one request; a buffered response comes with its body in memory.
     package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
+        if let problem { throw problem }
         if !options.isChecked { try request.checkSendable() }
         #if canImport(FoundationNetworking)
             let outgoing = try await OutgoingRequest(request).spooled()
@@ -110,4 +136,9 @@ extension URLSessionTransport: ExchangeTransport {
         let exchange = Exchange(request, options.delivery, outgoing, limits: limits)
         return try await exchange.response(startingWith: session.start)
     }
+}
+
+extension URLSessionTransport: CustomReflectable {
+    /// Shows the limits, not the session: its configuration may hold a proxy's password and header fields.
+    public var customMirror: Mirror { Mirror(self, children: ["bufferLimit": limits.memory, "spoolLimit": limits.spool]) }
 }

@@ -53,3 +53,10 @@ public struct BearerAuthenticator: Authenticator {
     /// Asks the closure.
     public func refresh(_ credential: String?) async throws -> String { try await provide(credential) }
 }
+
+extension BearerAuthenticator: CustomStringConvertible, CustomReflectable {
+    /// The scheme, without the token.
+    public var description: String { "Bearer" }
+    /// Shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -86,3 +86,12 @@ public struct OAuthAuthenticator: Authenticator {
 
     private static func fields(_ scope: String?) -> [(String, String)] { scope.map { [("scope", $0)] } ?? [] }
 }
+
+extension OAuthAuthenticator: CustomStringConvertible, CustomReflectable {
+    /// The endpoint without its secrets.
+    public var description: String { "OAuth by \(endpoint)" }
+    /// Shows how a token is obtained and where; of the store the name, since nobody knows what it shows.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["grant": grant, "endpoint": endpoint, "store": "\(type(of: store))"])
+    }
+}

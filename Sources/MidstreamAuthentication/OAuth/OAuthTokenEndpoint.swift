@@ -131,12 +131,22 @@ public struct OAuthTokenEndpoint: Sendable {
             return OAuthError(.malformedResponse, "The answer is no error as OAuth has them.", status: response.status)
         }
         let shown = { (text: String) in
-            secrets.filter { !$0.isEmpty }.reduce(text) { $0.replacingOccurrences(of: $1, with: HTTPHeaders.withheld) }
+            // Compared unit by unit: with a combining mark after it, a secret would otherwise pass for another text.
+            secrets.filter { !$0.isEmpty }.reduce(text) {
+                $0.replacingOccurrences(of: $1, with: HTTPHeaders.withheld, options: .literal)
+            }
         }
         return OAuthError(
             OAuthError.Code(rawValue: shown(answer.error)), answer.error_description.map(shown), uri: answer.error_uri.map(shown),
             status: response.status)
     }
+}
+
+extension OAuthTokenEndpoint: CustomStringConvertible, CustomReflectable {
+    /// The URL without its secrets, and the client.
+    public var description: String { "token endpoint \(URLText.redacted(url)) of \(client)" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["url": URLText.redacted(url), "client": client]) }
 }
 
 /// A number of seconds, which some servers send as a string.

@@ -30,3 +30,8 @@ public final class InMemoryTokenStore: TokenStore {
     /// Replaces the token.
     public func save(_ token: OAuthToken?) async throws { self.token.withLock { $0 = token } }
 }
+
+extension InMemoryTokenStore: CustomReflectable {
+    /// Shows nothing of the token.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

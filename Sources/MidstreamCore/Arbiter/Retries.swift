@@ -84,7 +84,7 @@ struct Retries {
     /// Whether a wait would end before the call's deadline.
     func allowsWaiting(_ delay: Duration) -> Bool {
         guard let deadline, let call else { return true }
-        return call.stopwatch.elapsed + delay < deadline
+        return call.stopwatch.elapsed + min(delay, .longest) < deadline
     }
 
     mutating func count() { made += 1 }

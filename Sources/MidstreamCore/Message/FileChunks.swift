@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Platform
 
 /// Reads a file in chunks of 128 KiB.
@@ -20,9 +21,17 @@ final class FileChunks {
 
     /// The size of a regular file; nil for anything else, and when there is none.
     static func length(ofFileAt path: String) -> Int64? {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int64(status.st_size)
+        #if canImport(Darwin)
+            // `stat` and its kin tell a file's dates as well, so that apps have to give a reason for calling them.
+            let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+            guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular else { return nil }
+            return attributes[.size] as? Int64
+        #else
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return Int64(status.st_size)
+        #endif
     }
 
     private func read() throws -> [UInt8]? {

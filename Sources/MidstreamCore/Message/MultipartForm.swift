@@ -61,6 +61,13 @@ public struct MultipartForm: Sendable {
     }
 }
 
+extension MultipartForm: CustomStringConvertible, CustomReflectable {
+    /// How many parts it has; never what is in them.
+    public var description: String { "form of \(parts.count) parts" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["form": description]) }
+}
+
 extension HTTPBody {
     /// A form with files. It can be sent again when each of its parts can.
     public static func multipart(_ form: MultipartForm) -> HTTPBody {

@@ -4,6 +4,9 @@ extension Duration {
 
     /// Nanoseconds, as many as there is room for.
     package var wholeNanoseconds: Int64 {
+        // What has more seconds than an Int64 has no components.
+        guard self < .seconds(Int64.max) else { return .max }
+        guard self > .seconds(Int64.min) else { return .min }
         let (seconds, attoseconds) = components
         let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !isTooLarge else { return seconds < 0 ? .min : .max }

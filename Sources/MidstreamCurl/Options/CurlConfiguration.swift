@@ -1,4 +1,6 @@
 #if Curl && os(Linux)
+    internal import MidstreamCore
+
     extension CurlTransport {
         /// What a ``CurlTransport`` is made with. Every setting has a default, given with it.
         ///
@@ -147,6 +149,13 @@
         }
     }
 
+    extension CurlTransport: CustomStringConvertible, CustomReflectable {
+        /// The name alone.
+        public var description: String { "CurlTransport" }
+        /// Shows the configuration without its secrets, and nothing of what is under way.
+        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
+    }
+
     extension CurlTransport.Credentials: CustomStringConvertible, CustomReflectable {
         /// The user's name, without the password.
         public var description: String { "\(user):‹withheld›" }
@@ -174,9 +183,10 @@
         /// Shows no password.
         public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
 
-        private static func withoutUserInfo(_ url: String) -> Substring {
-            guard let at = url.lastIndex(of: "@") else { return url[...] }
-            return url[url.index(after: at)...]
+        /// In bytes, since an `@` with a combining mark after it is another character.
+        private static func withoutUserInfo(_ url: String) -> String {
+            guard let at = url.utf8.lastIndex(of: UInt8(ascii: "@")) else { return URLText.redacted(url) }
+            return URLText.redacted(String(url[url.utf8.index(after: at)...]))
         }
     }
 #endif

@@ -90,14 +90,14 @@ public struct AWSSignerV4: RequestSigner {
                 "AWS4-HMAC-SHA256 Credential=\(credentials.accessKeyID)/\(scope.text), "
                 + "SignedHeaders=\(message.signedHeaders), Signature=\(signature)"
         case .query(let expires):
-            let seconds = expires.components.seconds
-            guard 1...604_800 ~= seconds else {
+            // Compared before it is taken apart: a duration may have more seconds than there is room for.
+            guard .seconds(1)..<Duration.seconds(604_801) ~= expires else {
                 throw HTTPError(
                     .invalidRequest, "A presigned URL is good for 1 s to 7 days, not for \(expires).", phase: .notSent)
             }
             // S3 promises not to look at the body behind a presigned URL; the other services do.
             message.payloadHash = isS3 ? CanonicalRequest.unsignedPayload : try await payloadHash(of: request)
-            message.addPresigning(credentials, scope, seconds: seconds)
+            message.addPresigning(credentials, scope, seconds: expires.components.seconds)
             let signature = try scope.signature(of: message, secret: credentials.secretAccessKey)
             message.query.append(("X-Amz-Signature", signature))
         }

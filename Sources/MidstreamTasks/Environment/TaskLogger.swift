@@ -13,7 +13,8 @@ public struct TaskLogger: Sendable {
 
     /// Writes to standard error, a line for each message. The default.
     public static let console = TaskLogger { message in
-        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        // The form that throws: the other one raises an exception, which ends the process, when nobody reads any more.
+        try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
     }
 
     /// Writes nothing.

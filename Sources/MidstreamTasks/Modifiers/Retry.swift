@@ -45,7 +45,7 @@ extension Modifiers {
                     guard retry <= limit, !(error is CancellationError), condition(error) else { throw error }
                 }
                 let delay = delay(retry)
-                if delay > .zero { try await clock.sleep(for: delay) } else { try Task.checkCancellation() }
+                if delay > .zero { try await clock.pause(for: delay) } else { try Task.checkCancellation() }
                 retry += 1
             }
         }

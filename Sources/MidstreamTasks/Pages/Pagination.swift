@@ -72,7 +72,8 @@ public struct Pagination: Sendable {
     ) -> Pagination {
         Pagination(first: { $0.settingQuery(parameter, "\(start)") }) { first, response, page in
             if let isLast { guard try await !isLast(response) else { return nil } }
-            return isLast == nil && response.isEmptyPage ? nil : first.settingQuery(parameter, "\(start + page)")
+            let (number, isPastEnd) = start.addingReportingOverflow(page)
+            return isPastEnd || isLast == nil && response.isEmptyPage ? nil : first.settingQuery(parameter, "\(number)")
         }
     }
 

@@ -49,7 +49,7 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
                 guard let next = waiting.popFirst() else { return }
                 group.addTask { (next.key, await Self.outcome(of: next.task)) }
             }
-            for _ in 0..<concurrency { start() }
+            for _ in 0..<min(concurrency, tasks.count) { start() }
             while let (key, result) = await group.next() {
                 results[key] = result
                 if failsFast, case .failure = result { group.cancelAll() }

@@ -20,26 +20,39 @@
 
         /// Gives the subscriber a subscription of its own.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
-            subscriber.receive(subscription: TaskSubscription(task, subscriber))
+            subscriber.receive(
+                subscription: TaskSubscription(task) { result in
+                    switch result {
+                    case .success(let value):
+                        _ = subscriber.receive(value)
+                        subscriber.receive(completion: .finished)
+                    case .failure(let error):
+                        subscriber.receive(completion: .failure(error))
+                    }
+                })
         }
     }
 
     /// One subscriber's call of a task.
     ///
-    /// - Invariant: `@unchecked Sendable` is sound because `state` is reached only under its lock, and the subscriber, which needn't
-    ///   be `Sendable`, is taken out of it at most once and then called by that one task alone.
-    private final class TaskSubscription<S: Subscriber>: Subscription, @unchecked Sendable
-    where S.Input: Sendable, S.Failure == any Error {
+    /// It knows the subscriber as a closure, since neither that nor its type need be `Sendable`, and the work of a task may capture
+    /// no other types.
+    ///
+    /// - Invariant: `@unchecked Sendable` is sound because `state` is reached only under its lock, and the subscriber's closure is
+    ///   taken out of it at most once and then called by that one task alone.
+    private final class TaskSubscription<Output: Sendable>: Subscription, @unchecked Sendable {
+        private typealias Subscriber = (Result<Output, any Error>) -> Void
+
         private struct State {
-            var subscriber: S?
+            var subscriber: Subscriber?
             var work: Task<Void, Never>?
             var isCancelled = false
         }
 
-        private let task: AnyRequestTask<S.Input>
+        private let task: AnyRequestTask<Output>
         private let state = Locked(State())
 
-        init(_ task: AnyRequestTask<S.Input>, _ subscriber: S) {
+        init(_ task: AnyRequestTask<Output>, _ subscriber: @escaping (Result<Output, any Error>) -> Void) {
             self.task = task
             state.withLock { $0.subscriber = subscriber }
         }
@@ -62,17 +75,12 @@
         }
 
         private func run() async {
-            do {
-                let value = try await task.result()
-                guard let subscriber = takeSubscriber() else { return }
-                _ = subscriber.receive(value)
-                subscriber.receive(completion: .finished)
-            } catch {
-                takeSubscriber()?.receive(completion: .failure(error))
-            }
+            let result: Result<Output, any Error>
+            do { result = .success(try await task.result()) } catch { result = .failure(error) }
+            takeSubscriber()?(result)
         }
 
-        private func takeSubscriber() -> S? {
+        private func takeSubscriber() -> Subscriber? {
             state.withLock { state in
                 defer { state.subscriber = nil }
                 return state.subscriber

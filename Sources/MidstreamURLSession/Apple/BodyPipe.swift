@@ -16,6 +16,9 @@
         private var offset = 0
         private var writer: CheckedContinuation<Bool, Never>?
         private var isOver = false
+        /// The stream doesn't keep its delegate alive, and would tell one that is gone of an event that comes late. ``finish()`` or
+        /// ``abort()`` ends this, and one of them is called for each body.
+        private var selfWhileAttached: BodyPipe?
 
         override init() {
             var input: InputStream?
@@ -25,6 +28,7 @@
             self.input = input ?? InputStream(data: Data())
             self.output = output ?? OutputStream.toMemory()
             super.init()
+            selfWhileAttached = self
             self.output.delegate = self
             CFWriteStreamSetDispatchQueue(self.output as CFWriteStream, queue)
             self.output.open()
@@ -47,9 +51,9 @@
             }
         }
 
-        /// The end of the body.
+        /// The end of the body, unless the writing was stopped.
         func finish() {
-            queue.async { self.shut() }
+            queue.async { if !self.isOver { self.shut() } }
         }
 
         /// Stops writing. The stream is closed only when it is released, after the task was cancelled, so that what was sent
@@ -57,11 +61,19 @@
         func abort() {
             queue.async {
                 self.isOver = true
+                self.detach()
                 self.settle(false)
             }
         }
 
         deinit { if output.streamStatus != .closed { output.close() } }
+
+        /// Ends the events. On the queue, so that none is being delivered meanwhile.
+        private func detach() {
+            output.delegate = nil
+            CFWriteStreamSetDispatchQueue(output as CFWriteStream, nil)
+            selfWhileAttached = nil
+        }
 
         func stream(_ stream: Stream, handle event: Stream.Event) {
             switch event {
@@ -94,8 +106,7 @@
 
         private func shut() {
             isOver = true
-            output.delegate = nil
-            CFWriteStreamSetDispatchQueue(output as CFWriteStream, nil)
+            detach()
             output.close()
         }
     }

@@ -48,6 +48,8 @@
                 if let length, count > length { throw wrongLength(length) }
                 guard await pipe.write(chunk) else { return false }
             }
+            // A stream may end early because the task was cancelled.
+            try Task.checkCancellation()
             if let length, count < length { throw wrongLength(length) }
             return true
         }

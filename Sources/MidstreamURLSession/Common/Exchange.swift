@@ -31,6 +31,7 @@ final class Exchange: Sendable {
         var metrics = TransportMetrics()
         var version = HTTPVersion.http1_1
         var task: URLSessionTask?
+        /// Ends the reading of the request's body; keeps its stream open.
         var stopUpload: (@Sendable () -> Void)?
     }
 
@@ -66,7 +67,7 @@ final class Exchange: Sendable {
 
     /// Ends the exchange with an error, unless it has ended; whoever waits gets the error now, not when the session has obeyed.
     func giveUp(_ error: any Error) {
-        if let task = end(with: .failure(error)) { Self.cancel(task) }
+        end(with: .failure(error), cancelsTask: true)
     }
 
     private static func cancel(_ task: URLSessionTask) {
@@ -74,13 +75,14 @@ final class Exchange: Sendable {
             // It waits for the session's queue, and that may be busy with a name lookup, or be the one that this runs on.
             DispatchQueue.global().async { task.cancel() }
         #else
+            // A suspended one may not report its end.
+            if task.state == .suspended { task.resume() }
             task.cancel()
         #endif
     }
 
-    /// Settles the outcome and resumes whoever waits. Gives the task, if this call was the one that ended the exchange.
-    @discardableResult
-    private func end(with outcome: Result<Void, any Error>, keepsReceived: Bool = false) -> URLSessionTask? {
+    /// Settles the outcome and resumes whoever waits, if this call is the one that ends the exchange.
+    private func end(with outcome: Result<Void, any Error>, keepsReceived: Bool = false, cancelsTask: Bool = false) {
         var (waiter, reader): (CheckedContinuation<Void, Never>?, CheckedContinuation<Void, any Error>?)
         var (task, stopUpload): (URLSessionTask?, (@Sendable () -> Void)?)
         state.withLock { state in
@@ -91,12 +93,14 @@ final class Exchange: Sendable {
             swap(&waiter, &state.waiter)
             swap(&reader, &state.reader)
             swap(&task, &state.task)
-            swap(&stopUpload, &state.stopUpload)
+            stopUpload = state.stopUpload
         }
         waiter?.resume()
         reader?.resume()
+        // First, so that a body that is cut off doesn't come to an end that makes it pass for whole. For the same reason the upload
+        // is kept until the session is done with the task.
+        if cancelsTask, let task { Self.cancel(task) }
         stopUpload?()
-        return task
     }
 }
 
@@ -252,9 +256,14 @@ extension Exchange {
         }
     #else
         /// Suspends the task when enough is waiting. With the lock held, so that a suspension and its end can't overtake each
-        /// other; neither waits for anything.
+        /// other; neither waits for anything. The session may go on delivering, so there is an end to what is kept.
         private func keep(_ chunk: [UInt8], _ state: inout State) -> HTTPError? {
             state.buffer.append(chunk)
+            guard Int64(state.buffer.byteCount) - Int64(limits.memory) <= limits.spool else {
+                return HTTPError(
+                    .bodyTooLarge, "More than \(limits.spool) bytes of the body wait for their reader.", request: request,
+                    phase: .answered)
+            }
             if state.buffer.byteCount > limits.memory, !state.isSuspended {
                 state.isSuspended = true
                 state.task?.suspend()
@@ -273,7 +282,9 @@ extension Exchange {
             }
             // The previous one, or this one when the exchange has ended.
             stop?()
-            if !isOver { upload.start() }
+            // An end of the stream would pass for that of the body.
+            guard !isOver else { return nil }
+            upload.start()
             return upload.stream
         }
 
@@ -292,7 +303,12 @@ extension Exchange {
 
     /// The session is done with the task.
     func complete(_ error: (any Error)?, head: URLResponse?) {
-        let hasHead = state.withLock { $0.head != nil }
+        var stopUpload: (@Sendable () -> Void)?
+        let hasHead = state.withLock { state in
+            swap(&stopUpload, &state.stopUpload)
+            return state.head != nil
+        }
+        defer { stopUpload?() }
         if let error {
             // What came before can still be read, and the error comes after it.
             end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)), keepsReceived: true)

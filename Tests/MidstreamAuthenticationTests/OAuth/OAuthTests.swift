@@ -164,7 +164,8 @@ import Testing
             .init(
                 status: .badRequest,
                 body: .json(
-                    text: #"{"error":"invalid_grant","error_description":"token r0 revoked","error_uri":"https://a.example/e"}"#))
+                    text: #"{"error":"invalid_grant","error_description":"r0 and r0\u0301 revoked","#
+                        + #""error_uri":"https://a.example/e"}"#))
         )
         let store = InMemoryTokenStore(OAuthToken(accessToken: "dead", refreshToken: "r0", expires: .distantPast))
         let client = client(service, OAuthAuthenticator(.refreshToken(), from: endpoint(service), store: store))
@@ -173,7 +174,7 @@ import Testing
         #expect(refusal.code == .invalidGrant)
         #expect(refusal.status == .badRequest)
         #expect(refusal.uri == "https://a.example/e")
-        #expect(refusal.message == "token ‹withheld› revoked")
+        #expect(refusal.message == "‹withheld› and ‹withheld›\u{301} revoked")
         #expect(service.server.requestCount == 1)
     }
 

@@ -47,7 +47,7 @@ final class RetryLedger: Sendable {
         // Neither the sum nor the conversion can overflow, whatever the budget says.
         let share = min(max(0, budget.share), 1e6)
         let allowed = Double(max(0, budget.reserve)) + (Double(calls) * share).rounded(.down)
-        return max(0, Int(min(allowed, 1e15)) - retries)
+        return max(0, Int(min(allowed, Double(Int.max / 2))) - retries)
     }
 
     /// Calls `body` with the slots of the window, the present one last.

@@ -13,8 +13,10 @@ enum Backoff: Sendable {
     func delay(beforeRetry retry: Int, previous: Duration?, random: () -> Double) -> Duration {
         switch self {
         case .constant(let delay):
-            return max(.zero, delay)
-        case .exponential(let base, let multiplier, let cap, let jitter):
+            return max(.zero, min(delay, .largest))
+        case .exponential(let givenBase, let multiplier, let givenCap, let jitter):
+            // Longer ones could overflow where they are multiplied or added up.
+            let (base, cap) = (min(max(.zero, givenBase), .largest), min(max(.zero, givenCap), .largest))
             if jitter == .decorrelated {
                 let ceiling = max(base, (previous ?? base) * 3)
                 return min(cap, base + (ceiling - base) * random())
@@ -23,8 +25,9 @@ enum Backoff: Sendable {
             // Growing stops at the cap, so that a large number of retries can't overflow.
             for _ in 1..<max(1, retry) where delay < cap && delay > .zero { delay = delay.times(multiplier, atMost: cap) }
             return max(.zero, jitter == .full ? delay * random() : delay)
-        case .fibonacci(let unit, let cap):
-            var (delay, next) = (max(.zero, unit), max(.zero, unit))
+        case .fibonacci(let unit, let givenCap):
+            let cap = min(givenCap, .largest)
+            var (delay, next) = (min(max(.zero, unit), .largest), min(max(.zero, unit), .largest))
             for _ in 1..<max(1, retry) where delay < cap { (delay, next) = (next, delay + next) }
             return max(.zero, min(delay, cap))
         }
@@ -32,6 +35,9 @@ enum Backoff: Sendable {
 }
 
 extension Duration {
+    /// Can be multiplied and added up a few times, as a longer one can't.
+    fileprivate static let largest = Duration.seconds(Int64.max)
+
     /// The product, or the limit where the product is more, or no number at all.
     fileprivate func times(_ factor: Double, atMost limit: Duration) -> Duration {
         let seconds = self / .seconds(1) * factor
