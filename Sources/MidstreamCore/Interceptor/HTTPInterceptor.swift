@@ -19,7 +19,7 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// - What it returns belongs to the interceptor. Hand one response on, and close the body of each other one
     ///   (``HTTPBody/close()``) or read it to its end: until then it holds its connection. Several may be open at once.
     /// - An interceptor that throws after it got a response closes that. When a response's body is replaced, the new one should close
-    ///   the old one with itself.
+    ///   the old one with itself, as ``HTTPBody/observedOnArrival(onChunk:onEnd:)`` and ``HTTPBody/mapChunks(length:_:)`` do.
     /// - Requests and responses are values and may be kept, also beyond the call; sent again, a request is a new one.
     /// - Cancelling the task cancels what `next` waits for, which then throws `CancellationError`. Pass that on as it is. Work that
     ///   the interceptor starts in tasks of its own is its own to cancel.

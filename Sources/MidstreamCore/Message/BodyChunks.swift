@@ -61,13 +61,24 @@ struct ChunkIterator {
 
 /// Chunks that are made anew each time they are read.
 final class FreshChunks: Sendable {
-    let length: Int64?
+    private let known: Int64?
+    private let original: HTTPBody?
     let make: @Sendable () -> ChunkIterator
 
     init(length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
-        self.length = length
+        known = length
+        original = nil
         self.make = make
     }
+
+    /// As many bytes as another body has; asked each time, since a file may grow until it is sent.
+    init(lengthOf original: HTTPBody, _ make: @escaping @Sendable () -> ChunkIterator) {
+        known = nil
+        self.original = original
+        self.make = make
+    }
+
+    var length: Int64? { original?.length ?? known }
 }
 
 /// Chunks that are arriving.
@@ -85,14 +96,17 @@ final class IncomingChunks: Sendable {
 final class OnceChunks: Sendable {
     let length: Int64?
     private let claimed = Locked(false)
+    private let original: HTTPBody?
     private let make: @Sendable () -> ChunkIterator
 
-    init(length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
+    /// - Parameter original: The body that is read when this one is; read before, it leaves nothing to this one.
+    init(of original: HTTPBody? = nil, length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
         self.length = length
+        self.original = original
         self.make = make
     }
 
-    var isClaimed: Bool { claimed.withLock { $0 } }
+    var isClaimed: Bool { claimed.withLock { $0 } || original?.isSpent == true }
 
     func claim() -> ChunkIterator {
         let isFirst = claimed.withLock { claimed in

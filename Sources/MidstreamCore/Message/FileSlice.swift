@@ -1,0 +1,100 @@
+public import Foundation
+internal import Platform
+
+extension HTTPBody {
+    /// A part of a file, read in chunks while it is sent; replayable, its length known without looking at the file.
+    ///
+    /// The file is opened for each reading and closed after it. An empty range is no body, and the file isn't looked at.
+    ///
+    /// - Parameters:
+    ///   - url: Where the file is.
+    ///   - range: The bytes from the file's beginning, the upper bound excluded. A file that ends before it, or can't be read, makes sending
+    ///     fail with ``HTTPError/Code/bodyUnreadable``, as does a negative bound.
+    public static func file(_ url: URL, range: Range<Int64>) -> HTTPBody {
+        let path = url.path
+        return slice(range) { try OpenFile(path: path) }
+    }
+
+    /// A part of a file that is open already, and stays so while the body is kept. Its path may be gone meanwhile. Any number of readings
+    /// at once don't disturb each other.
+    package static func file(_ file: OpenFile, range: Range<Int64>) -> HTTPBody { slice(range) { file } }
+
+    private static func slice(_ range: Range<Int64>, open: @escaping @Sendable () throws -> OpenFile) -> HTTPBody {
+        if range.isEmpty { return .empty }
+        guard range.lowerBound >= 0 else {
+            let chunks = FreshChunks(length: nil) {
+                .failing(HTTPError(.bodyUnreadable, "A file has no bytes before its beginning, as in \(range)."))
+            }
+            return HTTPBody(.stream(chunks))
+        }
+        let length = range.upperBound - range.lowerBound
+        return HTTPBody(.stream(FreshChunks(length: length) { slice(range, open) }))
+    }
+
+    private static func slice(_ range: Range<Int64>, _ open: @escaping @Sendable () throws -> OpenFile) -> ChunkIterator {
+        var opened: OpenFile?
+        var offset = range.lowerBound
+        return ChunkIterator {
+            guard offset < range.upperBound else {
+                // Not kept open by an iterator that outlives its end.
+                opened = nil
+                return nil
+            }
+            let file = try opened ?? open()
+            opened = file
+            let chunk = try file.read(at: offset, upTo: Int(Swift.min(range.upperBound - offset, Int64(OpenFile.chunkSize))))
+            guard !chunk.isEmpty else {
+                throw HTTPError(
+                    .bodyUnreadable, "The file \(file.name) ends after \(offset) bytes, within the range \(range) that is sent.")
+            }
+            offset += Int64(chunk.count)
+            return chunk
+        }
+    }
+}
+
+/// A file that is open for reading, and closed when nobody needs it any more.
+///
+/// It has no position: each read says where, so that any number of readers share it.
+package final class OpenFile: Sendable {
+    /// 128 KiB, as much as ``FileChunks`` reads at once.
+    static let chunkSize = 128 << 10
+
+    /// What errors call it.
+    let name: String
+    private let descriptor: Int32
+
+    /// Opens a file.
+    ///
+    /// - Throws: ``HTTPError/Code/bodyUnreadable``.
+    package convenience init(path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure("open", path) }
+        self.init(descriptor: descriptor, name: path)
+    }
+
+    /// Takes over a descriptor that can be read at any offset, and closes it.
+    package init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    deinit { System.close(descriptor) }
+
+    /// The bytes from an offset, as many as the system gives at once; none at the end.
+    func read(at offset: Int64, upTo count: Int) throws -> [UInt8] {
+        var result = 0
+        let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, count in
+            repeat {
+                result = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            } while result < 0 && errno == EINTR
+            count = max(0, result)
+        }
+        guard result >= 0 else { throw Self.failure("read", name) }
+        return chunk
+    }
+
+    private static func failure(_ what: String, _ name: String) -> HTTPError {
+        HTTPError(.bodyUnreadable, "Can't \(what) the file \(name): \(String(cString: strerror(errno))).")
+    }
+}

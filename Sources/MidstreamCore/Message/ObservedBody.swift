@@ -1,0 +1,113 @@
+internal import Interception
+
+extension HTTPBody {
+    /// How one reading of a body ended.
+    public enum End: Sendable {
+        /// It was read to its end. The fields after the body and the measurements are those of a body that was arriving; nil for
+        /// any other, and when its transport knows none.
+        case complete(trailers: HTTPHeaders?, metrics: TransportMetrics?)
+        /// Reading threw; `CancellationError` when the task that read was cancelled.
+        case failed(any Error)
+        /// ``HTTPBody/close()`` gave up what was still to come.
+        case closed
+        /// Nobody can read on: the body, or the iterator over it, was released unread or half-read.
+        case released
+    }
+
+    /// What is told of one reading of a body.
+    package struct Observer: Sendable {
+        let onChunk: @Sendable ([UInt8]) -> Void
+        let onEnd: @Sendable (End) -> Void
+
+        package init(
+            onChunk: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable (End) -> Void = { _ in }
+        ) {
+            self.onChunk = onChunk
+            self.onEnd = onEnd
+        }
+    }
+
+    /// The same body, whose chunks and end are told as it is read.
+    ///
+    /// Length, media type and replayability stay as they are, and closing it closes this one. For a body in memory it is a stream,
+    /// whose ``bytes`` are nil, since whoever takes the bytes wouldn't be noticed; ``observedOnArrival(onChunk:onEnd:)`` is for a
+    /// response, which others expect to find in memory. A body of no bytes in memory stays as it is: its end is told before this returns, and never again.
+    ///
+    /// The end is told exactly once for each reading. A body that can be read once has one, which begins now: it ends as `released`
+    /// if nobody ever reads it. One that is replayable has as many as it is iterated, and none when it isn't.
+    ///
+    /// A reading that is cancelled throws `CancellationError`, also when the sequence under it ends without a word, so that what was cut
+    /// never counts as complete.
+    ///
+    /// - Parameters:
+    ///   - onChunk: Called with each chunk, which is never empty, before the reader gets it; in the reader's task. The reader waits
+    ///     for it, so it should be quick. Not called after the end, nor while `onEnd` is.
+    ///   - onEnd: Called in the task that reads, or closes, or releases the body. Readings at the same time, as of a replayable body,
+    ///     tell at the same time.
+    public func observed(
+        onChunk: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable (End) -> Void
+    ) -> HTTPBody {
+        observed { Observer(onChunk: onChunk, onEnd: onEnd) }
+    }
+
+    /// The same body, told as it arrives: what is in memory has arrived and is told at once, as one chunk and its end, before this
+    /// returns; the body then stays in memory. Any other is ``observed(onChunk:onEnd:)``.
+    ///
+    /// For interceptors that handle responses, which are in memory or still arriving as the caller wants it. The end of a body in memory
+    /// is `complete` without trailers and metrics: they are the response's by then.
+    ///
+    /// - Parameters:
+    ///   - onChunk: Called with each chunk, which is never empty, before the reader gets it.
+    ///   - onEnd: Called exactly once for each reading, and once in all for a body in memory or arriving.
+    public func observedOnArrival(
+        onChunk: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable (End) -> Void
+    ) -> HTTPBody {
+        guard let bytes else { return observed(onChunk: onChunk, onEnd: onEnd) }
+        if !bytes.isEmpty { onChunk(bytes) }
+        onEnd(.complete(trailers: nil, metrics: nil))
+        return self
+    }
+
+    /// ``observed(onChunk:onEnd:)`` with an observer for each reading, which can count or hash by itself.
+    package func observed(_ observer: @escaping @Sendable () -> Observer) -> HTTPBody {
+        if bytes?.isEmpty == true {
+            observer().onEnd(.complete(trailers: nil, metrics: nil))
+            return self
+        }
+        switch storage {
+        case .empty, .bytes, .file, .stream:
+            let chunks = FreshChunks(lengthOf: self) { BodyWatch(observer()).iterator(over: self) }
+            return HTTPBody(.stream(chunks), contentType: contentType)
+        case .once:
+            // Whoever reads takes the watch along: it ends with the reading, or with the body that nobody read.
+            let seat = Locked<BodyWatch?>(BodyWatch(observer()))
+            let chunks = OnceChunks(of: self, length: length) {
+                let watch = seat.withLock { seat in
+                    defer { seat = nil }
+                    return seat
+                }
+                return watch?.iterator(over: self) ?? .failing(.bodyNotReplayable())
+            }
+            return HTTPBody(.once(chunks), contentType: contentType)
+        case .incoming(let chunks):
+            let body = ObservedIncoming(chunks.source, BodyWatch(observer()))
+            return HTTPBody(.incoming(IncomingChunks(source: body, length: chunks.length)), contentType: contentType)
+        }
+    }
+
+    /// The body with other chunks: as replayable as it is, closed with it. No bytes in memory stay none.
+    func replacingChunks(
+        length: Int64?, contentType: String?, _ chunks: @escaping @Sendable (HTTPBody) -> ChunkIterator,
+        incoming: (any IncomingBody) -> any IncomingBody
+    ) -> HTTPBody {
+        if bytes?.isEmpty == true { return HTTPBody(.empty, contentType: contentType) }
+        switch storage {
+        case .empty, .bytes, .file, .stream:
+            return HTTPBody(.stream(FreshChunks(length: length) { chunks(self) }), contentType: contentType)
+        case .once: return HTTPBody(.once(OnceChunks(of: self, length: length) { chunks(self) }), contentType: contentType)
+        case .incoming(let arriving):
+            return HTTPBody(
+                .incoming(IncomingChunks(source: incoming(arriving.source), length: length)), contentType: contentType)
+        }
+    }
+}

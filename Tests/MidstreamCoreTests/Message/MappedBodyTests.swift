@@ -1,0 +1,88 @@
+import Interception
+import MidstreamCore
+import TestSupport
+import Testing
+
+@Suite("Mapped bodies")
+struct MappedBodyTests {
+    /// Doubles each byte.
+    private let double: @Sendable ([UInt8]) async throws -> [UInt8] = { $0.flatMap { [$0, $0] } }
+
+    @Test("chunks are transformed in each reading of a replayable body, whose length and media type are dropped")
+    func replayable() async throws {
+        let bodies = [HTTPBody.text("ab"), .stream(length: 2) { chunks("a", "b") }.withContentType("text/x")]
+        for body in bodies {
+            let mapped = body.mapChunks(double)
+            #expect(mapped.length == nil && mapped.contentType == nil && mapped.replayability == .replayable)
+            for _ in 1...2 { #expect(try await mapped.collect() == Array("aabb".utf8)) }
+        }
+        #expect(HTTPBody.text("ab").mapChunks(length: 4, double).length == 4)
+    }
+
+    @Test("no body stays none")
+    func empty() {
+        #expect(HTTPBody.text("").mapChunks(double).bytes == [])
+        #expect(HTTPBody.empty.mapChunks(length: 7, double).length == 0)
+    }
+
+    @Test("an empty result is skipped")
+    func emptyResult() async throws {
+        var read: [[UInt8]] = []
+        for try await chunk in HTTPBody.stream({ chunks("a", "b") }).mapChunks({ $0 == [97] ? [] : $0 }) { read.append(chunk) }
+        #expect(read == [[98]])
+    }
+
+    @Test("a body that can be read once still can")
+    func once() async throws {
+        let source = HTTPBody.once(chunks("a"))
+        let mapped = source.mapChunks(double)
+        #expect(mapped.replayability == .once && !mapped.isSpent)
+        #expect(try await mapped.collect() == [97, 97])
+        #expect(mapped.isSpent && source.isSpent)
+        #expect(await httpError { try await mapped.collect() }?.code == .bodyNotReplayable)
+    }
+
+    @Test("of an arriving body trailers, metrics and closing pass through")
+    func arriving() async throws {
+        let source = ArrivingBody([[1], [2]])
+        let mapped = HTTPBody.incoming(source, length: 2).mapChunks(double)
+        #expect(mapped.length == nil && mapped.replayability == .once && !mapped.isSpent)
+        #expect(try await mapped.collect() == [1, 1, 2, 2])
+        #expect(mapped.isSpent && mapped.incoming?.trailers?["X-Trailer"] == "end" && mapped.incoming?.metrics != nil)
+        mapped.close()
+        #expect(source.closings == 1)
+    }
+
+    @Test("what the transformation throws ends the reading for good, and closes what arrives")
+    func throwing() async {
+        let source = ArrivingBody([[1], [2]])
+        let fail: @Sendable ([UInt8]) async throws -> [UInt8] = { if $0 == [2] { throw Failure() } else { $0 } }
+        let mapped = HTTPBody.incoming(source).mapChunks(fail)
+        await #expect(throws: Failure()) { for try await _ in mapped {} }
+        #expect(source.closings == 1)
+        await #expect(throws: Failure()) { for try await _ in mapped {} }
+        var iterator = HTTPBody.bytes([2]).mapChunks(fail).makeAsyncIterator()
+        for _ in 1...2 {
+            do {
+                _ = try await iterator.next()
+                Issue.record("nothing was thrown")
+            } catch { #expect(error is Failure) }
+        }
+    }
+
+    @Test("cancelling the reader cancels the transformation")
+    func cancelling() async {
+        let source = ArrivingBody()
+        let begun = Locked(false)
+        let mapped = HTTPBody.incoming(source).mapChunks { chunk in
+            begun.withLock { $0 = true }
+            try await Task.sleep(for: .seconds(3600))
+            return chunk
+        }
+        let task = Task { try await mapped.collect() }
+        while !begun.withLock({ $0 }) { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(source.closings >= 1)
+    }
+}
