@@ -83,12 +83,7 @@ public final class URLSessionTransport: HTTPTransport {
         configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
         spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
     ) {
-        #if canImport(FoundationNetworking)
-            let isBackground = false
-        #else
-            // Its session would send from another process, and knows neither data tasks nor streamed bodies.
-            let isBackground = configuration.identifier != nil
-        #endif
+        let isBackground = Self.isBackground(configuration)
         problem =
             isBackground
             ? HTTPError(.unsupported, "A background configuration can't be used by this transport.", phase: .notSent) : nil
@@ -103,6 +98,15 @@ public final class URLSessionTransport: HTTPTransport {
         own.timeoutIntervalForResource = OutgoingRequest.never
         session = Session(own)
         limits = BodyLimits(memory: max(1, bufferLimit), spool: max(0, spoolLimit))
+    }
+
+    /// Whether a session with the configuration would send from another process, which knows neither data tasks nor streamed bodies.
+    private static func isBackground(_ configuration: URLSessionConfiguration) -> Bool {
+        #if canImport(FoundationNetworking)
+            false
+        #else
+            configuration.identifier != nil
+        #endif
     }
 
     /// Lets responses that are still arriving come to their end.
