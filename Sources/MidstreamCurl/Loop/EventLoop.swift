@@ -316,6 +316,7 @@
 
         private func release(_ transfer: Transfer, _ handle: EasyHandle, isClean: Bool) {
             curl_multi_remove_handle(multi, handle.curl)
+            if isClean { sockets.ended(transfer) }
             let place = transfer.end()
             if let last = active.popLast(), last !== transfer {
                 active[place] = last

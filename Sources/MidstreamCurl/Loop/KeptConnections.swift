@@ -23,22 +23,32 @@
             }
         }
 
-        /// Notes that curl waits for nothing on a socket any more.
+        /// Notes that curl waits for nothing on a socket any more. That alone doesn't make the connection idle: curl also stops
+        /// waiting while somebody has to go on before it does.
         ///
         /// - Parameter transfer: The one for which it did.
         mutating func rest(_ descriptor: Int32, _ transfer: Transfer?) {
             want(descriptor, 0)
             guard let transfer, transfer.head.isComplete else { return }
             if transfer.head.version == .http2 { entries[Int(descriptor)].isShared = true }
-            // Otherwise it is the reader, or the body, that has to go on before curl does.
-            entries[Int(descriptor)].isIdle = !transfer.isPaused
+            entries[Int(descriptor)].lastUser = ObjectIdentifier(transfer)
+            transfer.descriptor = descriptor
+        }
+
+        /// Notes that curl has ended a transfer as it should: the connection is idle, unless another has begun on it.
+        mutating func ended(_ transfer: Transfer) {
+            guard let descriptor = transfer.descriptor, entries[Int(descriptor)].lastUser == ObjectIdentifier(transfer) else {
+                return
+            }
+            entries[Int(descriptor)].isIdle = true
+            entries[Int(descriptor)].lastUser = nil
         }
 
         /// Notes that a connection is about to be used, and looks at it when it is a kept one.
         ///
         /// - Returns: Whether something has come on it meanwhile. It is buried then: sending fails, and curl tries the next one.
         mutating func take(isNew: Bool, localPort: Int32, ends: Ends) -> Bool {
-            // A unix domain socket has no port, and is looked at by epoll alone.
+            // A unix domain socket has no port to be known by.
             guard localPort > 0 else { return false }
             if isNew {
                 if let descriptor = takeNewest(localPort) {
@@ -48,15 +58,19 @@
                 return false
             }
             // Epoll may not have been asked since it came.
-            guard let descriptor = byEnds[ends], mustBeSilent(descriptor), ccurl_is_silent(descriptor) == 0 else { return false }
-            bury(descriptor)
-            return true
+            guard let descriptor = byEnds[ends] else { return false }
+            let isUsable = !mustBeSilent(descriptor) || ccurl_is_silent(descriptor) != 0
+            // Curl needn't say so: an answer that comes at once is paused before curl has waited for it.
+            entries[Int(descriptor)].isIdle = false
+            entries[Int(descriptor)].lastUser = nil
+            if !isUsable { bury(descriptor) }
+            return !isUsable
         }
 
-        /// Whether nobody uses the connection, so that nothing may come on it.
+        /// Whether nobody uses the connection, so that nothing may come on it. Known only of one of which ``take`` is told.
         func mustBeSilent(_ descriptor: Int32) -> Bool {
             let entry = entries[Int(descriptor)]
-            return entry.isCurls && entry.isIdle && !entry.isShared
+            return entry.ends != nil && entry.isIdle && !entry.isShared
         }
 
         /// The one socket with a port among those that haven't been used before; nil when there is none, or several that go to

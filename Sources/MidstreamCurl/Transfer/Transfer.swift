@@ -40,6 +40,9 @@
         private(set) var resends = 0
         private(set) var isSendingPaused = false
 
+        /// The socket that curl has last stopped waiting for on its behalf; nil before the first.
+        var descriptor: Int32?
+
         // The response's way in.
         var head = HeadReader()
         var headers = HTTPHeaders()
@@ -137,9 +140,6 @@
             unpause()
             loop.expectDeadline(of: self)
         }
-
-        /// Whether curl waits for this side, in one direction or both.
-        var isPaused: Bool { isReceivingPaused || isSendingPaused }
 
         private func unpause() {
             guard let handle else { return }
