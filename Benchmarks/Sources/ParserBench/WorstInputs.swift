@@ -67,6 +67,7 @@ enum WorstInputs {
             ]
         ),
         (.multipart, [.init("\""), .init("\r\n"), .init("ü")]),
+        (.publicKey, [.init("0\0"), .init("0")]),
         (
             .redaction,
             [

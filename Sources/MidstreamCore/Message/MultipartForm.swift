@@ -44,7 +44,7 @@ public struct MultipartForm: Sendable {
         var head = "Content-Disposition: form-data; name=\"\(name.quotedInForm)\""
         if let fileName { head += "; filename=\"\(fileName.quotedInForm)\"" }
         if let type = contentType ?? content.contentType {
-            head += "\r\nContent-Type: \(String(type.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))"
+            head += "\r\nContent-Type: \(type.withoutControls)"
         }
         parts.append(Part(head: Array("--\(boundary)\r\n\(head)\r\n\r\n".utf8), content: content))
     }
@@ -107,15 +107,13 @@ private enum MultipartChunks {
 extension String {
     /// The text as it may stand between quotes in a part's head (WHATWG HTML, multipart/form-data encoding algorithm).
     fileprivate var quotedInForm: String {
-        var quoted = ""
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "%22"
-            case "\r": quoted += "%0D"
-            case "\n": quoted += "%0A"
-            default: quoted.unicodeScalars.append(scalar)
-            }
+        self[...].withBytes { $0.percentEncoded(exceptFor: .quotedInForm, others: true) } ?? self
+    }
+
+    fileprivate var withoutControls: String {
+        let isControl = { (byte: UInt8) in byte < 32 || byte == 127 }
+        return self[...].withBytes { bytes in
+            bytes.contains(where: isControl) ? String(decoding: bytes.filter { !isControl($0) }, as: UTF8.self) : self
         }
-        return quoted
     }
 }
