@@ -86,7 +86,7 @@
                 do {
                     try await feed(transfer)
                 } catch {
-                    transfer.loop.post(.failSending(transfer, error))
+                    transfer.loop.post(.fail(transfer, error))
                 }
             }
             let isStopped = state.withLock { state in
