@@ -8,6 +8,7 @@ let package = Package(
         .executable(name: "curl-baseline", targets: ["CurlBaseline"]),
         .executable(name: "midstream-bench", targets: ["MidstreamBench"]),
         .executable(name: "parser-bench", targets: ["ParserBench"]),
+        .executable(name: "bomb-bench", targets: ["BombBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
     dependencies: [.package(name: "Midstream", path: ".."), .package(name: "Fuzz", path: "../Tests/Fuzz")],
@@ -25,6 +26,8 @@ let package = Package(
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]),
+        // What others notice of a body that grows by decoding.
+        .executableTarget(name: "BombBench", dependencies: [.product(name: "Midstream", package: "Midstream")]),
         // What the parsers of foreign text cost at worst. Needs -enable-testing, since they are internal.
         .executableTarget(name: "ParserBench", dependencies: [.product(name: "ForeignText", package: "Fuzz")]),
     ],
