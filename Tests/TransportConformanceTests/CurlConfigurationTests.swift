@@ -185,6 +185,15 @@
             await expectError(.tls, .notSent) { try await client.send(HTTPRequest(origin + "/hello")) }
         }
 
+        @Test func aClientCertificateMayBePKCS12() async throws {
+            let origin = try #require(Nginx.mutualTLS)
+            let file = try #require(Nginx.clientPKCS12)
+            let certificate = TLSConfiguration.ClientCertificate(pkcs12: file, password: Nginx.clientPassword)
+            try await expectHello(origin + "/hello", by: client { $0.tls.clientCertificate = certificate })
+            let locked = client { $0.tls.clientCertificate = .init(pkcs12: file, password: "wrong") }
+            await expectError(.tls, .notSent) { try await locked.send(HTTPRequest(origin + "/hello")) }
+        }
+
         // MARK: Ways to the server
 
         @Test func aUnixSocketIsReached() async throws {

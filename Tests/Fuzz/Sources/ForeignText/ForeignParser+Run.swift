@@ -26,6 +26,7 @@ extension ForeignParser {
         case .multipart:
             var form = MultipartForm(boundary: "b")
             form.add(text, content: .bytes([]), fileName: text, contentType: text)
+        case .publicKey: _ = PublicKeyInfo.bytes(ofCertificate: bytes)
         case .redaction: _ = URLText.redacted(text)
         case .request: readRequests(bytes)
         case .requestHead: _ = try? RequestHead(bytes[...])
@@ -40,9 +41,16 @@ extension ForeignParser {
 
     private func readFields(_ bytes: [UInt8]) {
         var buffer = HTTPHeaders.FieldBuffer()
-        for line in bytes.split(separator: 10) { line.withUnsafeBytes { buffer.append(line: $0) } }
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                if end > start { buffer.append(line: UnsafeRawBufferPointer(rebasing: bytes[start..<end])) }
+                start = end + 1
+            }
+        }
         var headers = HTTPHeaders(buffer)
-        for (name, _) in headers.prefix(5) { _ = headers[name] }
+        for name in Set(headers.prefix(5).map(\.name)) { _ = headers[name] }
         headers.remove(.contentLength)
         headers.remove(.contentEncoding)
     }

@@ -12,6 +12,7 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case link
     case location
     case multipart
+    case publicKey = "public-key"
     case redaction
     case request
     case requestHead = "request-head"
