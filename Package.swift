@@ -105,7 +105,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore", "TestSupport"],
+            name: "MidstreamURLSessionTests",
+            dependencies: ["MidstreamURLSession", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
         .testTarget(

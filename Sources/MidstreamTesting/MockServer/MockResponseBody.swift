@@ -55,10 +55,12 @@ extension MockServer.Response {
         /// - Parameter length: nil: without end, and chunked.
         public static func stream(length: Int?) -> Body { Body(.pattern(length: length.map { max(0, $0) })) }
 
-        /// Chunks that a test produces one by one, such as those of an `AsyncStream`, each sent when it comes; chunked. An
-        /// error that the sequence throws breaks off the response. The sequence is read for one response only.
+        /// Chunks that a test produces one by one, such as those of an `AsyncStream`, each sent when it comes; chunked, and, unless given,
+        /// with `Content-Type: application/octet-stream`: URLSession on Apple's platforms holds the first 512 bytes back of a body whose
+        /// type it may have to guess. An error that the sequence throws breaks off the response. The sequence is read for one
+        /// response only.
         public static func chunks<S: AsyncSequence & Sendable>(_ chunks: S) -> Body where S.Element == [UInt8] {
-            Body(.sequence(.once(chunks)))
+            Body(.sequence(.once(chunks)), contentType: "application/octet-stream")
         }
 
         /// Bytes whose end is the end of the connection (RFC 9112 §6.3, rule 8).
