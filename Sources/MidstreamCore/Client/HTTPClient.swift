@@ -65,7 +65,7 @@ public final class HTTPClient: Sendable {
     /// URLSession on Apple's platforms holds back the head and the first 512 bytes of a body that is `text/plain` or says no media type,
     /// until there are more or the body ends, to guess what it is. A server that sends little by little should name another type.
     ///
-    /// - Throws: As ``send(_:)`` does, up to the head.
+    /// - Throws: As ``send(_:)->HTTPResponse`` does, up to the head.
     public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await run(request, delivery: .streamed)
     }
