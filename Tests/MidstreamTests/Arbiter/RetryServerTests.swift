@@ -135,7 +135,7 @@ struct RetryServerTests {
             continuation.yield(Array("x".utf8))
             continuation.onTermination = { _ in close.finish() }
         }
-        server.enqueue(.init(status: 503, body: .chunks(endless)), .init(body: "fine"))
+        server.enqueue(.init(status: 503, body: .once(endless)), .init(body: "fine"))
         let client = bench.client(maxRetries: 1)
         let call = Task { try await client.stream(HTTPRequest("x")) }
         await bench.clock.waitForSleepers(1)
@@ -152,7 +152,7 @@ struct RetryServerTests {
             continuation.yield(Array("x".utf8))
             continuation.onTermination = { _ in close.finish() }
         }
-        server.enqueue(.init(status: carriedByError ? 500 : 200, body: .chunks(endless)))
+        server.enqueue(.init(status: carriedByError ? 500 : 200, body: .once(endless)))
         do {
             let response = try await bench.client().stream(HTTPRequest("x"))
             #expect(response.status == .ok)
