@@ -51,11 +51,14 @@ extension String {
     }
 
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
-    package var percentEncoded: String {
-        if utf8.allSatisfy(\.isUnreserved) { return self }
+    package var percentEncoded: String { percentEncoded { $0.isUnreserved } }
+
+    /// The text with some of its bytes percent-encoded.
+    func percentEncoded(keeping isPlain: (UInt8) -> Bool) -> String {
+        if utf8.allSatisfy(isPlain) { return self }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(3 * utf8.count)
-        for byte in utf8 { encoded.appendPercentEncoding(byte, unless: byte.isUnreserved) }
+        for byte in utf8 { encoded.appendPercentEncoding(byte, unless: isPlain(byte)) }
         return String(decoding: encoded, as: UTF8.self)
     }
 }
