@@ -40,7 +40,9 @@ public struct TraceParent: Sendable, Hashable {
             let spanID = Self.digits(bytes[36..<52]), Self.digits(bytes[53..<55]) != nil,
             bytes.count == 55 || version != "00" && bytes[55] == Self.dash
         else { return nil }
-        guard traceID.utf8.contains(where: { $0 != Self.zero }), spanID.utf8.contains(where: { $0 != Self.zero }) else { return nil }
+        guard traceID.utf8.contains(where: { $0 != Self.zero }), spanID.utf8.contains(where: { $0 != Self.zero }) else {
+            return nil
+        }
         self.traceID = traceID
         self.spanID = spanID
         isSampled = (bytes[54].hexadecimalValue ?? 0) & 1 == 1

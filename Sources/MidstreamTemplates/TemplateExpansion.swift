@@ -174,7 +174,8 @@ extension UInt8 {
     /// Whether it is unreserved or reserved (RFC 3986 §2.2, §2.3).
     fileprivate var isPlainInURI: Bool {
         switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "-._~:/?#[]@!$&'()*+,;=".utf8.contains(self)
         }
     }

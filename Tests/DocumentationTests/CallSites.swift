@@ -122,7 +122,8 @@ struct CallSites {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).film")
         defer { try? FileManager.default.removeItem(at: file) }
         let last = Locked<Double?>(nil)
-        try await client.get("film").progress(.download) { progress in last.withLock { $0 = progress.fraction } }.download(to: file)
+        try await client.get("film").progress(.download) { progress in last.withLock { $0 = progress.fraction } }.download(
+            to: file)
         #expect(last.withLock { $0 } == 1)
         last.withLock { $0 = nil }
         try await client.get("film").download(to: file) { progress in last.withLock { $0 = progress.fraction } }
@@ -134,14 +135,14 @@ struct CallSites {
         let token = "t"
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
             .logging
-            .traceparent
-            .cookies()
-            .apiKey("k", in: .query("key"))
-            .bearer { try await Self.fetch() }
-            .bearer { old in old ?? "" }
-            .bearer(token)
-            .basic(user: "u", password: "p")
-            .logging(at: .exchange) { _ in }
+                .traceparent
+                .cookies()
+                .apiKey("k", in: .query("key"))
+                .bearer { try await Self.fetch() }
+                .bearer { old in old ?? "" }
+                .bearer(token)
+                .basic(user: "u", password: "p")
+                .logging(at: .exchange) { _ in }
             ClosureRequestInterceptor("Language") { $0.headers[.acceptLanguage] = "en" }
         }
         #expect(client.pipeline.entries.count == 12)

@@ -51,9 +51,9 @@ struct ReadmeTests {
         let session = Session()
         let client = HTTPClient(baseURL: "https://api.example.com/v2") {
             .logging
-            .traceparent
-            .cookies()
-            .bearer { try await session.token() }
+                .traceparent
+                .cookies()
+                .bearer { try await session.token() }
         }
         _ = try await client.send(HTTPRequest("users/42"))
         #expect(server.requests.first?.headers[.authorization] == "Bearer t")

@@ -80,7 +80,7 @@ import Testing
         let stub = StubTransport(status: .ok)
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
             .basic(user: "Aladdin", password: password)
-            .apiKey(key, in: .query("key"))
+                .apiKey(key, in: .query("key"))
         }
         _ = try await client.send(HTTPRequest("/"))
         #expect(stub.requests[0].urlText == "https://api.example.com/?key=k")

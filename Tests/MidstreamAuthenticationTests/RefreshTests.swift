@@ -165,7 +165,8 @@ import Testing
             by: AuthenticationInterceptor(authenticator, credential: "old", clock: TestClock()), stub)
         for number in 0..<7 {
             #expect(try await client.send(HTTPRequest("/good")).status == .ok)
-            #expect(await code { try await client.send(HTTPRequest("/bad")) } == (number < 5 ? .unacceptableStatus : .authentication))
+            #expect(
+                await code { try await client.send(HTTPRequest("/bad")) } == (number < 5 ? .unacceptableStatus : .authentication))
         }
         #expect(authenticator.refreshes == 5)
     }

@@ -9,7 +9,8 @@ struct TraceParentTests {
     private static let text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     private func sent(_ count: Int = 1, _ change: (inout HTTPRequest) -> Void = { _ in }) async throws -> [HTTPHeaders] {
-        let replies: [StubTransport.Reply] = (1..<count).map { _ in .respond(.found, headers: [.location: "/again"]) } + [.respond(.ok)]
+        let replies: [StubTransport.Reply] =
+            (1..<count).map { _ in .respond(.found, headers: [.location: "/again"]) } + [.respond(.ok)]
         let stub = StubTransport(sequence: replies)
         var request = HTTPRequest("https://h/")
         change(&request)
@@ -34,7 +35,8 @@ struct TraceParentTests {
         arguments: [
             nil, "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
-            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.more",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.more",
             "00-00000000000000000000000000000000-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
             "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", "00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0x", "ä0-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0",

@@ -74,7 +74,7 @@ package final class CallDeadline: Sendable {
             group.cancelAll()
             do {
                 if let last = try await group.next(), let value = last, isTold { return value }
-            } catch where isTold && !(error is CancellationError) {
+            } catch  where isTold && !(error is CancellationError) {
                 throw error
             } catch {}
             throw HTTPError.deadlineExceeded(duration)

@@ -72,7 +72,8 @@ extension TypedRequest {
     /// A `POST`.
     @_disfavoredOverload
     public static func post(
-        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
+        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self,
+        decoder: (any BodyDecoder)? = nil
     ) -> Self {
         Self(HTTPRequest(.post, url.requestURL, body: body), decoder: decoder)
     }
@@ -80,7 +81,8 @@ extension TypedRequest {
     /// A `PUT`.
     @_disfavoredOverload
     public static func put(
-        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
+        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self,
+        decoder: (any BodyDecoder)? = nil
     ) -> Self {
         Self(HTTPRequest(.put, url.requestURL, body: body), decoder: decoder)
     }
@@ -88,7 +90,8 @@ extension TypedRequest {
     /// A `PATCH`.
     @_disfavoredOverload
     public static func patch(
-        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
+        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self,
+        decoder: (any BodyDecoder)? = nil
     ) -> Self {
         Self(HTTPRequest(.patch, url.requestURL, body: body), decoder: decoder)
     }

@@ -69,7 +69,7 @@ public struct ChainedResponseInterceptor: ResponseInterceptor {
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") {
 ///     .cookies()
-///     .bearer { try await session.token() }
+///         .bearer { try await session.token() }
 /// }
 /// ```
 public struct ChainedHTTPInterceptor: HTTPInterceptor {

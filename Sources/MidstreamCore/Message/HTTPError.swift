@@ -141,7 +141,8 @@ extension HTTPError {
     /// - Throws: ``Code/decoding`` when there is no response, its body isn't in memory as a whole, or isn't what was expected.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) throws -> Value {
         guard let response else {
-            throw HTTPError(.decoding, "There is no response to decode: \(message)", request: request, underlying: self, phase: phase)
+            throw HTTPError(
+                .decoding, "There is no response to decode: \(message)", request: request, underlying: self, phase: phase)
         }
         if let bodyShortfall {
             throw HTTPError(.decoding, bodyShortfall, request: request, response: response, underlying: self)
@@ -156,6 +157,7 @@ extension HTTPError {
         var error = self
         error.response = response
         error.bodyShortfall = shortfall
+        if let shortfall { error.message += " \(shortfall)" }
         // Behind "retries exhausted" stands the refusal of the same response.
         if let cause = underlying as? HTTPError, let other = cause.response, other.body.bytes == nil {
             error.underlying = cause.withResponse(response, shortfall: shortfall)

@@ -69,7 +69,8 @@ extension RequestURL: ExpressibleByStringInterpolation {
         /// Adds a value, percent-encoded.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             // What may be a host is checked when the request is sent; here it only mustn't end.
-            text += isInAuthority
+            text +=
+                isInAuthority
                 ? value.description.percentEncoded { !"/?#@\\".utf8.contains($0) } : value.description.percentEncoded
             ends.append(text.utf8.count)
             route += "{}"
@@ -99,7 +100,8 @@ extension RequestURL: ExpressibleByStringInterpolation {
                 let start = bytes[..<end].lastIndex(of: slash).map { $0 + 1 } ?? 0
                 let segment = bytes[start..<(bytes[end..<pathEnd].firstIndex(of: slash) ?? pathEnd)]
                 if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) {
-                    return "A value of the URL is “\(String(decoding: segment, as: UTF8.self))”, which isn't a name but a step in the path."
+                    let value = String(decoding: segment, as: UTF8.self)
+                    return "A value makes “\(value)” of a segment of the URL, which isn't a name but a step in the path."
                 }
             }
             return nil

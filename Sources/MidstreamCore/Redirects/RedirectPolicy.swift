@@ -59,7 +59,8 @@ extension RedirectPolicy: CustomStringConvertible {
         switch mode {
         case .refuse: "follows no redirects"
         case .custom: "asks a closure about redirects, up to \(limit)"
-        case .follow, .inherited: "follows up to \(limit) redirects" + (keepsHeaders ? " with the original headers inside the origin" : "")
+        case .follow, .inherited:
+            "follows up to \(limit) redirects" + (keepsHeaders ? " with the original headers inside the origin" : "")
         }
     }
 }

@@ -174,7 +174,7 @@
         /// The proxy's address, without user and password.
         public var description: String {
             switch self {
-            case .direct: "none"
+            case .direct: "direct"
             case .environment: "environment"
             case .http(let url, _, _): "http \(Self.withoutUserInfo(url))"
             case .socks5(let url, _, _): "socks5 \(Self.withoutUserInfo(url))"

@@ -26,7 +26,9 @@ extension DataTask {
 
     /// With one more query item, of a number, a truth value and the like; with none when the value is nil.
     @_disfavoredOverload
-    public func query(_ name: String, _ value: (some LosslessStringConvertible)?) -> DataTask { with { $0.addQuery(name, value) } }
+    public func query(_ name: String, _ value: (some LosslessStringConvertible)?) -> DataTask {
+        with { $0.addQuery(name, value) }
+    }
 
     /// With a bare name in the query.
     public func query(_ name: String) -> DataTask { with { $0.addQuery(name) } }
@@ -36,7 +38,9 @@ extension DataTask {
     /// ```swift
     /// client.get("posts").query(["page": 2, "drafts": true, "after": cursor])
     /// ```
-    public func query(_ items: KeyValuePairs<String, (any LosslessStringConvertible)?>) -> DataTask { with { $0.addQuery(items) } }
+    public func query(_ items: KeyValuePairs<String, (any LosslessStringConvertible)?>) -> DataTask {
+        with { $0.addQuery(items) }
+    }
 
     /// With a body.
     public func body(_ body: HTTPBody) -> DataTask { with { $0.body = body } }

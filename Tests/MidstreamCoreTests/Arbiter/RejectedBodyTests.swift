@@ -61,7 +61,10 @@ struct RejectedBodyTests {
     @Test func oneThatDoesNotEndTakesNoLongerThanTheAttempt() async throws {
         let clock = TestClock()
         let client = client(.notFound, clock: clock) {
-            .once(AsyncThrowingStream<[UInt8], any Error> { try await untilCancelled(); return nil })
+            .once(
+                AsyncThrowingStream<[UInt8], any Error> {
+                    try await untilCancelled(); return nil
+                })
         }
         async let failure = httpError { try await client.stream(HTTPRequest("/")) }
         await clock.waitForSleepers(1)
