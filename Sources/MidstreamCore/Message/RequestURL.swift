@@ -51,6 +51,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
     public struct Interpolation: StringInterpolationProtocol {
         fileprivate private(set) var text = ""
         fileprivate private(set) var route = ""
+        private var hasNil = false
         /// Where values ended, as places among the bytes of the text.
         private var ends: [Int] = []
 
@@ -76,6 +77,27 @@ extension RequestURL: ExpressibleByStringInterpolation {
             route += "{}"
         }
 
+        /// Adds a value, percent-encoded, or a text in its place when it is nil.
+        public mutating func appendInterpolation(
+            _ value: (some CustomStringConvertible)?, default text: @autoclosure () -> String
+        ) {
+            appendInterpolation(value?.description ?? text())
+        }
+
+        /// Adds a value that says nothing of how it is written, percent-encoded.
+        @_disfavoredOverload
+        public mutating func appendInterpolation<Value>(_ value: Value) { appendInterpolation(String(describing: value)) }
+
+        // Without these two, such a text would be taken for a `String`, and its values be sent as they are.
+
+        /// Adds what the optional holds. Sending a request whose URL has nil in it fails with ``HTTPError/Code/invalidRequest``.
+        @_disfavoredOverload
+        @available(*, deprecated, message: "Unwrap it: a request with nil in its URL can't be sent.")
+        public mutating func appendInterpolation<Value>(_ value: Value?) {
+            hasNil = hasNil || value == nil
+            appendInterpolation(value.map { String(describing: $0) } ?? "")
+        }
+
         /// Adds a URL as it is.
         public mutating func appendInterpolation(_ url: URL) { appendInterpolation(raw: url.absoluteString) }
 
@@ -93,6 +115,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
 
         /// Why the text can't be sent, if a value has made a segment of the path one that leads elsewhere.
         fileprivate var problem: String? {
+            if hasNil { return "A value of the URL is nil." }
             let bytes = Array(text.utf8)
             let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
             let slash = UInt8(ascii: "/")

@@ -57,6 +57,20 @@ struct RequestURLTests {
         #expect(stub.requests.isEmpty == isRefused)
     }
 
+    @Test func whatIsNotThereIsNoValue() async throws {
+        struct Name { let text = "a/b" }
+        let missing: Int? = nil
+        #expect(text("users/\(missing, default: "a/b")/\(Int?(7), default: "")") == "users/a%2Fb/7")
+        #expect(text("users/\(Name())") == "users/Name%28text%3A%20%22a%2Fb%22%29")
+        let stub = StubTransport.ok
+        let client = HTTPClient(baseURL: "https://h", transport: stub)
+        #expect(await httpError { try await client.send(HTTPRequest(ofUnwrapped(missing))) }?.code == .invalidRequest)
+        _ = try await client.send(HTTPRequest(ofUnwrapped(7)))
+        #expect(stub.requests.map(\.urlText) == ["https://h/users/7"])
+    }
+
+    private func ofUnwrapped(_ id: Int?) -> RequestURL { (OptionalInURL() as any URLMaking).url(id) }
+
     @Test func theRouteHasNoValues() async throws {
         let client = HTTPClient(baseURL: "https://h", transport: StubTransport.ok)
         #expect(HTTPRequest("users/\(1)/posts?page=\(2)").route == "users/{}/posts?page={}")
@@ -103,4 +117,14 @@ struct UnsaidMethodTests {
 
 extension UUID {
     fileprivate static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+}
+
+private protocol URLMaking {
+    func url(_ id: Int?) -> RequestURL
+}
+
+/// Deprecated as what it does is, so that it gives no warning.
+private struct OptionalInURL: URLMaking {
+    @available(*, deprecated)
+    func url(_ id: Int?) -> RequestURL { "users/\(id)" }
 }
