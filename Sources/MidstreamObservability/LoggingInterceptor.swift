@@ -15,8 +15,8 @@ public import MidstreamCore
 /// GET https://api.example.com/users/43 ✗ deadlineExceeded: The call took longer than 2.0 seconds., 2000.4 ms
 /// ```
 ///
-/// It stands at ``MidstreamCore/InterceptorStage/call``, where a rejected status is an error and a deadline is told from a cancellation.
-/// At ``MidstreamCore/InterceptorStage/exchange`` it writes a line for each request on the wire. Of a streamed response the line is
+/// It stands at ``InterceptorStage/call``, where a rejected status is an error and a deadline is told from a cancellation.
+/// At ``InterceptorStage/exchange`` it writes a line for each request on the wire. Of a streamed response the line is
 /// written when its head is there.
 public struct LoggingInterceptor: HTTPInterceptor {
     /// Once per call, or once per exchange.

@@ -8,10 +8,10 @@ public import MidstreamCore
 /// let user = try await client.get(.template("users/{id}", ["id": id])).value(User.self)
 /// ```
 ///
-/// Requests that are made of it know the template's text as their ``MidstreamCore/HTTPRequest/route``.
+/// Requests that are made of it know the template's text as their ``HTTPRequest/route``.
 ///
 /// A text that is no template, or a value that can't stand where it is used, makes sending the request fail with
-/// ``MidstreamCore/HTTPError/Code/invalidRequest``; ``expand(_:)`` throws it at once.
+/// ``HTTPError/Code/invalidRequest``; ``expand(_:)`` throws it at once.
 public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The template's text.
     public let text: String
@@ -36,7 +36,7 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
     ///
     /// - Parameter values: By the names of the variables. One that is nil or isn't there is undefined, as are an empty list and an empty
     ///   dictionary: what it stands for is left out (RFC 6570 §2.3).
-    /// - Throws: ``MidstreamCore/HTTPError/Code/invalidRequest`` when the text is no template, or asks for the beginning of a list.
+    /// - Throws: ``HTTPError/Code/invalidRequest`` when the text is no template, or asks for the beginning of a list.
     public func expand(_ values: [String: (any URITemplateValue)?]) throws -> String {
         do {
             return try expansion(values)

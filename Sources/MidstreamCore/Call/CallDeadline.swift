@@ -110,7 +110,7 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
 
 extension HTTPRequest {
     /// Whether the call that is at work in the present task was cancelled since its deadline has passed, and not by its user; for
-    /// interceptors without a ``Interception/Next``. False outside a call and in a detached task. See
-    /// ``Interception/Next/isPastDeadline``.
+    /// interceptors without a ``Next``. False outside a call and in a detached task. See
+    /// ``Next/isPastDeadline``.
     public var isPastDeadline: Bool { ChainPosition.current?.call?.deadline.isPast ?? false }
 }

@@ -29,7 +29,7 @@ extension HTTPClient {
         public var sharesRetryAfter: Bool
         /// What to do about redirects; up to 10 are followed by default.
         public var redirects: RedirectPolicy
-        /// The largest body that ``HTTPClient/send(_:)`` takes into memory, in decoded bytes; 64 MiB by default.
+        /// The largest body that ``HTTPClient/send(_:)->HTTPResponse`` takes into memory, in decoded bytes; 64 MiB by default.
         public var maximumBufferedBody: Int
         /// What decodes the bodies of responses where nothing else is given; a plain `JSONDecoder` by default.
         public var decoder: any BodyDecoder

@@ -72,8 +72,9 @@ public final class HTTPClient: Sendable {
     /// Read the body to its end or close it (``HTTPBody/close()``); releasing the response closes it as well. The attempt's
     /// timeout and the deadline cover the time until the head. Validators see the response without its body.
     ///
-    /// - Throws: As ``send(_:)`` does, up to the head. Of a rejected response up to ``HTTPError/keptBody`` of the body are read first, within
-    ///   the attempt's time (10 s where that has no limit), so that ``HTTPError/response`` has it; a longer one is still arriving there, and the error says so.
+    /// - Throws: As ``send(_:)->HTTPResponse`` does, up to the head. Of a rejected response up to ``HTTPError/keptBody`` of the body are read
+    ///   first, within the attempt's time (10 s where that has no limit), so that ``HTTPError/response`` has it; a longer one is still
+    ///   arriving there, and the error says so.
     public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await run(request, delivery: .streamed)
     }

@@ -5,7 +5,7 @@ public import MidstreamCore
 extension DataTask {
     /// Sends the request and gives the response, its body in memory.
     ///
-    /// - Throws: What ``HTTPClient/send(_:)`` throws, for a rejected status too.
+    /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, for a rejected status too.
     public func response() async throws -> HTTPResponse { try await client.send(newCall()) }
 
     /// Sends the request and gives the response while its body is still arriving. Read it to its end or close it.
@@ -79,7 +79,7 @@ extension RequestTask where Element == Data {
 extension RequestTask where Element == TaskResult<Data> {
     /// Asks for the result and decodes its body.
     ///
-    /// - Parameter decoder: nil, the default: the request's (``MidstreamCore/HTTPRequest/decoder``) or the client's.
+    /// - Parameter decoder: nil, the default: the request's (``HTTPRequest/decoder``) or the client's.
     /// - Throws: What the task throws; the ``TaskResult/rejection`` of its status; ``HTTPError/Code/decoding``, which says where the
     ///   body isn't what was expected.
     public func value<Value: Decodable & Sendable>(

@@ -47,7 +47,7 @@ extension DataTask {
 
     /// With a value as its body.
     ///
-    /// - Parameter encoder: nil, the default: the client's (``MidstreamCore/HTTPClient/Configuration/encoder``).
+    /// - Parameter encoder: nil, the default: the client's (``HTTPClient/Configuration/encoder``).
     /// - Throws: What the encoder throws.
     public func json(_ value: some Encodable, encoder: (any BodyEncoder)? = nil) throws -> DataTask {
         body(try .encoded(value, by: encoder ?? client.configuration.encoder))
@@ -67,7 +67,7 @@ extension DataTask {
         interceptor(TransferInterceptor(observer: TransferObserver(watched, report)))
     }
 
-    /// With a limit on how long one attempt may take; zero or less: it is over at once. See ``MidstreamCore/HTTPRequest/timeout``.
+    /// With a limit on how long one attempt may take; zero or less: it is over at once. See ``HTTPRequest/timeout``.
     public func timeout(_ timeout: Duration) -> DataTask { with { $0.timeout = timeout } }
 
     /// With a limit on how long the whole call may take, retries and waits included.

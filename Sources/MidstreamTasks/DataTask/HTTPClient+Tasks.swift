@@ -2,7 +2,7 @@ public import MidstreamCore
 
 /// Requests as tasks. Nothing is sent until the task is asked for its result.
 ///
-/// What is interpolated into a URL is percent-encoded; see ``MidstreamCore/RequestURL``.
+/// What is interpolated into a URL is percent-encoded; see ``RequestURL``.
 extension HTTPClient {
     /// A task that sends a request.
     public func task(_ request: HTTPRequest) -> DataTask { DataTask(request, client: self) }

@@ -8,7 +8,7 @@ extension Modifiers {
 
         /// Makes the modifier.
         ///
-        /// - Parameter decoder: nil, the default: the request's (``MidstreamCore/HTTPRequest/decoder``) or the client's.
+        /// - Parameter decoder: nil, the default: the request's (``HTTPRequest/decoder``) or the client's.
         public init(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) { self.decoder = decoder }
 
         /// Gives the decoded result.

@@ -15,7 +15,7 @@ extension HTTPBody {
 }
 
 extension MockServer {
-    /// The byte at an offset of a ``MidstreamCore/HTTPBody/pattern(length:)``. The pattern's period is 251, a prime, so that lost, doubled
+    /// The byte at an offset of a ``HTTPBody/pattern(length:)``. The pattern's period is 251, a prime, so that lost, doubled
     /// and swapped blocks show.
     public static func patternByte(at offset: Int) -> UInt8 { UInt8(offset % 251) }
 }
