@@ -29,6 +29,8 @@ let package = Package(
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
@@ -43,8 +45,8 @@ let package = Package(
         .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamTasks",
-                "MidstreamURLSession",
+                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamObservability",
+                "MidstreamTasks", "MidstreamTemplates", "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -81,6 +83,13 @@ let package = Package(
         .testTarget(
             name: "MidstreamCookiesTests",
             dependencies: ["Midstream", "MidstreamCookies", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamObservabilityTests",
+            dependencies: ["Midstream", "MidstreamObservability", "MidstreamCore", "MidstreamTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTemplatesTests", dependencies: ["Midstream", "MidstreamTemplates", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTasksTests",

@@ -18,15 +18,22 @@ extension DataTask {
     /// It goes to a temporary file beside the target, which takes the target's place when it is complete. After a failure or a
     /// cancellation the temporary file is gone and the target as it was.
     ///
-    /// - Parameter file: Where to; its folder must exist. A file that is there already is replaced.
+    /// - Parameters:
+    ///   - file: Where to; its folder must exist. A file that is there already is replaced.
+    ///   - progress: Hears how much of the response's body has arrived, piece by piece; nobody by default.
     /// - Returns: The head of the response.
-    /// - Throws: ``HTTPError/Code/fileUnwritable``, before anything is sent where the folder can't be written to; what
-    ///   ``HTTPClient/stream(_:)`` and reading the body throw.
+    /// - Throws: ``HTTPError/Code/fileUnwritable``: before anything is sent when the file is a folder or its folder can't be written to;
+    ///   when the response begins, and says that it is longer than what is free on the disk. What ``HTTPClient/stream(_:)`` and reading
+    ///   the body throw.
     @discardableResult
-    public func download(to file: URL) async throws -> ResponseHead {
+    public func download(
+        to file: URL, progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> ResponseHead {
+        if let progress { return try await self.progress(.download, progress).download(to: file) }
         let target = try DownloadFile(replacing: file)
         let response = try await stream()
         do {
+            try target.checkSpace(for: response)
             for try await chunk in response.body { try target.write(chunk) }
             // A sequence may end early, instead of throwing, when its reader is cancelled.
             try Task.checkCancellation()
@@ -39,13 +46,44 @@ extension DataTask {
     }
 }
 
-extension RequestTask where Element == TaskResult<Data> {
-    /// Asks for the result and decodes its body as JSON.
+/// The payload, whatever stands before it.
+extension RequestTask {
+    /// Asks for the result and gives it.
     ///
+    /// - Throws: What the task throws.
+    @_disfavoredOverload
+    public func value() async throws -> Element { try await result() }
+
+    /// Asks for the result and gives its payload: what `decode`, `keyPath` and the like have made of the body.
+    ///
+    /// ```swift
+    /// let user = try await client.get("users/42").decode(User.self).value()
+    /// ```
+    ///
+    /// - Throws: What the task throws, and the ``TaskResult/rejection`` of its status.
+    public func value<Payload>() async throws -> Payload where Element == TaskResult<Payload> { try await result().get() }
+}
+
+extension RequestTask where Element == Data {
+    /// Asks for the data and decodes it.
+    ///
+    /// - Parameter decoder: A plain `JSONDecoder` by default.
+    /// - Throws: What the task throws; ``HTTPError/Code/decoding``, which says where the data isn't what was expected.
+    public func value<Value: Decodable & Sendable>(
+        _ type: Value.Type, decoder: (any BodyDecoder)? = nil
+    ) async throws -> Value {
+        try await decode(type, decoder: decoder).result()
+    }
+}
+
+extension RequestTask where Element == TaskResult<Data> {
+    /// Asks for the result and decodes its body.
+    ///
+    /// - Parameter decoder: nil, the default: the request's (``HTTPRequest/decoder``) or the client's.
     /// - Throws: What the task throws; the ``TaskResult/rejection`` of its status; ``HTTPError/Code/decoding``, which says where the
     ///   body isn't what was expected.
     public func value<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) async throws -> Value {
         try await decode(type, decoder: decoder).result().payload
     }

@@ -23,6 +23,10 @@ struct DownloadFile: ~Copyable {
             throw HTTPError(
                 .fileUnwritable, "\(URLText.redacted(file.absoluteString)) is no file URL.", phase: .notSent)
         }
+        var status = stat()
+        guard stat(file.path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+            throw HTTPError(.fileUnwritable, "\(file.path) is a folder; the name of a file in it is needed.", phase: .notSent)
+        }
         let folder = file.deletingLastPathComponent()
         let path = folder.appendingPathComponent(".midstream-\(UUID().uuidString)").path
         let opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -36,6 +40,18 @@ struct DownloadFile: ~Copyable {
         close(descriptor)
         // Once it has been moved there is nothing left under the name.
         unlink(temporary)
+    }
+
+    /// Throws if a response says that it is longer than what is free.
+    func checkSpace(for response: HTTPResponse) throws {
+        guard let length = response.body.length else { return }
+        var system = statvfs()
+        guard fstatvfs(descriptor, &system) == 0 else { return }
+        let (free, isMore) = UInt64(system.f_bavail).multipliedReportingOverflow(by: UInt64(system.f_frsize))
+        guard !isMore, length > 0, UInt64(length) > free else { return }
+        throw HTTPError(
+            .fileUnwritable, "Can't write \(target): the response has \(length) bytes, and \(free) are free.",
+            request: response.request, phase: .answered)
     }
 
     func write(_ bytes: [UInt8]) throws {
