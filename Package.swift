@@ -29,6 +29,7 @@ let package = Package(
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
@@ -81,6 +82,10 @@ let package = Package(
         .testTarget(
             name: "MidstreamCookiesTests",
             dependencies: ["Midstream", "MidstreamCookies", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamStreamsTests",
+            dependencies: ["Midstream", "MidstreamStreams", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTasksTests",

@@ -3,22 +3,19 @@ public import Foundation
 /// A form with files, sent as `multipart/form-data` (RFC 7578).
 ///
 /// Files are read while the form is sent, so a large one takes no memory. When the length of every part is known, so is that
-/// of the whole.
+/// of the whole. Names and file names are sent as raw UTF-8; `filename*` isn't for forms (RFC 7578 §4.2).
 public struct MultipartForm: Sendable {
-    struct Part: Sendable {
-        let head: [UInt8]
-        let content: HTTPBody
-    }
+    private(set) var parts: Multipart
 
     /// What separates the parts; random.
-    public let boundary: String
-    private(set) var parts: [Part] = []
+    public var boundary: String { parts.boundary }
 
     /// An empty form.
     ///
-    /// - Parameter boundary: A text of at most 70 token characters that occurs in no part; random by default.
-    public init(boundary: String = "midstream-" + UUID().uuidString) {
-        self.boundary = boundary
+    /// - Parameter boundary: A text of at most 70 characters that occurs in no part; random by default. Sending fails with
+    ///   ``HTTPError/Code/invalidRequest`` when it can't be one, or occurs in a part that is in memory.
+    public init(boundary: String = Multipart.randomBoundary()) {
+        parts = Multipart(.formData, boundary: boundary)
     }
 
     /// Adds a plain field.
@@ -40,24 +37,17 @@ public struct MultipartForm: Sendable {
     }
 
     /// Adds a part with any body, such as bytes or a stream.
-    public mutating func add(_ name: String, content: HTTPBody, fileName: String?, contentType: String?) {
+    ///
+    /// - Parameter headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8).
+    public mutating func add(
+        _ name: String, content: HTTPBody, fileName: String?, contentType: String?, headers: HTTPHeaders = [:]
+    ) {
         var head = "Content-Disposition: form-data; name=\"\(name.quotedInForm)\""
         if let fileName { head += "; filename=\"\(fileName.quotedInForm)\"" }
         if let type = contentType ?? content.contentType {
             head += "\r\nContent-Type: \(String(type.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))"
         }
-        parts.append(Part(head: Array("--\(boundary)\r\n\(head)\r\n\r\n".utf8), content: content))
-    }
-
-    var end: [UInt8] { Array("--\(boundary)--\r\n".utf8) }
-
-    var length: Int64? {
-        var total = Int64(end.count)
-        for part in parts {
-            guard let length = part.content.length else { return nil }
-            total += Int64(part.head.count) + length + 2
-        }
-        return total
+        parts.add(content, head: Array("\(head)\r\n".utf8), headers)
     }
 }
 
@@ -70,38 +60,7 @@ extension MultipartForm: CustomStringConvertible, CustomReflectable {
 
 extension HTTPBody {
     /// A form with files. It can be sent again when each of its parts can.
-    public static func multipart(_ form: MultipartForm) -> HTTPBody {
-        let type = "multipart/form-data; boundary=\(form.boundary)"
-        let make: @Sendable () -> ChunkIterator = { MultipartChunks.iterator(over: form) }
-        if form.parts.allSatisfy({ $0.content.replayability == .replayable }) {
-            return HTTPBody(.stream(FreshChunks(length: form.length, make)), contentType: type)
-        }
-        return HTTPBody(.once(OnceChunks(length: form.length, make)), contentType: type)
-    }
-}
-
-private enum MultipartChunks {
-    static func iterator(over form: MultipartForm) -> ChunkIterator {
-        var parts = form.parts.makeIterator()
-        var content: HTTPBody.AsyncIterator?
-        var isAtEnd = false
-        return ChunkIterator {
-            if var current = content {
-                if let chunk = try await current.next() {
-                    content = current
-                    return chunk
-                }
-                content = nil
-                return [13, 10]
-            }
-            if let part = parts.next() {
-                content = part.content.makeAsyncIterator()
-                return part.head
-            }
-            defer { isAtEnd = true }
-            return isAtEnd ? nil : form.end
-        }
-    }
+    public static func multipart(_ form: MultipartForm) -> HTTPBody { multipart(form.parts) }
 }
 
 extension String {
