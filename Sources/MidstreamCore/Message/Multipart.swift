@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// A body of several parts, each with a head of its own, sent as `multipart/…` (RFC 2046 §5.1).
 ///

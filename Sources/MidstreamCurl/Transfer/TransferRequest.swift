@@ -72,6 +72,7 @@
             outgoing = .chunks(UploadFeeder(body, length: length))
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
+            if length == nil, request.trailers != nil { TransferCallbacks.installTrailers(on: handle) }
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
