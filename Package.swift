@@ -30,7 +30,11 @@ let package = Package(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
-        .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTasks", dependencies: ["MidstreamTransfers", "MidstreamCore", "Interception", "Platform"],
+            swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "MidstreamCurl",
@@ -44,8 +48,8 @@ let package = Package(
         .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamTasks",
-                "MidstreamURLSession",
+                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamStreams",
+                "MidstreamTransfers", "MidstreamTasks", "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -86,6 +90,13 @@ let package = Package(
         .testTarget(
             name: "MidstreamStreamsTests",
             dependencies: ["Midstream", "MidstreamStreams", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTransfersTests",
+            dependencies: [
+                "Midstream", "MidstreamTransfers", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTasksTests",

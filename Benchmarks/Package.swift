@@ -8,6 +8,7 @@ let package = Package(
         .executable(name: "curl-baseline", targets: ["CurlBaseline"]),
         .executable(name: "midstream-bench", targets: ["MidstreamBench"]),
         .executable(name: "parser-bench", targets: ["ParserBench"]),
+        .executable(name: "stream-bench", targets: ["StreamBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
     dependencies: [.package(name: "Midstream", path: ".."), .package(name: "Fuzz", path: "../Tests/Fuzz")],
@@ -20,6 +21,17 @@ let package = Package(
         .executableTarget(
             name: "MidstreamBench",
             dependencies: [.product(name: "Midstream", package: "Midstream")],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]),
+        // How fast bodies are read in lines, events and parts, and hashed.
+        .executableTarget(
+            name: "StreamBench",
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamSigning", package: "Midstream"),
+            ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),

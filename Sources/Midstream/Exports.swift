@@ -2,7 +2,9 @@
 @_exported public import MidstreamAuthentication
 @_exported public import MidstreamCookies
 @_exported public import MidstreamCore
+@_exported public import MidstreamStreams
 @_exported public import MidstreamTasks
+@_exported public import MidstreamTransfers
 @_exported public import MidstreamURLSession
 
 #if Curl && os(Linux)

@@ -1,3 +1,5 @@
+internal import Interception
+
 /// A function that makes a short digest of bytes, by which it shows when they have changed.
 ///
 /// `.sha256` and `.sha512` come with the module `MidstreamSigning`, since they need the system's cryptographic library.
@@ -81,6 +83,32 @@ public struct ExpectedDigest: Sendable, Hashable {
 extension HTTPError.Code {
     /// A body isn't the one that a digest was given for.
     public static let digestMismatch = Self(rawValue: "digestMismatch")
+}
+
+/// What responses to the requests of a call have said of the digest of one representation, of which each may bring a part.
+package final class RepresentationDigests: Sendable {
+    private let told = Locked<[ExpectedDigest]>([])
+
+    package init() {}
+
+    package var all: [ExpectedDigest] { told.withLock { $0 } }
+
+    package func tell(_ digest: ExpectedDigest) { told.withLock { if !$0.contains(digest) { $0.append(digest) } } }
+
+    /// Makes room for those of another representation.
+    package func forget() { told.withLock { $0 = [] } }
+}
+
+private enum RepresentationDigestsKey: RequestContextKey {
+    static var defaultValue: RepresentationDigests? { nil }
+}
+
+extension HTTPRequest {
+    /// Who wants to be told the digest of the whole when parts of it come.
+    package var representationDigests: RepresentationDigests? {
+        get { context[RepresentationDigestsKey.self] }
+        set { context[RepresentationDigestsKey.self] = newValue }
+    }
 }
 
 extension HTTPBody {

@@ -9,6 +9,9 @@ struct ToldDigests: Sendable {
 
     /// The fields whose digests are those of the bytes that are read.
     private let fields: [HTTPHeaders.Name]
+    private let headers: HTTPHeaders
+    /// Whether the body is read as it is and isn't encoded.
+    private let isPlain: Bool
     private let inHead: [Told]
     private let unreadable: [HTTPHeaders.Name]
     /// Which functions are reckoned.
@@ -16,10 +19,11 @@ struct ToldDigests: Sendable {
 
     /// - Parameter request: As it was sent: one that asks for an encoding or for a range itself has nothing decoded.
     init(_ response: HTTPResponse, askedBy request: HTTPRequest) {
-        let headers = response.headers
+        headers = response.headers
         let isPart = response.status == .partialContent
         let isRaw = isPart || request.headers.contains(.acceptEncoding) || request.headers.contains(.range)
         let isEncoded = headers[.contentEncoding].map { !$0.equalsIgnoringASCIICase("identity") } ?? false
+        isPlain = isRaw && !isEncoded
         var fields: [HTTPHeaders.Name] = []
         if isRaw { fields.append(.contentDigest) }
         if isRaw, !isPart { fields.append(.reprDigest) }
@@ -31,6 +35,9 @@ struct ToldDigests: Sendable {
         let mayTrail = headers.contains(.trailer) || (known.isEmpty && !headers.contains(.contentLength))
         algorithms = DigestField.algorithms.filter { mayTrail || known.contains($0) }
     }
+
+    /// Those of the whole, when its bytes are what is read: also of a part.
+    var whole: [ExpectedDigest] { isPlain ? Self.read(headers, [.reprDigest, .unencodedDigest]).0.map(\.digest) : [] }
 
     /// Whether there is, or may yet come, anything to check.
     var mayCome: Bool { !algorithms.isEmpty }

@@ -14,7 +14,7 @@ public import MidstreamCore
 ///
 /// The first two are reckoned over encoded bytes, which the transport decodes. So requests ask for no encoding, unless they have an
 /// `Accept-Encoding` of their own, or ``init(acceptsEncodings:)`` says otherwise. Of a 206 `Content-Digest` is checked: the others are
-/// those of the whole. To `HEAD`, and with 204 and 304, nothing comes that could be checked.
+/// those of the whole, which a download of parts is checked against at its end. To `HEAD`, and with 204 and 304, nothing comes that could be checked.
 public struct VerifyDigest: HTTPInterceptor {
     private let acceptsEncodings: Bool
 
@@ -35,6 +35,9 @@ public struct VerifyDigest: HTTPInterceptor {
         var response = try await next(asking)
         guard asking.method != .head, response.status != .noContent, response.status != .notModified else { return response }
         let digests = ToldDigests(response, askedBy: asking)
+        if response.status == .partialContent || response.status == .ok {
+            for digest in digests.whole { request.representationDigests?.tell(digest) }
+        }
         if let note = digests.note { next.position.note({ note }, about: request) }
         do {
             if let bytes = response.body.bytes {

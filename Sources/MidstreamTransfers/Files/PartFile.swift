@@ -1,8 +1,10 @@
 internal import Foundation
-internal import MidstreamCore
+public import MidstreamCore
 internal import Platform
 
 extension HTTPError.Code {
+    /// The file that a response was to be written to can't be made, written or put in its place, or there is no room for it.
+    public static let fileUnwritable = Self(rawValue: "fileUnwritable")
     /// Another download writes to the same file.
     public static let fileInUse = Self(rawValue: "fileInUse")
 }
@@ -17,8 +19,6 @@ final class PartFile: Sendable {
     private let path: String
     private let recordPath: String
     private let descriptor: Int32
-    /// The permissions that a new file has.
-    let mode: UInt32
 
     /// Opens the file, or makes it.
     ///
@@ -34,7 +34,7 @@ final class PartFile: Sendable {
         }
         path = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).midstream-part").path
         recordPath = path + ".json"
-        (descriptor, mode) = try Self.open(path, for: file.path)
+        descriptor = try Self.open(path, for: file.path)
     }
 
     deinit { System.close(descriptor) }
@@ -137,9 +137,18 @@ final class PartFile: Sendable {
     /// Moves the file to its target.
     ///
     /// - Parameter isSynchronized: Whether the bytes, and then the name, have to be on the disk first.
-    func complete(mode: UInt32, isSynchronized: Bool) throws {
+    func complete(isSynchronized: Bool) throws {
+        // The permissions of a new file are those that the process has been given, which no call tells without changing them.
+        let probe = recordPath + ".new"
+        unlink(probe)
+        let made = Platform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        if made >= 0 {
+            if let status = Self.status(of: made) { fchmod(descriptor, status.st_mode & 0o777) }
+            System.close(made)
+            unlink(probe)
+        }
         if isSynchronized, fsync(descriptor) != 0 { throw failure("write") }
-        guard fchmod(descriptor, mode_t(mode)) == 0, rename(path, target) == 0 else { throw failure("replace") }
+        guard rename(path, target) == 0 else { throw failure("replace") }
         unlink(recordPath)
         guard isSynchronized else { return }
         let folder = Platform.open((target as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
@@ -162,18 +171,10 @@ final class PartFile: Sendable {
 }
 
 extension PartFile {
-    /// A locked file that has this name, and the permissions that a file has which is new.
-    private static func open(_ path: String, for target: String) throws -> (Int32, UInt32) {
+    /// A locked file that has this name.
+    private static func open(_ path: String, for target: String) throws -> Int32 {
         while true {
-            var mode: UInt32 = 0o600
-            var opened = Platform.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
-            if opened >= 0 {
-                mode = status(of: opened).map { UInt32($0.st_mode) & 0o777 } ?? mode
-                fchmod(opened, 0o600)
-            } else if errno == EEXIST {
-                opened = Platform.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-                if opened < 0, errno == ENOENT { continue }
-            }
+            let opened = Platform.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard opened >= 0 else { throw failure("make a file beside", target, phase: .notSent) }
             guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
                 defer { System.close(opened) }
@@ -183,7 +184,7 @@ extension PartFile {
             // Whoever had it may have moved it to its target meanwhile: then it isn't the file of this name any more.
             var named = stat()
             if let held = status(of: opened), lstat(path, &named) == 0, held.st_ino == named.st_ino, held.st_dev == named.st_dev {
-                return (opened, mode)
+                return opened
             }
             System.close(opened)
         }

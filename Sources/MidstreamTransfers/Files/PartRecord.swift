@@ -11,8 +11,6 @@ struct PartRecord: Codable, Equatable, Sendable {
     var total: Int64?
     /// Bytes that are there, as pairs of the first and the one behind the last. Nil: everything up to the file's end.
     var done: [[Int64]]?
-    /// The permissions that it will have.
-    var mode: UInt32
 
     /// The ranges that are there in a file of a size; nil when they can't be.
     func ranges(in size: Int64) -> ByteRanges? {
@@ -29,10 +27,9 @@ struct PartRecord: Codable, Equatable, Sendable {
         self = record
     }
 
-    init(url: String, validator: StrongValidator, total: Int64?, mode: UInt32) {
+    init(url: String, validator: StrongValidator, total: Int64?) {
         self.url = url
         self.validator = validator
         self.total = total
-        self.mode = mode
     }
 }
