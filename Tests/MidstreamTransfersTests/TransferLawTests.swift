@@ -16,4 +16,14 @@ struct TransferLawTests {
         }
         #expect(folder.names == ["target.bin"])
     }
+
+    /// It sends a content of its own in place of the request's body.
+    @Test func uploads() async throws {
+        let laws = Set(InterceptorLaw.allCases).subtracting([.preservesBodies])
+        let bytes = (0..<2_000).map { UInt8($0 % 256) }
+        try await assertInterceptorLaws(laws, request: HTTPRequest(.post, "http://laws.test/")) {
+            UploadInterceptor(
+                content: .bytes(bytes), protocol: .resumable, resumes: 0, partSize: nil, random: { 0 }, now: { Date() })
+        }
+    }
 }

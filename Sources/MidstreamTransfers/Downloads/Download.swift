@@ -119,7 +119,7 @@ final class Download: Sendable {
                 error.response?.body.close()
                 source.note("broke off after \(state.withLock { $0.done.count }) bytes: \(error.code)")
                 if state.withLock({ $0.validator == nil }) { try startAgain() }
-                try await source.pause(before: attempts, after: error)
+                try await source.pace.pause(before: attempts, after: error)
             } catch let error as HTTPError where error.code == .bodyNotReplayable {
                 // An answer that had been read already, as one that is kept: what went wrong is what went wrong before.
                 throw broken ?? error
@@ -138,6 +138,11 @@ final class Download: Sendable {
                 response.body.close()
                 source.note("starts again: the answer is encoded, though no encoding was asked for")
                 return nil
+            }
+            guard response.status.isSuccess || response.status == .rangeNotSatisfiable && gap != nil else {
+                throw HTTPError(
+                    .unacceptableStatus, "The server answered \(response.status), which is nothing to be kept.",
+                    request: response.request, response: response)
             }
             let question = RangeAnswer.Question(start: gap?.lowerBound, total: total, validator: validator)
             let answer = source.isWhole ? RangeAnswer(status: response.status, headers: response.headers, to: question) : .whole
@@ -174,7 +179,7 @@ final class Download: Sendable {
                 state.total = total
                 state.hasBegun = true
             }
-            if let total { try part.reserve(total) }
+            if let total { try part.checkRoom(for: total) }
             source.note("resumed at \(range.lowerBound)\(total.map { " of \($0)" } ?? "") bytes, If-Range matched")
             try await receive(response, range, isOpen: false)
         }
@@ -188,7 +193,7 @@ final class Download: Sendable {
             state.total = total
             state.validator = source.isResumable && !state.takesEncodings ? StrongValidator(response.headers) : nil
         }
-        if let total { try part.reserve(total) }
+        if let total { try part.checkRoom(for: total) }
         try record()
     }
 

@@ -9,9 +9,7 @@ struct DownloadSource: Sendable {
     let told = RepresentationDigests()
     private let next: Next<HTTPRequest, HTTPResponse>
     private let options: DownloadOptions
-    let clock: any Clock<Duration>
-    private let random: @Sendable () -> Double
-    private let now: @Sendable () -> Date
+    let pace: ResumptionPace
 
     init(
         _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, _ options: DownloadOptions,
@@ -22,9 +20,7 @@ struct DownloadSource: Sendable {
         self.request = request
         self.next = next
         self.options = options
-        self.random = random
-        self.now = now
-        clock = next.call?.owner.clock ?? ContinuousClock()
+        pace = ResumptionPace(of: next, random: random, now: now)
     }
 
     /// Whether the rest of a body can be asked for.
@@ -57,26 +53,6 @@ struct DownloadSource: Sendable {
         }
     }
 
-    /// Waits before another request: longer each time, and as long as the server asks.
-    func pause(before attempt: Int, after error: HTTPError) async throws {
-        let ceiling = min(.milliseconds(500) * (1 << min(max(0, attempt - 1), 6)), .seconds(30))
-        let asked = error.response?.retryAfter(at: now).map { min($0, .seconds(60)) } ?? .zero
-        try await pause(for: max(ceiling * random(), asked))
-    }
-
-    func pause(for duration: Duration) async throws { try await clock.pause(for: duration) }
-
     /// Leaves a note in the call's trace.
     func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }
-}
-
-extension HTTPError {
-    /// Whether asking for the rest may help.
-    var mayPass: Bool {
-        switch code {
-        case .retriesExhausted: (underlying as? HTTPError)?.mayPass ?? false
-        case .unacceptableStatus: response.map { HTTPStatus.transient.contains($0.status) } ?? false
-        default: Code.transient.contains(code)
-        }
-    }
 }

@@ -27,7 +27,7 @@ struct ParallelFetch: Sendable {
         self.resumes = resumes
         self.store = store
         pool = PiecePool(ranges)
-        stopwatch = Stopwatch(on: source.clock)
+        stopwatch = Stopwatch(on: source.pace.clock)
     }
 
     /// Fetches all.
@@ -69,7 +69,7 @@ struct ParallelFetch: Sendable {
                     guard attempts <= resumes else { throw error }
                     pool.giveBack(number)
                     source.note("asks again for bytes from \(pool.range(of: number).lowerBound) on: \(error.code)")
-                    try await source.pause(before: attempts, after: error)
+                    try await source.pace.pause(before: attempts, after: error)
                 }
             }
             given = nil
@@ -85,7 +85,7 @@ struct ParallelFetch: Sendable {
                 source.note("takes over from \(pool.range(of: number).lowerBound), where nothing came")
                 return number
             }
-            try await source.pause(for: Self.patience / 2)
+            try await source.pace.clock.pause(for: Self.patience / 2)
         }
         return nil
     }

@@ -3,8 +3,6 @@ public import MidstreamCore
 internal import Platform
 
 extension HTTPError.Code {
-    /// The file that a response was to be written to can't be made, written or put in its place, or there is no room for it.
-    public static let fileUnwritable = Self(rawValue: "fileUnwritable")
     /// Another download writes to the same file.
     public static let fileInUse = Self(rawValue: "fileInUse")
 }
@@ -65,17 +63,19 @@ final class PartFile: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("shorten") }
     }
 
-    /// Sees to it that so many bytes fit on the disk.
+    /// Sees whether there is room for so many bytes in all, as far as can be told: on Apple's platforms writing will tell.
     ///
-    /// - Throws: ``HTTPError/Code/fileUnwritable`` when they don't; nothing has been written then.
-    func reserve(_ total: Int64) throws {
+    /// - Throws: ``HTTPError/Code/fileUnwritable`` when there isn't; nothing has been written then.
+    func checkRoom(for total: Int64) throws {
         #if os(Linux)
-            // Keeps the size, which tells how far a download in order has come. Where the file system can't do it, writing will tell.
-            guard total > 0, fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, off_t(total)) != 0 else { return }
-            guard errno == ENOSPC || errno == EFBIG || errno == EDQUOT else { return }
+            var disk = statvfs()
+            guard fstatvfs(descriptor, &disk) == 0, let status = Self.status(of: descriptor) else { return }
+            // What has been written takes its room already.
+            let missing = total - min(total, Int64(status.st_blocks) * 512)
+            let (free, isMore) = UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
+            guard !isMore, missing > 0, UInt64(missing) > free else { return }
             throw HTTPError(
-                .fileUnwritable, "There is no room for the \(total) bytes of \(target): \(String(cString: strerror(errno))).",
-                phase: .answered)
+                .fileUnwritable, "\(target) needs \(missing) more bytes, and \(free) are free on its disk.", phase: .answered)
         #endif
     }
 

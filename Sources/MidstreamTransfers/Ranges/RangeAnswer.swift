@@ -26,7 +26,8 @@ enum RangeAnswer: Equatable {
     init(status: HTTPStatus, headers: HTTPHeaders, to question: Question) {
         let range = headers[.contentRange].map { ContentRange($0) }
         switch (status.code, range) {
-        case (206, _), (200, .some) where question.start != nil: self = Self.part(range ?? nil, headers, question)
+        case (206, _) where question.start != nil, (200, .some) where question.start != nil:
+            self = Self.part(range ?? nil, headers, question)
         case (206, _): self = Self.unasked(range ?? nil, isPartial: true)
         case (200, .some): self = Self.unasked(range ?? nil, isPartial: false)
         case (416, .unsatisfied(let total)?)
