@@ -30,6 +30,9 @@ let package = Package(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .systemLibrary(name: "CCompression"),
+        .target(
+            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings),
         .target(
             name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
@@ -49,7 +52,7 @@ let package = Package(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamStreams",
-                "MidstreamTransfers", "MidstreamTasks", "MidstreamURLSession",
+                "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks", "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -90,6 +93,13 @@ let package = Package(
         .testTarget(
             name: "MidstreamStreamsTests",
             dependencies: ["Midstream", "MidstreamStreams", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCompressionTests",
+            dependencies: [
+                "Midstream", "MidstreamCompression", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTransfersTests",

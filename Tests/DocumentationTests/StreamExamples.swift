@@ -78,7 +78,8 @@ struct StreamExamples {
         album.add(.file(cover), headers: ["Content-Type": "image/png", "Content-ID": "<cover>"])
         _ = try await client.send(HTTPRequest(.post, "albums", body: .multipart(album)))
         let sent = try #require(stub.requests.first)
-        #expect(sent.headers[.contentType]?.hasPrefix("multipart/related; type=\"application/json\"; boundary=midstream-") == true)
+        #expect(
+            sent.headers[.contentType]?.hasPrefix("multipart/related; type=\"application/json\"; boundary=midstream-") == true)
         #expect(try await sent.body.collect().count == Int(sent.body.length ?? 0))
     }
 }

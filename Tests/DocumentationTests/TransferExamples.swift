@@ -32,7 +32,8 @@ struct TransferExamples {
         let stub = StubTransport { request in
             _ = try await request.body.collect()
             return HTTPResponse(
-                status: .created, headers: ["Location": "/files/1", "Upload-Offset": request.method == .patch ? "4" : "0"], request: request)
+                status: .created, headers: ["Location": "/files/1", "Upload-Offset": request.method == .patch ? "4" : "0"],
+                request: request)
         }
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub)
         try await client.upload(.file(film), to: "uploads")

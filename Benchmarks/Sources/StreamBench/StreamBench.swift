@@ -37,7 +37,8 @@ import MidstreamStreams
         let part = Array("--b\r\nContent-Type: image/png\r\n\r\n".utf8) + content + [13, 10]
         try await measure("parts of 1 MiB", part, size, end: Array("--b--\r\n".utf8)) { body in
             let response = HTTPResponse(
-                status: .ok, headers: ["Content-Type": "multipart/mixed; boundary=b"], body: body, request: HTTPRequest("http://h/"))
+                status: .ok, headers: ["Content-Type": "multipart/mixed; boundary=b"], body: body,
+                request: HTTPRequest("http://h/"))
             var count = 0
             for try await part in response.parts() {
                 for try await chunk in part.body { count += chunk.count & 1 }

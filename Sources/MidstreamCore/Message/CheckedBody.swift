@@ -85,7 +85,11 @@ private final class CheckedIncoming: IncomingBody {
         }
         guard var taken else { throw HTTPError.bodyNotReplayable() }
         do {
-            let chunk = try await taken.next { try await source.next() } trailers: { source.trailers }
+            let chunk = try await taken.next {
+                try await source.next()
+            } trailers: {
+                source.trailers
+            }
             reading.withLock { $0 = taken }
             return chunk
         } catch {

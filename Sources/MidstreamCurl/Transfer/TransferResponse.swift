@@ -179,7 +179,9 @@
         static func installTrailers(on handle: EasyHandle) {
             handle.set(CURLOPT_TRAILERDATA, pointer: handle.context)
             _ = ccurl_set_trailer_function(handle.curl) { list, context in
-                guard let list, let fields = TransferCallbacks.transfer(context)?.request.trailers?() else { return CURL_TRAILERFUNC_OK }
+                guard let list, let fields = TransferCallbacks.transfer(context)?.request.trailers?() else {
+                    return CURL_TRAILERFUNC_OK
+                }
                 for (name, value) in fields {
                     guard let longer = curl_slist_append(list.pointee, "\(name): \(value)") else { return CURL_TRAILERFUNC_ABORT }
                     list.pointee = longer

@@ -109,12 +109,14 @@ public struct EventSource: AsyncSequence, Sendable {
                 return
             }
             guard response.status == .ok else {
-                throw HTTPError(.unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
+                throw HTTPError(
+                    .unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
             }
             guard response.isEventStream else {
                 response.body.close()
                 let type = response.headers[.contentType].map { "of the type \($0.debugDescription)" } ?? "without a type"
-                throw HTTPError(.decoding, "The answer is \(type) and no text/event-stream.", request: response.request, phase: .answered)
+                throw HTTPError(
+                    .decoding, "The answer is \(type) and no text/event-stream.", request: response.request, phase: .answered)
             }
             chunks = TimedChunks(response.body, within: source.silenceLimit, on: source.client.configuration.clock)
         }

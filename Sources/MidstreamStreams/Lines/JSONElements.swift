@@ -69,7 +69,7 @@ public struct JSONElements<Element: Decodable & Sendable>: AsyncSequence, Sendab
                 do {
                     guard isWhole else { throw HTTPError(.decoding, "\(subject) is no whole JSON text.", phase: .answered) }
                     return try JSONDecoding(of: nil, named: subject).decode(Element.self, from: data, by: elements.decoder)
-                } catch where !elements.skipsBad {
+                } catch  where !elements.skipsBad {
                     fail()
                     throw error
                 } catch {}

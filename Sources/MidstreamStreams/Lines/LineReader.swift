@@ -101,7 +101,9 @@ struct LineReader {
         var bytes = bytes
         if bytes.last == 13 { bytes = UnsafeBufferPointer(rebasing: bytes.dropLast()) }
         guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
-        if place.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3)) }
+        if place.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3))
+        }
         return try read(bytes)
     }
 }

@@ -165,7 +165,8 @@ final class Download: Sendable {
             source.note("nothing was missing")
             state.withLock { $0.total = $0.done.end }
         case .startAgain(let reason): throw StartsAgain(reason: reason)
-        case .contradiction(let message): throw HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
+        case .contradiction(let message):
+            throw HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
         case .whole:
             if gap != nil {
                 source.note("starts again: the answer is the whole")
@@ -237,7 +238,9 @@ final class Download: Sendable {
         else { return nil }
         let gaps = done.gaps(upTo: total)
         // The first piece is what is arriving.
-        guard let first = gaps.first, first.lowerBound == range.lowerBound, first.upperBound <= range.upperBound else { return nil }
+        guard let first = gaps.first, first.lowerBound == range.lowerBound, first.upperBound <= range.upperBound else {
+            return nil
+        }
         return gaps
     }
 
@@ -258,7 +261,9 @@ final class Download: Sendable {
 
     private func verify() throws {
         let total = state.withLock { $0.total } ?? part.size
-        for (expected, told) in source.told.all.map({ ($0, "the server") }) + [options.digest].compactMap({ $0 }).map({ ($0, "who asked for it") }) {
+        for (expected, told) in source.told.all.map({ ($0, "the server") })
+            + [options.digest].compactMap({ $0 }).map({ ($0, "who asked for it") })
+        {
             let actual = try part.digest(expected.algorithm, upTo: total)
             do {
                 try expected.check(actual, toldBy: told)
@@ -279,7 +284,9 @@ final class Download: Sendable {
 extension HTTPHeaders {
     /// Whether ranges of bytes can be asked for (RFC 9110 §14.3).
     fileprivate var acceptsByteRanges: Bool {
-        self[.acceptRanges].map { $0.utf8.split(separator: UInt8(ascii: ",")).contains { String(Substring($0.trimmed)) == "bytes" } }
+        self[.acceptRanges].map {
+            $0.utf8.split(separator: UInt8(ascii: ",")).contains { String(Substring($0.trimmed)) == "bytes" }
+        }
             ?? false
     }
 }

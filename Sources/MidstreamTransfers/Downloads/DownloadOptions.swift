@@ -24,7 +24,8 @@ public struct DownloadOptions: Sendable {
 
     /// Makes options.
     public init(
-        resume: Resume = .automatic, parallel: Int = 1, digest: ExpectedDigest? = nil, resumes: Int = 5, isSynchronized: Bool = false
+        resume: Resume = .automatic, parallel: Int = 1, digest: ExpectedDigest? = nil, resumes: Int = 5,
+        isSynchronized: Bool = false
     ) {
         self.resume = resume
         self.parallel = parallel

@@ -35,7 +35,8 @@ struct DownloadSource: Sendable {
     /// Asks for the whole, or for a range if the representation is still the same.
     ///
     /// - Parameter isPlain: Whether it asks for no encoding, so that the offsets of what comes are those of the representation.
-    func ask(_ range: Range<Int64>? = nil, of total: Int64? = nil, _ validator: StrongValidator? = nil, isPlain: Bool) async throws
+    func ask(_ range: Range<Int64>? = nil, of total: Int64? = nil, _ validator: StrongValidator? = nil, isPlain: Bool)
+        async throws
         -> HTTPResponse
     {
         var request = request

@@ -114,7 +114,9 @@ struct ParallelFetch: Sendable {
                 let skipped = Int(max(0, min(Int64(chunk.count), range.lowerBound - position)))
                 position += Int64(skipped)
                 let own = Int(pool.advance(number, by: Int64(chunk.count - skipped)))
-                if own > 0 { try store(skipped == 0 && own == chunk.count ? chunk : Array(chunk[skipped..<(skipped + own)]), position) }
+                if own > 0 {
+                    try store(skipped == 0 && own == chunk.count ? chunk : Array(chunk[skipped..<(skipped + own)]), position)
+                }
                 position += Int64(own)
                 // The rest is another's.
                 if pool.range(of: number).isEmpty { return body.close() }

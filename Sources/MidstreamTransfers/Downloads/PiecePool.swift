@@ -37,7 +37,8 @@ final class PiecePool: Sendable {
                 pieces[free].isTaken = true
                 return free
             }
-            guard let largest = pieces.indices.max(by: { pieces[$0].left < pieces[$1].left }), pieces[largest].left >= 2 * Self.least
+            guard let largest = pieces.indices.max(by: { pieces[$0].left < pieces[$1].left }),
+                pieces[largest].left >= 2 * Self.least
             else { return nil }
             let middle = pieces[largest].position + pieces[largest].left / 2
             pieces.append(Piece(position: middle, end: pieces[largest].end, isTaken: true))

@@ -18,7 +18,8 @@ enum StrongValidator: Codable, Hashable, Sendable {
             self = .eTag(tag)
             return
         }
-        guard let text = headers[.lastModified], let changed = HTTPDate.parse(text), let sent = headers[.date].flatMap({ HTTPDate.parse($0) }),
+        guard let text = headers[.lastModified], let changed = HTTPDate.parse(text),
+            let sent = headers[.date].flatMap({ HTTPDate.parse($0) }),
             sent.timeIntervalSince(changed) >= Self.ageOfStrongDates
         else { return nil }
         self = .lastModified(text)

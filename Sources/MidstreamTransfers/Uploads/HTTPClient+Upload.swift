@@ -10,7 +10,8 @@ extension HTTPClient {
     /// See ``upload(_:by:protocol:resumes:partSize:)``.
     @discardableResult
     public func upload(
-        _ content: UploadContent, to url: String, headers: HTTPHeaders = [:], protocol: UploadProtocol = .resumable, resumes: Int = 5,
+        _ content: UploadContent, to url: String, headers: HTTPHeaders = [:], protocol: UploadProtocol = .resumable,
+        resumes: Int = 5,
         partSize: Int64? = nil
     ) async throws -> HTTPResponse {
         try await upload(
@@ -39,7 +40,8 @@ extension HTTPClient {
     ///   ``MidstreamCore/HTTPError/Code/protocolViolation`` when what it says of the upload contradicts what was sent.
     @discardableResult
     public func upload(
-        _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5, partSize: Int64? = nil
+        _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5,
+        partSize: Int64? = nil
     ) async throws -> HTTPResponse {
         var request = request
         request.body = .empty

@@ -80,7 +80,9 @@ struct Upload {
         let part = settings.protocol.createsWithContent ? 0..<min(length, max(1, settings.partSize ?? length)) : 0..<0
         let isAll = part.upperBound == length
         settings.protocol.prepareCreation(&creation.headers, length: length, isAll: isAll)
-        if let type = settings.content.contentType, !creation.headers.contains(.contentType) { creation.headers[.contentType] = type }
+        if let type = settings.content.contentType, !creation.headers.contains(.contentType) {
+            creation.headers[.contentType] = type
+        }
         creation.body = counted(part)
         // Where the upload is to be found is told before it is complete.
         let given = request.onInterim
@@ -126,7 +128,8 @@ struct Upload {
     }
 
     private mutating func append(to url: String, from start: Int64) async throws -> Step {
-        let limit = [settings.partSize.map { max(1, $0) }, told.withLock { $0.limit?.maximumPart }].compactMap { $0 }.min() ?? .max
+        let limit =
+            [settings.partSize.map { max(1, $0) }, told.withLock { $0.limit?.maximumPart }].compactMap { $0 }.min() ?? .max
         let end = length - start <= limit ? length : start + limit
         var addition = follower(.patch, url)
         settings.protocol.prepareAppending(&addition.headers, offset: start, isLast: end == length)
@@ -164,7 +167,9 @@ struct Upload {
         do {
             return (try await next(request), nil)
         } catch let error as HTTPError {
-            guard error.code == .unacceptableStatus || error.code == .retriesExhausted, let response = error.response else { throw error }
+            guard error.code == .unacceptableStatus || error.code == .retriesExhausted, let response = error.response else {
+                throw error
+            }
             return (response, error)
         }
     }
@@ -223,7 +228,8 @@ struct Upload {
         guard let limit = told.withLock({ $0.limit }) else { return }
         if let size = limit.maximumSize, size < length {
             throw HTTPError(
-                .bodyTooLarge, "The server takes \(size) bytes, and the upload has \(length).", request: request, phase: .answered)
+                .bodyTooLarge, "The server takes \(size) bytes, and the upload has \(length).", request: request, phase: .answered
+            )
         }
         if limit.maximumPart == 0 {
             throw HTTPError(.protocolViolation, "The server takes parts of no bytes.", request: request, phase: .answered)
@@ -235,7 +241,8 @@ struct Upload {
         let (age, since) = told.withLock { ($0.limit?.maximumAge, $0.limitTime) }
         guard let age, stopwatch.elapsed - since > .seconds(min(age, 1 << 40)) else { return }
         throw HTTPError(
-            .protocolViolation, "The server kept the upload for \(age) seconds, which are over.", request: request, phase: .answered)
+            .protocolViolation, "The server kept the upload for \(age) seconds, which are over.", request: request,
+            phase: .answered)
     }
 
     /// Whether the server can't have had all of it, or having it twice does no harm.

@@ -85,7 +85,8 @@ struct BodyEncodingTests {
         mixed.add(.empty)
         let body = HTTPBody.multipart(mixed)
         #expect(body.contentType == "multipart/mixed; boundary=\"a b\"")
-        let expected = "--a b\r\nX-A: 1\r\nX-B: ü\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nx\r\n--a b\r\n\r\n\r\n--a b--\r\n"
+        let expected =
+            "--a b\r\nX-A: 1\r\nX-B: ü\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nx\r\n--a b\r\n\r\n\r\n--a b--\r\n"
         #expect(String(decoding: try await body.collect(), as: UTF8.self) == expected)
         #expect(body.length == Int64(expected.utf8.count))
         let related = HTTPBody.multipart(Multipart(.related(type: "a/b; c=\"d\"", start: "<1>"), boundary: "b"))
@@ -108,7 +109,8 @@ struct BodyEncodingTests {
         form.add("a", "--- --in")
         let body = HTTPBody.multipart(form)
         #expect(await httpError { try await body.collect() }?.code == .invalidRequest)
-        let client = HTTPClient(transport: StubTransport { HTTPResponse(status: 200, body: .bytes(try await $0.body.collect()), request: $0) })
+        let client = HTTPClient(
+            transport: StubTransport { HTTPResponse(status: 200, body: .bytes(try await $0.body.collect()), request: $0) })
         let error = await httpError { try await client.send(HTTPRequest(.post, "http://h/", body: body)) }
         #expect(error?.code == .invalidRequest)
     }

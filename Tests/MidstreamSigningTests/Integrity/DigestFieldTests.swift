@@ -39,7 +39,8 @@ import Testing
     @Test(
         "What can't be read is told, and the rest is read",
         arguments: [
-            "", "sha-256", "sha-256=", "sha-256=abc", "sha-256=\"x\"", "sha-256=:", "sha-256=:*:", "sha-256=:AAAA:", "sha-256=::", "=:AAAA:",
+            "", "sha-256", "sha-256=", "sha-256=abc", "sha-256=\"x\"", "sha-256=:", "sha-256=:*:", "sha-256=:AAAA:", "sha-256=::",
+            "=:AAAA:",
             "sha-256=5", "sha-256=?1", "(a b)", "sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg:", "sha-256 =:AAAA:",
         ])
     func malformed(text: String) {

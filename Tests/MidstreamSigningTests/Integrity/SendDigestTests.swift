@@ -25,7 +25,11 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("digest-\(UUID().uuidString)")
         try Data(Self.content).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let stream = HTTPBody.stream { AsyncStream([UInt8].self) { $0.yield(Self.content); $0.finish() } }
+        let stream = HTTPBody.stream {
+            AsyncStream([UInt8].self) {
+                $0.yield(Self.content); $0.finish()
+            }
+        }
         for body: HTTPBody in [.bytes(Self.content), .file(file), stream] {
             #expect(try await body.digest(.sha256) == DigestAlgorithm.sha256.digest(of: Self.content))
             _ = try await client.send(HTTPRequest(.put, "/", body: body))

@@ -30,7 +30,8 @@ struct EventParserTests {
             [.init(data: "first event", id: "1"), .init(data: "second event")]),
         Example("data\n\ndata\ndata\n\ndata:\n", [.init(data: ""), .init(data: "\n")]),
         Example("data:test\n\ndata: test\n\n", [.init(data: "test"), .init(data: "test")]),
-        Example("event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\n",
+        Example(
+            "event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\n",
             [.init(name: "add", data: "73857293"), .init(name: "remove", data: "2153")]),
         // What goes wrong elsewhere.
         Example("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\n", [.init(data: "a")]),

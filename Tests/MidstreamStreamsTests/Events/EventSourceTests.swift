@@ -64,7 +64,8 @@ struct EventSourceTests {
     @Test("Fields of the request stay, its identifier until there is another")
     func ownFields() async throws {
         server.enqueue(Self.stream("data: a\n\n"), Self.stream("id: 2\ndata: b\n\n"), Self.end)
-        let request = HTTPRequest("/", headers: ["Last-Event-ID": "1", "Accept": "text/event-stream, x/y", "Cache-Control": "no-cache"])
+        let request = HTTPRequest(
+            "/", headers: ["Last-Event-ID": "1", "Accept": "text/event-stream, x/y", "Cache-Control": "no-cache"])
         _ = try await outcome(waits: 2, events(request)).result.get()
         #expect(server.requests.map { $0.headers["Last-Event-ID"] } == ["1", "1", "2"])
         #expect(server.requests.allSatisfy { $0.headers[.accept] == "text/event-stream, x/y" })
@@ -147,7 +148,8 @@ struct EventSourceTests {
     @Test("The type's parameters and case don't matter")
     func typeWithParameters() async throws {
         server.enqueue(
-            .init(headers: ["Content-Type": "Text/Event-Stream ;charset=utf-8"], body: .bytes(Array("data: a\n\n".utf8))), Self.end)
+            .init(headers: ["Content-Type": "Text/Event-Stream ;charset=utf-8"], body: .bytes(Array("data: a\n\n".utf8))),
+            Self.end)
         #expect(try await outcome(waits: 1).result.get() == ["a"])
     }
 
@@ -162,7 +164,8 @@ struct EventSourceTests {
     @Test("A connection that breaks is followed by another; what was unfinished is dropped")
     func networkLoss() async throws {
         server.enqueue(
-            .init(fault: .disconnect(.beforeHead)), Self.stream("data: a\n\ndata: b\n", fault: .disconnect(.insideBody(afterBytes: 12))),
+            .init(fault: .disconnect(.beforeHead)),
+            Self.stream("data: a\n\ndata: b\n", fault: .disconnect(.insideBody(afterBytes: 12))),
             Self.stream("data: c\n\n"), Self.end)
         let (delays, result) = await outcome(waits: 3)
         #expect(try result.get() == ["a", "c"])
@@ -203,7 +206,8 @@ struct EventSourceTests {
     @Test("A silent connection is replaced, and comments are signs of life")
     func silence() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
-        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .chunks(stream)), Self.stream("data: b\n\n"), Self.end)
+        server.enqueue(
+            .init(headers: ["Content-Type": "text/event-stream"], body: .chunks(stream)), Self.stream("data: b\n\n"), Self.end)
         var iterator = events(silenceLimit: .seconds(10)).makeAsyncIterator()
         continuation.yield(Array("data: a\n\n".utf8))
         #expect(try await iterator.next()?.data == "a")

@@ -25,7 +25,10 @@ struct BodyLinesTests {
         for size in 1...4 {
             let bytes: [UInt8] = [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF, 65, 10, 0xEF, 0xBB, 0xBF, 10, 0xC3, 10, 0xBC]
             let lines = try await Pieces(bytes, of: size).body.lines().all()
-            #expect(lines.map { Array($0.utf8) } == [[0xEF, 0xBB, 0xBF, 65], [0xEF, 0xBB, 0xBF], Array("\u{FFFD}".utf8), Array("\u{FFFD}".utf8)])
+            #expect(
+                lines.map { Array($0.utf8) } == [
+                    [0xEF, 0xBB, 0xBF, 65], [0xEF, 0xBB, 0xBF], Array("\u{FFFD}".utf8), Array("\u{FFFD}".utf8),
+                ])
         }
     }
 

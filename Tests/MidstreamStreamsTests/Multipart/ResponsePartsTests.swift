@@ -7,7 +7,8 @@ import Testing
 @Suite("Parts of a multipart response (RFC 2046 §5.1)", .timeLimit(.minutes(1)))
 struct ResponsePartsTests {
     private static let body = [
-        "preamble, which may hold --b in a line", "--b", "Content-Type: text/plain", "X-A: 1", "X-A: 2", "", "one", "--b  \t", "", "",
+        "preamble, which may hold --b in a line", "--b", "Content-Type: text/plain", "X-A: 1", "X-A: 2", "", "one", "--b  \t", "",
+        "",
         "--b", "X-Folded: a", " b", "", "--bb", "-- b", "x--b--", "--b-", "--b x", "", "--b", "", "--b--", "--b", "", "epilogue",
     ].joined(separator: "\r\n")
 
@@ -17,7 +18,8 @@ struct ResponsePartsTests {
     }
 
     private func response(_ body: HTTPBody, type: String? = "multipart/mixed; boundary=b") -> HTTPResponse {
-        HTTPResponse(status: .ok, headers: type.map { ["Content-Type": $0] } ?? [:], body: body, request: HTTPRequest("http://h/"))
+        HTTPResponse(
+            status: .ok, headers: type.map { ["Content-Type": $0] } ?? [:], body: body, request: HTTPRequest("http://h/"))
     }
 
     private func read(_ body: HTTPBody, type: String? = "multipart/mixed; boundary=b") async throws -> [Seen] {
@@ -56,20 +58,24 @@ struct ResponsePartsTests {
         }
     }
 
-    @Test("Where the boundary stands", arguments: [
-        ("multipart/mixed; boundary=b", "b"), ("Multipart/Form-Data;charset=x; BOUNDARY=\"b c\"", "b c"),
-        ("multipart/byteranges; boundary=\"a:b/c?d=e\"", "a:b/c?d=e"), ("multipart/x; boundary=\"\\b\"", "b"),
-    ])
+    @Test(
+        "Where the boundary stands",
+        arguments: [
+            ("multipart/mixed; boundary=b", "b"), ("Multipart/Form-Data;charset=x; BOUNDARY=\"b c\"", "b c"),
+            ("multipart/byteranges; boundary=\"a:b/c?d=e\"", "a:b/c?d=e"), ("multipart/x; boundary=\"\\b\"", "b"),
+        ])
     func boundary(type: String, boundary: String) async throws {
         #expect(try await read(.text("--\(boundary)\r\n\r\nx\r\n--\(boundary)--"), type: type) == [Seen(fields: [], text: "x")])
     }
 
-    @Test("Without a boundary, or another type", arguments: [
-        (nil, .decoding), ("text/html", .decoding), ("multipart", .decoding), ("multipart/mixed", .protocolViolation),
-        ("multipart/mixed; boundary=", .protocolViolation), ("multipart/mixed; boundary=\"a b \"", .protocolViolation),
-        ("multipart/mixed; boundary=\"\u{FC}\"", .protocolViolation),
-        ("multipart/mixed; boundary=\(String(repeating: "x", count: 71))", .protocolViolation),
-    ] as [(String?, HTTPError.Code)])
+    @Test(
+        "Without a boundary, or another type",
+        arguments: [
+            (nil, .decoding), ("text/html", .decoding), ("multipart", .decoding), ("multipart/mixed", .protocolViolation),
+            ("multipart/mixed; boundary=", .protocolViolation), ("multipart/mixed; boundary=\"a b \"", .protocolViolation),
+            ("multipart/mixed; boundary=\"\u{FC}\"", .protocolViolation),
+            ("multipart/mixed; boundary=\(String(repeating: "x", count: 71))", .protocolViolation),
+        ] as [(String?, HTTPError.Code)])
     func noBoundary(type: String?, code: HTTPError.Code) async throws {
         let body = ArrivingBody()
         let parts = response(.incoming(body), type: type).parts()
@@ -78,7 +84,9 @@ struct ResponsePartsTests {
         #expect(try await parts.next() == nil)
     }
 
-    @Test("A body without its last boundary is cut", arguments: ["", "--b", "--b\r\nX: 1", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b-", "x"])
+    @Test(
+        "A body without its last boundary is cut",
+        arguments: ["", "--b", "--b\r\nX: 1", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b-", "x"])
     func missingEnd(text: String) async throws {
         for size in [1, 100] {
             let error = await httpError { try await read(Pieces(Array(text.utf8), of: size).body) }
@@ -120,7 +128,9 @@ struct ResponsePartsTests {
         let part = "\r\n--b\r\n\r\n"
         #expect(try await read(.text(String(repeating: part, count: 1_000) + "\r\n--b--")).count == 1_000)
         #expect(await code(String(repeating: part, count: 1_001) + "\r\n--b--") == .protocolViolation)
-        for line in ["nonsense", ": x", "a b: c", "\u{FC}: 1"] { #expect(await code("--b\r\n\(line)\r\n\r\n\r\n--b--") == .protocolViolation) }
+        for line in ["nonsense", ": x", "a b: c", "\u{FC}: 1"] {
+            #expect(await code("--b\r\n\(line)\r\n\r\n\r\n--b--") == .protocolViolation)
+        }
         // A line that holds more space than any boundary is content, and isn't kept.
         let spaces = "--b" + String(repeating: " ", count: 300)
         #expect(try await read(Pieces(Array("--b\r\n\r\n\(spaces)\r\n--b--".utf8), of: 7).body).map(\.text) == [spaces])

@@ -37,7 +37,9 @@ struct DownloadTests {
         // Its permissions are those of any file that is made.
         let other = folder.url.appendingPathComponent("other")
         try Data().write(to: other)
-        let permissions = try [folder.target, other].map { try FileManager.default.attributesOfItem(atPath: $0.path)[.posixPermissions] as? Int }
+        let permissions = try [folder.target, other].map {
+            try FileManager.default.attributesOfItem(atPath: $0.path)[.posixPermissions] as? Int
+        }
         #expect(permissions[0] == permissions[1])
     }
 
@@ -67,7 +69,12 @@ struct DownloadTests {
         let (old, new) = ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 09:49:37 GMT")
         server.change { $0.headers = ["Last-Modified": old, "Date": new] }
         server.cut(50_000)
-        server.next({ _ in }, { $0 = .init(status: 206, headers: ["Content-Range": "bytes 50000-199999/200000"], body: .bytes(Self.content[50_000...])) })
+        server.next(
+            { _ in },
+            {
+                $0 = .init(
+                    status: 206, headers: ["Content-Range": "bytes 50000-199999/200000"], body: .bytes(Self.content[50_000...]))
+            })
         try await download()
         #expect(server.requests.map { $0.headers[.ifRange] } == [nil, old])
         #expect(folder.content == Self.content)
@@ -77,10 +84,12 @@ struct DownloadTests {
     func replaced(length: Int) async throws {
         let other = FileServer.content(length, seed: 2)
         server.cut(50_000)
-        server.next({ _ in }, { [server] in
-            server.replace(other, eTag: "\"2\"")
-            $0 = .init(headers: ["ETag": "\"2\""], body: .bytes(other))
-        })
+        server.next(
+            { _ in },
+            { [server] in
+                server.replace(other, eTag: "\"2\"")
+                $0 = .init(headers: ["ETag": "\"2\""], body: .bytes(other))
+            })
         try await download()
         #expect(folder.content == other)
         #expect(ranges == [nil, "bytes=50000-"])
@@ -168,7 +177,10 @@ struct DownloadTests {
     @Test("A secret of the URL isn't kept, nor does another one make a difference")
     func secret() async throws {
         server.cut(70_000)
-        _ = await httpError { try await server.client().download(HTTPRequest(server.url + "?token=s3cret"), to: folder.target, options: .init(resumes: 0)) }
+        _ = await httpError {
+            try await server.client().download(
+                HTTPRequest(server.url + "?token=s3cret"), to: folder.target, options: .init(resumes: 0))
+        }
         #expect(try !String(contentsOf: folder.record, encoding: .utf8).contains("s3cret"))
         try await server.client().download(HTTPRequest(server.url + "?token=other"), to: folder.target)
         #expect(ranges == [nil, "bytes=70000-"])

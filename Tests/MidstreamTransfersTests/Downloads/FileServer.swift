@@ -18,7 +18,9 @@ final class FileServer: Sendable {
         /// The usual answer.
         func answer(to request: RecordedRequest) -> MockServer.Response {
             var response = MockServer.Response(headers: headers, body: .bytes(content))
-            guard let range = request.headers[.range], request.headers[.ifRange] == nil || request.headers[.ifRange] == headers[.eTag] else {
+            guard let range = request.headers[.range],
+                request.headers[.ifRange] == nil || request.headers[.ifRange] == headers[.eTag]
+            else {
                 return response
             }
             let bounds = range.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
@@ -51,7 +53,10 @@ final class FileServer: Sendable {
         self.state = state
         server.respond { request in
             let (file, cut, change) = state.withLock { state in
-                (state.file, state.cuts.isEmpty ? nil : state.cuts.removeFirst(), state.changes.isEmpty ? nil : state.changes.removeFirst())
+                (
+                    state.file, state.cuts.isEmpty ? nil : state.cuts.removeFirst(),
+                    state.changes.isEmpty ? nil : state.changes.removeFirst()
+                )
             }
             var response = file.answer(to: request)
             if let cut { response.fault = .disconnect(.insideBody(afterBytes: cut)) }
@@ -86,5 +91,17 @@ final class FileServer: Sendable {
             state ^= state << 17
             return UInt8(truncatingIfNeeded: state)
         }
+    }
+
+    /// So many blocks of 64 KiB, each of which says which it is.
+    static func blocks(_ count: Int) -> [UInt8] {
+        let block = content(64 << 10)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count << 16)
+        for number in 0..<count {
+            bytes += withUnsafeBytes(of: UInt64(number)) { Array($0) }
+            bytes += block.dropFirst(8)
+        }
+        return bytes
     }
 }

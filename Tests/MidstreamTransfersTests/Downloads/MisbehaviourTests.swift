@@ -22,7 +22,9 @@ struct MisbehaviourTests {
         var code: HTTPError.Code?
     }
 
-    private static func part(_ first: Int, _ last: Int = 199_999, of total: String = "200000", _ change: @escaping Answer = { _ in }) -> Answer {
+    private static func part(
+        _ first: Int, _ last: Int = 199_999, of total: String = "200000", _ change: @escaping Answer = { _ in }
+    ) -> Answer {
         {
             $0 = .init(
                 status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes \(first)-\(last)/\(total)"],
@@ -43,10 +45,13 @@ struct MisbehaviourTests {
         Case(testDescription: "a weak tag", answer: part(50_000) { $0.headers[.eTag] = "W/\"1\"" }, requests: 3),
         Case(testDescription: "no tag", answer: part(50_000) { $0.headers[.eTag] = nil }, requests: 3),
         Case(testDescription: "no Content-Range", answer: part(50_000) { $0.headers[.contentRange] = nil }, requests: 3),
-        Case(testDescription: "two Content-Ranges", answer: part(50_000) { $0.headers.add(.contentRange, "bytes 0-1/2") }, requests: 3),
+        Case(
+            testDescription: "two Content-Ranges", answer: part(50_000) { $0.headers.add(.contentRange, "bytes 0-1/2") },
+            requests: 3),
         Case(testDescription: "another unit", answer: part(50_000) { $0.headers[.contentRange] = "seconds 1-2/3" }, requests: 3),
         Case(
-            testDescription: "several ranges", answer: part(50_000) {
+            testDescription: "several ranges",
+            answer: part(50_000) {
                 $0.headers = ["Content-Type": "multipart/byteranges; boundary=b"]
                 $0.body = "--b\r\nContent-Range: bytes 50000-50000/200000\r\n\r\nx\r\n--b--"
             }, requests: 3),
@@ -54,11 +59,16 @@ struct MisbehaviourTests {
         Case(testDescription: "the part, as 200", answer: part(50_000) { $0.status = .ok }),
         Case(testDescription: "a part that doesn't fit, as 200", answer: part(60_000) { $0.status = .ok }, requests: 3),
         Case(testDescription: "encoded", answer: part(50_000) { $0.headers[.contentEncoding] = "gzip" }, requests: 3),
-        Case(testDescription: "416 with another length", answer: { $0 = .init(status: 416, headers: ["Content-Range": "bytes */7"]) }, requests: 3),
-        Case(testDescription: "416 without a length", answer: { $0 = .init(status: 416) }, requests: 3),
-        Case(testDescription: "cut again", answer: part(50_000) { $0.fault = .disconnect(.insideBody(afterBytes: 1_000)) }, requests: 3),
         Case(
-            testDescription: "more bytes than told", answer: part(50_000, 149_999) {
+            testDescription: "416 with another length",
+            answer: { $0 = .init(status: 416, headers: ["Content-Range": "bytes */7"]) }, requests: 3),
+        Case(testDescription: "416 without a length", answer: { $0 = .init(status: 416) }, requests: 3),
+        Case(
+            testDescription: "cut again", answer: part(50_000) { $0.fault = .disconnect(.insideBody(afterBytes: 1_000)) },
+            requests: 3),
+        Case(
+            testDescription: "more bytes than told",
+            answer: part(50_000, 149_999) {
                 $0.headers[.contentRange] = "bytes 50000-99999/200000"
                 $0.headers[.transferEncoding] = "chunked"
             }, code: .protocolViolation),
@@ -66,7 +76,8 @@ struct MisbehaviourTests {
             testDescription: "a length that isn't the range's",
             answer: part(50_000, 149_999) { $0.headers[.contentRange] = "bytes 50000-99999/200000" }, code: .protocolViolation),
         Case(
-            testDescription: "fewer bytes than told", answer: part(50_000, 99_999) {
+            testDescription: "fewer bytes than told",
+            answer: part(50_000, 99_999) {
                 $0.headers[.contentRange] = "bytes 50000-199999/200000"
                 $0.headers[.transferEncoding] = "chunked"
             }, requests: 3),
@@ -97,7 +108,8 @@ struct MisbehaviourTests {
         let folder = try Folder()
         server.cut(50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000)
         let strange: Answer = Self.part(60_000)
-        server.next({ _ in }, strange, { _ in }, strange, { _ in }, strange, { _ in }, strange, { _ in }, strange, { _ in }, strange)
+        server.next(
+            { _ in }, strange, { _ in }, strange, { _ in }, strange, { _ in }, strange, { _ in }, strange, { _ in }, strange)
         let error = await httpError { try await server.client().download(HTTPRequest(server.url), to: folder.target) }
         #expect(error != nil)
         #expect(server.requests.count <= 8)

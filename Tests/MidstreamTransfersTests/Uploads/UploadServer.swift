@@ -123,7 +123,11 @@ final class UploadServer: Sendable {
             return state.script.answers.isEmpty ? nil : state.script.answers.removeFirst()
         }
         if isCut, answer == nil { return }
-        if let answer { return send(connection, answer.replacingOccurrences(of: "\n", with: "\r\n") + "Connection: close\r\nContent-Length: 0\r\n\r\n") }
+        if let answer {
+            return send(
+                connection, answer.replacingOccurrences(of: "\n", with: "\r\n") + "Connection: close\r\nContent-Length: 0\r\n\r\n"
+            )
+        }
         let isLast = request.fields["upload-complete"] == "?1"
         let (count, total) = state.withLock { state in
             if request.method == "HEAD", state.script.loses > 0 {
@@ -139,7 +143,8 @@ final class UploadServer: Sendable {
             switch request.method {
             case _ where conflicts: "409 Conflict\r\nUpload-Offset: \(claimed)\r\n"
             case "POST": "\(isLast && !script.isTus ? "200 OK" : "201 Created")\r\n\(fields)\(complete)"
-            case "HEAD": "204 No Content\r\nUpload-Offset: \(claimed)\r\n\(complete)\(script.limit.map { "Upload-Limit: \($0)\r\n" } ?? "")"
+            case "HEAD":
+                "204 No Content\r\nUpload-Offset: \(claimed)\r\n\(complete)\(script.limit.map { "Upload-Limit: \($0)\r\n" } ?? "")"
             default: "\(isLast ? "200 OK" : "204 No Content")\r\nUpload-Offset: \(claimed)\r\n\(complete)"
             }
         let end = answerHead.hasPrefix("204") ? "" : "Content-Length: 0\r\n"

@@ -24,10 +24,12 @@ struct UploadTests {
 
     @discardableResult
     private func upload(
-        _ server: UploadServer, _ content: UploadContent = .bytes(content), isTus: Bool = false, resumes: Int = 5, partSize: Int64? = nil
+        _ server: UploadServer, _ content: UploadContent = .bytes(content), isTus: Bool = false, resumes: Int = 5,
+        partSize: Int64? = nil
     ) async throws -> HTTPResponse {
         try await client().upload(
-            content, to: server.url, headers: ["Authorization": "secret", "Idempotency-Key": "1"], protocol: isTus ? .tus : .resumable,
+            content, to: server.url, headers: ["Authorization": "secret", "Idempotency-Key": "1"],
+            protocol: isTus ? .tus : .resumable,
             resumes: resumes, partSize: partSize)
     }
 
@@ -65,10 +67,16 @@ struct UploadTests {
         #expect(response.status.isSuccess)
         #expect(server.content == Self.content)
         let patches = server.requests.filter { $0.method == "PATCH" }
-        #expect(patches.map { $0.fields["upload-offset"] } == (isTus ? ["0", "100000", "150000", "150001"] : ["100000", "150000", "150001"]))
+        #expect(
+            patches.map { $0.fields["upload-offset"] }
+                == (isTus ? ["0", "100000", "150000", "150001"] : ["100000", "150000", "150001"]))
         #expect(patches.allSatisfy { $0.path == "/uploads/1" && $0.fields["authorization"] == "secret" })
-        #expect(patches.allSatisfy { $0.fields["content-type"] == (isTus ? "application/offset+octet-stream" : "application/partial-upload") })
-        #expect(patches.allSatisfy { $0.fields["upload-complete"] == (isTus ? nil : "?1") && $0.fields["idempotency-key"] == nil })
+        #expect(
+            patches.allSatisfy {
+                $0.fields["content-type"] == (isTus ? "application/offset+octet-stream" : "application/partial-upload")
+            })
+        #expect(
+            patches.allSatisfy { $0.fields["upload-complete"] == (isTus ? nil : "?1") && $0.fields["idempotency-key"] == nil })
         #expect(server.requests.allSatisfy { ($0.fields["tus-resumable"] == "1.0.0") == isTus })
         #expect(response.trace.description.contains("resumed at 100000 of 300000 bytes"))
     }
@@ -101,7 +109,8 @@ struct UploadTests {
 
     @Test("In parts, by wish or since the server takes no more", arguments: [true, false])
     func parts(isWish: Bool) async throws {
-        let server = try UploadServer(.init(cuts: isWish ? [] : [10_000], limit: isWish ? nil : "max-size=300000, max-append-size=100000"))
+        let server = try UploadServer(
+            .init(cuts: isWish ? [] : [10_000], limit: isWish ? nil : "max-size=300000, max-append-size=100000"))
         try await upload(server, partSize: isWish ? 120_000 : nil)
         #expect(server.content == Self.content && server.isComplete)
         let patches = server.requests.filter { $0.method == "PATCH" }
@@ -131,14 +140,18 @@ struct UploadTests {
         #expect(server.requests.map { $0.fields["upload-offset"] } == [nil, nil, "50000"])
     }
 
-    @Test("Answers that may pass: the server is asked, and the rest is sent", arguments: [
-        "HTTP/1.1 409 Conflict\nUpload-Offset: 5\n", "HTTP/1.1 500 Internal Server Error\n", "HTTP/1.1 503 Service Unavailable\n",
-        "HTTP/1.1 429 Too Many Requests\n", "HTTP/1.1 423 Locked\n",
-    ])
+    @Test(
+        "Answers that may pass: the server is asked, and the rest is sent",
+        arguments: [
+            "HTTP/1.1 409 Conflict\nUpload-Offset: 5\n", "HTTP/1.1 500 Internal Server Error\n",
+            "HTTP/1.1 503 Service Unavailable\n",
+            "HTTP/1.1 429 Too Many Requests\n", "HTTP/1.1 423 Locked\n",
+        ])
     func transientAnswers(answer: String) async throws {
         for isTus in [true, false] {
             // The first question, and the first addition.
-            let server = try UploadServer(.init(isTus: isTus, cuts: [100_000], answers: [nil, answer, isTus ? nil : nil, answer]))
+            let server = try UploadServer(
+                .init(isTus: isTus, cuts: [100_000], answers: [nil, answer, isTus ? nil : nil, answer]))
             try await upload(server, isTus: isTus)
             #expect(server.content == Self.content)
         }
@@ -179,7 +192,8 @@ struct UploadTests {
     @Test(
         "Upload-Limit (a dictionary, RFC 9651 §3.2)",
         arguments: [
-            ("max-size=1", 1, nil, nil), ("max-size=1, min-size=2;a=b, max-append-size=3,max-age=4", 1, 3, 4), ("other", nil, nil, nil),
+            ("max-size=1", 1, nil, nil), ("max-size=1, min-size=2;a=b, max-append-size=3,max-age=4", 1, 3, 4),
+            ("other", nil, nil, nil),
             ("other=(a b), max-age=4", nil, nil, 4),
         ] as [(String, Int64?, Int64?, Int64?)])
     func limitField(text: String, size: Int64?, part: Int64?, age: Int64?) throws {
@@ -189,10 +203,15 @@ struct UploadTests {
 
     @Test(
         "… that can't be read",
-        arguments: ["", "max-size", "max-size=", "max-size=-1", "max-size=1.5", "max-size=\"1\"", "max-size=99999999999999999999", "=1", "max-age=?1"])
+        arguments: [
+            "", "max-size", "max-size=", "max-size=-1", "max-size=1.5", "max-size=\"1\"", "max-size=99999999999999999999", "=1",
+            "max-age=?1",
+        ])
     func badLimitField(text: String) { #expect(UploadLimit(text) == nil) }
 
-    @Test("What the server says of the upload has to fit what was sent", arguments: ["100001", "300001", "-1", "x", "99999999999999999999"])
+    @Test(
+        "What the server says of the upload has to fit what was sent",
+        arguments: ["100001", "300001", "-1", "x", "99999999999999999999"])
     func contradictions(claim: String) async throws {
         // What the transport has taken may be more than the server got before the cut.
         let server = try UploadServer(.init(cuts: [100_000], claims: claim))
@@ -236,7 +255,9 @@ struct UploadTests {
     @Test("An upload at another origin gets no credentials")
     func otherOrigin() async throws {
         let place = try MockServer()
-        place.enqueue(.init(status: 204, headers: ["Upload-Offset": "0", "Upload-Complete": "?0"]), .init(headers: ["Upload-Complete": "?1"]))
+        place.enqueue(
+            .init(status: 204, headers: ["Upload-Offset": "0", "Upload-Complete": "?0"]),
+            .init(headers: ["Upload-Complete": "?1"]))
         let server = try MockServer()
         server.enqueue(.init(status: 500, interim: [.init(status: 104, headers: ["Location": place.url("/1")])]))
         try await client().upload(.bytes([1]), to: server.url(), headers: ["Authorization": "secret"])

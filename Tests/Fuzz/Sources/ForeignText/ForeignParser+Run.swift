@@ -85,7 +85,8 @@ extension ForeignParser {
 
     private func readParts(_ bytes: [UInt8]) {
         let response = HTTPResponse(
-            status: 200, headers: ["Content-Type": "multipart/mixed; boundary=b"], body: body(bytes), request: HTTPRequest("http://h/"))
+            status: 200, headers: ["Content-Type": "multipart/mixed; boundary=b"], body: body(bytes),
+            request: HTTPRequest("http://h/"))
         finish {
             for try await part in response.parts() {
                 for try await _ in part.body {}
