@@ -23,6 +23,28 @@ struct TransferExamples {
         #expect(try Data(contentsOf: file) == Data("film".utf8))
     }
 
+    @Test("Bodies in memory, compressed requests")
+    func others() async throws {
+        let stub = StubTransport(status: .ok)
+        try await resuming(stub)
+        try await compressing(stub)
+        #expect(stub.requests.map { $0.headers[.contentEncoding] } == [nil, "gzip"])
+    }
+
+    private func resuming(_ stub: StubTransport) async throws {
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
+            ResumeBodies()
+        }
+        _ = try await client.send(HTTPRequest("/"))
+    }
+
+    private func compressing(_ stub: StubTransport) async throws {
+        let client = HTTPClient(baseURL: "https://logs.example.com", transport: stub) {
+            CompressRequests(.gzip)
+        }
+        _ = try await client.send(HTTPRequest(.post, "/", body: .text(String(repeating: "a", count: 2_000))))
+    }
+
     @Test("Uploads")
     func uploads() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -26,4 +26,8 @@ struct TransferLawTests {
                 content: .bytes(bytes), protocol: .resumable, resumes: 0, partSize: nil, random: { 0 }, now: { Date() })
         }
     }
+
+    @Test func bodiesInMemory() async throws {
+        try await assertInterceptorLaws { ResumeBodies() }
+    }
 }

@@ -98,7 +98,6 @@ final class Download: Sendable {
 
     private func fetch() async throws -> HTTPResponse {
         var attempts = 0
-        var broken: HTTPError?
         while true {
             do {
                 // An answer may be of a part of what was asked for.
@@ -112,17 +111,12 @@ final class Download: Sendable {
                 }
                 source.note("starts again: \(again.reason)")
                 try startAgain()
-            } catch let error as HTTPError where error.mayPass && state.withLock({ $0.hasBegun }) && source.isResumable {
+            } catch let error as HTTPError where error.mayPass && state.withLock({ $0.hasBegun && $0.validator != nil }) {
                 attempts += 1
                 guard attempts <= options.resumes else { throw error }
-                broken = error
                 error.response?.body.close()
                 source.note("broke off after \(state.withLock { $0.done.count }) bytes: \(error.code)")
-                if state.withLock({ $0.validator == nil }) { try startAgain() }
                 try await source.pace.pause(before: attempts, after: error)
-            } catch let error as HTTPError where error.code == .bodyNotReplayable {
-                // An answer that had been read already, as one that is kept: what went wrong is what went wrong before.
-                throw broken ?? error
             }
         }
     }

@@ -95,18 +95,20 @@ struct DownloadTests {
         #expect(ranges == [nil, "bytes=50000-"])
     }
 
-    @Test("Without a validator that is strong it starts again", arguments: [nil, "W/\"1\""])
+    @Test("Without a validator that is strong nothing is left, and the next download starts again", arguments: [nil, "W/\"1\""])
     func noValidator(eTag: String?) async throws {
         server.replace(Self.content, eTag: eTag)
-        server.cut(50_000, 190_000)
+        server.cut(50_000)
+        #expect(await httpError { try await download() }?.code == .connectionLost)
+        #expect(folder.names.isEmpty)
         try await download()
         #expect(folder.content == Self.content)
-        #expect(ranges == [nil, nil, nil])
+        #expect(ranges == [nil, nil])
     }
 
     @Test("No more often than told, with waits that grow; then it is left for later")
     func limit() async throws {
-        server.cut(1_000, 1_000, 1_000, 1_000, 1_000)
+        server.cut(1_000, 1_000, 1_000, 1_000)
         let clock = TestClock()
         var configuration = HTTPClient.Configuration()
         configuration.timeout = nil

@@ -72,6 +72,8 @@ final class FileServer: Sendable {
 
     func replace(_ content: [UInt8], eTag: String?) { state.withLock { $0.file = File(content, eTag: eTag) } }
     func change(_ change: (inout File) -> Void) { state.withLock { change(&$0.file) } }
+    /// Forgets what was to be done to the next answers.
+    func runFreely() { state.withLock { ($0.cuts, $0.changes) = ([], []) } }
     func cut(_ cuts: Int?...) { state.withLock { $0.cuts += cuts } }
     func next(_ changes: @Sendable (inout MockServer.Response) -> Void...) { state.withLock { $0.changes += changes } }
 
