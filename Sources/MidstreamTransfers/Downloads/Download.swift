@@ -109,13 +109,13 @@ final class Download: Sendable {
                 guard attempts <= max(1, options.resumes) else {
                     throw HTTPError(.protocolViolation, "The download can't go on: \(again.reason).", phase: .answered)
                 }
-                source.note("starts again: \(again.reason)")
+                source.record(CallEvents.TransferRestart(reason: again.reason))
                 try startAgain()
             } catch let error as HTTPError where error.mayPass && state.withLock({ $0.hasBegun && $0.validator != nil }) {
                 attempts += 1
                 guard attempts <= options.resumes else { throw error }
                 error.response?.body.close()
-                source.note("broke off after \(state.withLock { $0.done.count }) bytes: \(error.code)")
+                source.record(CallEvents.TransferInterruption(cause: "\(error.code)", bytes: state.withLock { $0.done.count }))
                 try await source.pace.pause(before: attempts, after: error)
             }
         }
@@ -130,7 +130,7 @@ final class Download: Sendable {
             if source.isWhole, isEncoded(response), !takesEncodings {
                 try startAgain(takingEncodings: true)
                 response.body.close()
-                source.note("starts again: the answer is encoded, though no encoding was asked for")
+                source.record(CallEvents.TransferRestart(reason: "the answer is encoded, though no encoding was asked for"))
                 return nil
             }
             guard response.status.isSuccess || response.status == .rangeNotSatisfiable && gap != nil else {
@@ -163,7 +163,7 @@ final class Download: Sendable {
             throw HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
         case .whole:
             if gap != nil {
-                source.note("starts again: the answer is the whole")
+                source.record(CallEvents.TransferRestart(reason: "the answer is the whole"))
                 try startAgain()
             }
             try begin(response)
@@ -175,7 +175,7 @@ final class Download: Sendable {
                 state.hasBegun = true
             }
             if let total { try part.checkRoom(for: total) }
-            source.note("resumed at \(range.lowerBound)\(total.map { " of \($0)" } ?? "") bytes, If-Range matched")
+            source.record(CallEvents.TransferResumption(offset: range.lowerBound, total: total, proof: "If-Range matched"))
             try await receive(response, range, isOpen: false)
         }
     }

@@ -59,7 +59,8 @@ struct Upload {
                 failures += 1
                 guard failures <= settings.resumes, told.withLock({ $0.url }) != nil || mayBeginAgain else { throw error }
                 offset = nil
-                note("broke off: \(error.response.map { "\($0.status)" } ?? "\(error.code)")")
+                let cause = error.response.map { "\($0.status)" } ?? "\(error.code)"
+                record(CallEvents.TransferInterruption(cause: cause, bytes: nil))
                 // After a conflict the server only has to be asked.
                 if error.response?.status != .conflict { try await pace.pause(before: failures, after: error) }
             }
@@ -123,7 +124,7 @@ struct Upload {
         guard let offset = try readOffset(response) else { throw violation("The server doesn't say how much it has", response) }
         self.offset = offset
         furthest = max(furthest, offset)
-        note("resumed at \(offset) of \(length) bytes")
+        record(CallEvents.TransferResumption(offset: offset, total: length, proof: nil))
         return offset == length && !settings.protocol.createsWithContent ? .done(response) : .goOn
     }
 
@@ -251,5 +252,5 @@ struct Upload {
         return isUnfinished || request.isRepeatable
     }
 
-    private func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }
+    private func record(_ event: @autoclosure () -> some CallEvent) { next.position.record(event, about: request) }
 }
