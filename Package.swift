@@ -31,7 +31,15 @@ let package = Package(
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
-        .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .systemLibrary(name: "CCompression"),
+        .target(
+            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTasks", dependencies: ["MidstreamTransfers", "MidstreamCore", "Interception", "Platform"],
+            swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "MidstreamCurl",
@@ -46,7 +54,8 @@ let package = Package(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamObservability",
-                "MidstreamTasks", "MidstreamTemplates", "MidstreamURLSession",
+                "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks", "MidstreamTemplates",
+                "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -90,6 +99,24 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTemplatesTests", dependencies: ["Midstream", "MidstreamTemplates", "MidstreamTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamStreamsTests",
+            dependencies: ["Midstream", "MidstreamStreams", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCompressionTests",
+            dependencies: [
+                "Midstream", "MidstreamCompression", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTransfersTests",
+            dependencies: [
+                "Midstream", "MidstreamTransfers", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTasksTests",

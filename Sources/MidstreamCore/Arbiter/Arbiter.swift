@@ -18,6 +18,9 @@ package final class Arbiter: HTTPInterceptor {
     /// Where the client stands with its budget for retries; nil when it has none.
     package var budget: RetryBudget.State? { ledger?.state }
 
+    /// Takes one retry from the budget; false when there is none.
+    package func takeRetry() -> Bool { ledger?.takeRetry() ?? true }
+
     /// The type of one of the validators of a request.
     package func validatorName(_ number: Int, for request: HTTPRequest) -> String? {
         let validators = request.validators ?? settings.validators

@@ -80,6 +80,9 @@ package protocol CallOwner: AnyObject, Sendable {
     /// The name of one of those that speak within one pass of the pipeline, such as the validators that the arbiter asks.
     func speaker(_ number: Int, for request: HTTPRequest) -> String?
 
+    /// Takes one retry from the budget; false when there is none.
+    func takeRetry() -> Bool
+
     /// Sends a request on behalf of a call that failed.
     func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse
 }

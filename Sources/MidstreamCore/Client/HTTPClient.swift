@@ -169,6 +169,8 @@ extension HTTPClient: CallOwner {
 
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
+    package func takeRetry() -> Bool { arbiter.takeRetry() }
+
     package func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), sharing: sharing)
     }

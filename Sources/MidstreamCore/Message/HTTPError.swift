@@ -93,6 +93,8 @@ extension HTTPError.Code {
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
     /// The request's body can't be read, or isn't as long as was said.
     public static let bodyUnreadable = Self(rawValue: "bodyUnreadable")
+    /// The file that a response was to be written to can't be made, written or put in its place, or there is no room for it.
+    public static let fileUnwritable = Self(rawValue: "fileUnwritable")
     /// The response's body isn't what was to be decoded.
     public static let decoding = Self(rawValue: "decoding")
     /// A validator's own work failed.

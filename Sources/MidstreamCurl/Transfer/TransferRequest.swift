@@ -75,6 +75,7 @@
             outgoing = .chunks(UploadFeeder(body, length: length, executor: bodyExecutor ?? CallersExecutor()))
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
+            if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
@@ -98,6 +99,8 @@
             }
             if method != .post { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
+
+        func trailerLines() -> [String] { request.trailers?().map { "\($0.name): \($0.value)" } ?? [] }
 
         private func prepareFields(_ handle: EasyHandle, _ framing: Framing) {
             let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil

@@ -1,5 +1,6 @@
 public import Foundation
 public import MidstreamCore
+public import MidstreamTransfers
 
 /// The short ways to an answer. Each sends the request.
 extension DataTask {
@@ -15,34 +16,22 @@ extension DataTask {
 
     /// Sends the request and writes the body of the response to a file, as it arrives.
     ///
-    /// It goes to a temporary file beside the target, which takes the target's place when it is complete. After a failure or a
-    /// cancellation the temporary file is gone and the target as it was.
+    /// It goes to a file beside the target, which takes the target's place when it is complete. What breaks off is continued where it
+    /// broke off, in this call and by a later one, where the server shows that it is still the same; see
+    /// ``HTTPClient/download(_:to:options:)``. Otherwise a failure leaves nothing. The target is as it was then.
     ///
     /// - Parameters:
     ///   - file: Where to; its folder must exist. A file that is there already is replaced.
+    ///   - options: How; see ``DownloadOptions`` for the defaults.
     ///   - progress: Hears how much of the response's body has arrived, piece by piece; nobody by default.
-    /// - Returns: The head of the response.
-    /// - Throws: ``HTTPError/Code/fileUnwritable``: before anything is sent when the file is a folder or its folder can't be written to;
-    ///   when the response begins, and says that it is longer than what is free on the disk. What ``HTTPClient/stream(_:)`` and reading
-    ///   the body throw.
+    /// - Returns: The head of the last response.
+    /// - Throws: What ``HTTPClient/download(_:to:options:)`` throws.
     @discardableResult
     public func download(
-        to file: URL, progress: (@Sendable (TransferProgress) -> Void)? = nil
+        to file: URL, options: DownloadOptions = DownloadOptions(), progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> ResponseHead {
-        if let progress { return try await self.progress(.download, progress).download(to: file) }
-        let target = try DownloadFile(replacing: file)
-        let response = try await stream()
-        do {
-            try target.checkSpace(for: response)
-            for try await chunk in response.body { try target.write(chunk) }
-            // A sequence may end early, instead of throwing, when its reader is cancelled.
-            try Task.checkCancellation()
-            try target.complete()
-        } catch {
-            response.body.close()
-            throw error
-        }
-        return ResponseHead(response)
+        if let progress { return try await self.progress(.download, progress).download(to: file, options: options) }
+        return ResponseHead(try await client.download(newCall(), to: file, options: options))
     }
 }
 

@@ -22,11 +22,14 @@ package struct JSONDecoding {
     private let response: HTTPResponse?
     /// Where in the body the data was.
     private let base: [JSONStep]
+    /// What messages call the data.
+    private let subject: String
 
     /// For the body of a response or a part of it; nil for data that nothing else is known of.
-    package init(of response: HTTPResponse?, at base: [JSONStep] = []) {
+    package init(of response: HTTPResponse?, at base: [JSONStep] = [], named subject: String = "The body") {
         self.response = response
         self.base = base
+        self.subject = subject
     }
 
     /// - Parameter decoder: nil: that of the response.
@@ -35,9 +38,9 @@ package struct JSONDecoding {
             return try (decoder ?? response?.decoder ?? JSONDecoder()).decode(type, from: data)
         } catch let error as DecodingError {
             let (problem, path) = Self.problem(error)
-            throw failure("The body is no \(type): \((base + path).text): \(problem).", underlying: error)
+            throw failure("\(subject) is no \(type): \((base + path).text): \(problem).", underlying: error)
         } catch {
-            throw failure("The body is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
+            throw failure("\(subject) is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
         }
     }
 
