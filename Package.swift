@@ -28,6 +28,7 @@ let package = Package(
         .target(name: "MidstreamCore", dependencies: ["Interception", "Platform"], swiftSettings: settings),
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -77,6 +78,10 @@ let package = Package(
             dependencies: [
                 "Midstream", "MidstreamAuthentication", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCacheTests",
+            dependencies: ["Midstream", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamCookiesTests",

@@ -18,6 +18,7 @@ public struct HTTPResponse: Sendable {
         var trailers: HTTPHeaders?
         var metrics: TransportMetrics?
         var record: (any Sendable)?
+        var context = RequestContext()
     }
 
     /// Makes a response, as transports, stubs and tests do.
@@ -63,6 +64,12 @@ public struct HTTPResponse: Sendable {
     package var record: (any Sendable)? {
         get { rest[0].record }
         set { rest[0].record = newValue }
+    }
+
+    /// Typed values that interceptors leave with the response.
+    package var context: RequestContext {
+        get { rest[0].context }
+        set { rest[0].context = newValue }
     }
 
     /// The URL that answered, redirects followed.

@@ -35,7 +35,7 @@ public struct DefaultValidator: HTTPValidator {
     /// a retry.
     public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
         guard acceptableStatus.contains(response.status) else {
-            if let strategy = retriableStatus[response.status] { return .retry(strategy.automatic) }
+            if let strategy = retriableStatus[response.status], !response.isMade { return .retry(strategy.automatic) }
             return .fail(HTTPError.unacceptableStatus(response))
         }
         if !allowsEmptyResponses, response.lacksExpectedBody {
