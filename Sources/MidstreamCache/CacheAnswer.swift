@@ -101,7 +101,9 @@ extension StoredHead {
 
     /// Whether a response is of the same bytes.
     func isSameVersion(as headers: HTTPHeaders) -> Bool {
-        if let tag, tag.isStrong { return headers.values("ETag").first.flatMap { EntityTag($0) }.map(tag.isStronglyEqual) ?? false }
+        if let tag, tag.isStrong {
+            return headers.values("ETag").first.flatMap { EntityTag($0) }.map(tag.isStronglyEqual) ?? false
+        }
         return hasStrongDate && headers.values(.lastModified) == fields.values(.lastModified)
     }
 }

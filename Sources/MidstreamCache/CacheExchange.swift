@@ -132,7 +132,9 @@ struct CacheValidation: Sendable {
         }
         let tags = usable.compactMap(\.head.tag)
         var seen: Set<EntityTag> = []
-        if !tags.isEmpty { request.headers[.ifNoneMatch] = tags.filter { seen.insert($0).inserted }.map(\.text).joined(separator: ", ") }
+        if !tags.isEmpty {
+            request.headers[.ifNoneMatch] = tags.filter { seen.insert($0).inserted }.map(\.text).joined(separator: ", ")
+        }
         if errand.lookup.isOwn, let match = errand.lookup.match, usable.contains(where: { $0.id == match.id }),
             let modified = match.head.fields.values(.lastModified).first
         {

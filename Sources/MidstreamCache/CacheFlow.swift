@@ -110,7 +110,9 @@ extension ResponseCache {
     private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
         let share: Flight.Share?
         do {
-            share = try await TimeLimit(Self.patience, on: errand.clock).run(error: { _ in .timeout() }) { try await flight.join() }
+            share = try await TimeLimit(Self.patience, on: errand.clock).run(error: { _ in .timeout() }) {
+                try await flight.join()
+            }
         } catch let error as HTTPError where Self.isItsOwn(error) {
             errand.request.note("waited for another's answer, which didn't come")
             return nil

@@ -9,7 +9,7 @@ public import MidstreamCore
 ///
 /// A failing store is a miss, and never an error of the call. The trace says hit or miss, and why.
 public struct CacheInterceptor: HTTPInterceptor {
-    private let cache: ResponseCache
+    let cache: ResponseCache
 
     /// Makes a cache.
     ///

@@ -29,7 +29,8 @@ extension ResponseCache {
         let validation = CacheValidation(errand, rules)
         if request.method == .get { request = validation.request }
         guard case .validate(let reason) = reuse else { return "only a part is stored" }
-        return validation.isOurs ? "\(reason.rawValue), asks whether it is still right" : "\(reason.rawValue), and can't be validated"
+        return validation.isOurs
+            ? "\(reason.rawValue), asks whether it is still right" : "\(reason.rawValue), and can't be validated"
     }
 
     /// Whether the bytes that a request wants are stored.

@@ -9,7 +9,9 @@ extension ResponseCache {
         var response = try await next(request)
         let urls = Invalidation.urls(after: request, response)
         for url in urls { await forget(url, on: clock) }
-        if !urls.isEmpty { request.note("forgot what was stored for \(urls.map { URLText.redacted($0) }.joined(separator: ", "))") }
+        if !urls.isEmpty {
+            request.note("forgot what was stored for \(urls.map { URLText.redacted($0) }.joined(separator: ", "))")
+        }
         if Invalidation.clearsOrigin(response) {
             await forgetAll(origin: HTTPOrigin(request.urlText)?.description ?? "", on: clock)
             request.note("forgot what was stored for the origin, as the server wants")
@@ -71,14 +73,14 @@ extension ResponseCache {
         validated.demand = .plain
         validated.forward = .stale
         validated.reason = "stale"
-        let hasBegun = call.owner.background.start { [weak self, validated] in
+        let hasBegun = call.owner.background.start { [self, validated] in
             await ChainPosition.local.withValue(apart.position) {
                 try? await TimeLimit(limit, on: validated.clock).run(error: { _ in .timeout() }) {
-                    guard let landing = try await self?.fetch(validated, apart) else { return }
+                    let landing = try await self.fetch(validated, apart)
                     for try await _ in landing.response.body {}
                 }
             }
-            self?.validating.withLock { _ = $0.remove(entry.id) }
+            validating.withLock { _ = $0.remove(entry.id) }
         }
         if !hasBegun { validating.withLock { _ = $0.remove(entry.id) } }
     }

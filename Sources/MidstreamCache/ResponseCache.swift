@@ -30,7 +30,7 @@ final class ResponseCache: Sendable {
 
     var statistics: CacheStatistics { counters.withLock { $0 } }
 
-    func count(_ what: WritableKeyPath<CacheStatistics, Int> & Sendable) { counters.withLock { $0[keyPath: what] += 1 } }
+    func count(_ what: any WritableKeyPath<CacheStatistics, Int> & Sendable) { counters.withLock { $0[keyPath: what] += 1 } }
 
     /// Asks the store; nil when it fails or takes too long, which is a note.
     func ask<Value: Sendable>(

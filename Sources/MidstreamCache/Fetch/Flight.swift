@@ -74,8 +74,8 @@ final class Flight: Sendable {
 
     /// Waits for what another one has asked for, or takes part in what is arriving; nil when it is over.
     func join() async throws -> Share? {
-        let landed = state.withLock { state in state.isOver ? .some(state.landed) : nil }
-        if let landed { return landed.flatMap(Self.share) }
+        let (isOver, landed) = state.withLock { ($0.isOver, $0.landed) }
+        if isOver { return landed.flatMap(Self.share) }
         return try await wait { _ in }
     }
 

@@ -178,7 +178,8 @@ final class SharedBody: Sendable {
     fileprivate func next(_ reader: Int) async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                let (result, pump) = state.withLock { state -> (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) in
+                let (result, pump) = state.withLock {
+                    state -> (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) in
                     if Task.isCancelled { return (.failure(CancellationError()), nil) }
                     guard let place = state.readers[reader] else {
                         return (.failure(HTTPError(.connectionLost, "The body was closed.", phase: .answered)), nil)

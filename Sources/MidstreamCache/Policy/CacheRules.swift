@@ -1,5 +1,5 @@
 internal import Foundation
-package import MidstreamCore
+internal import MidstreamCore
 
 /// What a cache goes by when it judges heads.
 package struct CacheRules: Sendable {

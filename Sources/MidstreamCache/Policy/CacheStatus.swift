@@ -1,4 +1,4 @@
-internal import MidstreamCore
+public import MidstreamCore
 
 /// How a cache handled a request, in the words of RFC 9211.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-package import MidstreamCore
+internal import MidstreamCore
 
 /// What `Vary` says (RFC 9110 §12.5.5).
 struct VaryRule: Equatable {
@@ -96,13 +96,15 @@ struct QualityList {
     private var members: [(name: String, weight: Int)] = []
 
     init(_ values: [String]) {
-        for part in values.flatMap({ $0.utf8.split(separator: UInt8(ascii: ",")) }) {
-            let pieces = part.split(separator: UInt8(ascii: ";")).map { String(Substring($0.trimmed)).lowercased() }
-            guard let name = pieces.first, !name.isEmpty else { continue }
-            let weight = pieces.dropFirst().first { $0.utf8.starts(with: "q=".utf8) }.map { Self.weight($0.dropFirst(2)) } ?? 1000
-            members.append((name, weight))
+        for value in values {
+            for part in value.utf8.split(separator: UInt8(ascii: ",")) {
+                let pieces = part.split(separator: UInt8(ascii: ";")).map { String(Substring($0.trimmed)).lowercased() }
+                guard let name = pieces.first, !name.isEmpty else { continue }
+                let quality = pieces.dropFirst().first { $0.utf8.starts(with: "q=".utf8) }
+                members.append((name, quality.map { Self.weight($0.dropFirst(2)) } ?? 1000))
+            }
         }
-        members.sort { $0.name == $1.name ? $0.weight < $1.weight : $0.name < $1.name }
+        members.sort { a, b in a.name == b.name ? a.weight < b.weight : a.name < b.name }
     }
 
     var normalized: String { members.map { "\($0.name);\($0.weight)" }.joined(separator: ",") }
@@ -120,10 +122,12 @@ struct QualityList {
         guard let whole = parts.first, whole.count == 1, let first = whole.first, 48...49 ~= first else { return 1000 }
         var thousandths = Int(first - 48) * 1000
         var scale = 100
-        for byte in parts.dropFirst().first?.prefix(3) ?? [] {
-            guard 48...57 ~= byte else { return 1000 }
-            thousandths += Int(byte - 48) * scale
-            scale /= 10
+        if parts.count > 1 {
+            for byte in parts[1].prefix(3) {
+                guard 48...57 ~= byte else { return 1000 }
+                thousandths += Int(byte - 48) * scale
+                scale /= 10
+            }
         }
         return min(thousandths, 1000)
     }

@@ -1,4 +1,4 @@
-package import MidstreamCore
+internal import MidstreamCore
 
 /// What entries of a cache are found by.
 public struct CacheKey: Hashable, Sendable {
@@ -30,7 +30,10 @@ public struct CacheEntry: Sendable, Identifiable {
     /// How long the representation is; nil while nobody knows.
     public internal(set) var length: Int64?
 
-    init(id: UInt64 = .random(in: .min ... .max), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(), length: Int64? = nil) {
+    init(
+        id: UInt64 = .random(in: .min ... .max), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(),
+        length: Int64? = nil
+    ) {
         self.id = id
         self.key = key
         self.head = head

@@ -38,7 +38,9 @@ extension CacheEntry {
         else { return nil }
         var parts = ByteRanges()
         for _ in 0..<rangeCount {
-            guard let start = reader.number(), let end = reader.number(), start <= end, end <= UInt64(Int64.max) else { return nil }
+            guard let start = reader.number(), let end = reader.number(), start <= end, end <= UInt64(Int64.max) else {
+                return nil
+            }
             parts.insert(Int64(start)..<Int64(end))
         }
         guard let fieldCount = reader.number(), fieldCount <= UInt64(bytes.count) else { return nil }

@@ -111,7 +111,7 @@ public final class MemoryCacheStore: CacheStore {
     private func commit(_ entry: CacheEntry, _ segment: Segment) throws {
         try state.withLock { state in
             if let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) {
-                slot.segments = slot.segments.adding(segment)
+                slot.segments = Segment.union(slot.segments, segment)
                 slot.entry = entry
                 slot.entry.parts = ByteRanges(slot.segments.map(\.range))
                 return reseat(slot, &state)
@@ -123,7 +123,9 @@ public final class MemoryCacheStore: CacheStore {
             guard seat.size <= maximumBytes else { throw NoRoom() }
             let slot = Slot(entry, segment.bytes.isEmpty ? [] : [segment], seat)
             for other in state.slots[entry.key] ?? [] where entry.replaces(other.entry) { drop(other, &state) }
-            if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last { drop(last, &state) }
+            if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last {
+                drop(last, &state)
+            }
             state.slots[entry.key, default: []].insert(slot, at: 0)
             state.partitions[entry.key.url, default: []].insert(entry.key.partition)
             sit(slot, &state)
@@ -201,22 +203,21 @@ public final class MemoryCacheStore: CacheStore {
     }
 }
 
-extension [MemoryCacheStore.Segment] {
-    /// The segments with another, which wins where they overlap; those that touch it become one with it.
-    fileprivate func adding(_ new: Element) -> Self {
-        if new.bytes.isEmpty { return self }
+extension MemoryCacheStore.Segment {
+    /// Segments with another, which wins where they overlap; those that touch it become one with it.
+    fileprivate static func union(_ segments: [Self], _ new: Self) -> [Self] {
+        if new.bytes.isEmpty { return segments }
         var united = new
-        var others: Self = []
-        for segment in self {
+        var others: [Self] = []
+        for segment in segments {
             guard segment.range.lowerBound <= united.range.upperBound, united.range.lowerBound <= segment.range.upperBound else {
                 others.append(segment)
                 continue
             }
-            let before = Swift.max(0, Int(united.start - segment.start))
-            let after = Swift.max(0, Int(segment.range.upperBound - united.range.upperBound))
-            united = .init(
-                start: Swift.min(segment.start, united.start),
-                bytes: Array(segment.bytes.prefix(before)) + united.bytes + Array(segment.bytes.suffix(after)))
+            let before = max(0, Int(united.start - segment.start))
+            let after = max(0, Int(segment.range.upperBound - united.range.upperBound))
+            let bytes = segment.bytes.prefix(before) + united.bytes + segment.bytes.suffix(after)
+            united = Self(start: min(segment.start, united.start), bytes: Array(bytes))
         }
         return (others + [united]).sorted { $0.start < $1.start }
     }

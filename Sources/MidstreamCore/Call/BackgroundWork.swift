@@ -28,8 +28,8 @@ package final class BackgroundWork: Sendable {
             guard state.tasks.count < Self.maximum else { return false }
             state.next += 1
             let number = state.next
-            // Begun under the lock, so that its end finds it.
-            state.tasks[number] = Task { [weak self] in
+            // Begun under the lock, so that its end finds it. With the task-local values of the caller it would hold the client.
+            state.tasks[number] = Task.detached { [weak self] in
                 await work()
                 self?.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
             }
