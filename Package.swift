@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
+        .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
@@ -56,6 +57,14 @@ let package = Package(
                 "MidstreamCore", "Interception", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "MidstreamDiskCache",
+            dependencies: [
+                "MidstreamCache", "MidstreamCore", "Interception", "Platform",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
         .target(
             name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .executableTarget(
@@ -95,6 +104,13 @@ let package = Package(
             name: "MidstreamSigningTests",
             dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamDiskCacheTests",
+            dependencies: [
+                "Midstream", "MidstreamDiskCache", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "MidstreamTests",
             dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
