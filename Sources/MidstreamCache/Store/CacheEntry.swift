@@ -53,6 +53,13 @@ public struct CacheEntry: Sendable, Identifiable {
     /// Whether another entry of the same key answers the same requests, so that the newer one takes its place.
     public func replaces(_ other: CacheEntry) -> Bool { key == other.key && head.selecting == other.head.selecting }
 
+    /// The entry of which only these bytes are there.
+    package func holding(_ range: Range<Int64>) -> CacheEntry {
+        var entry = self
+        entry.parts = ByteRanges([range])
+        return entry
+    }
+
     /// About how many bytes the head takes in memory.
     var headBytes: Int { 200 + head.fields.bytes.count + key.url.utf8.count }
 }
