@@ -17,6 +17,9 @@
     /// libcurl sends a request again by itself when a kept connection turns out to be dead before an answer; this is stopped for
     /// requests that may not be repeated (RFC 9110 §9.2.2), which then fail with ``HTTPError/Code/connectionLost``.
     public final class CurlTransport: HTTPTransport {
+        /// What it is made with.
+        public typealias Configuration = CurlConfiguration
+
         /// How the transport was configured.
         public let configuration: Configuration
         private let state = Locked(State.unused)
@@ -91,5 +94,12 @@
                 transfer.loop.post(.cancel(transfer))
             }
         }
+    }
+
+    extension CurlTransport: CustomStringConvertible, CustomReflectable {
+        /// The name alone.
+        public var description: String { "CurlTransport" }
+        /// Shows the configuration without its secrets, and nothing of what is under way.
+        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
     }
 #endif

@@ -94,14 +94,6 @@
         }
     }
 
-    /// Where a transfer is with regard to ``Admission``.
-    enum AdmissionState: Equatable {
-        case none
-        case waiting(Int)
-        case inside(Int)
-        case left
-    }
-
     extension Transfer {
         /// What stands for the scheme, the host and the port of the request; nil when curl doesn't count connections by them.
         fileprivate var hostKey: Int? {
@@ -123,6 +115,8 @@
     }
 
     extension EventLoop {
+        func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
+
         /// Has those begin that may, after what is done now.
         func startSoon(_ transfers: [Transfer]) {
             for transfer in transfers { post(.start(transfer)) }

@@ -1,60 +1,58 @@
 #if Curl && os(Linux)
     internal import MidstreamCore
 
-    extension CurlTransport {
-        /// What a ``CurlTransport`` is made with. Every setting has a default, given with it.
-        ///
-        /// Nothing is read from the environment or from curl's configuration files unless ``proxy`` says so.
-        public struct Configuration: Sendable {
-            /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
-            public var tls = TLS()
-            /// Through what the connections go; ``Proxy/none`` by default: `http_proxy` and its like are **not** read.
-            public var proxy = Proxy.none
-            /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
-            public var unixSocketPath: String?
-            /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
-            /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
-            public var hostOverrides: [String: String] = [:]
-            /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
-            public var httpVersions = HTTPVersions.automatic
-            /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
-            /// limit of its own.
-            public var connectTimeout: Duration? = .seconds(30)
-            /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
-            /// by default: the client limits attempts as a whole.
-            public var headTimeout: Duration?
-            /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
-            /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
-            /// A stalled body is noticed within a sixteenth more than this.
-            public var idleTimeout: Duration? = .seconds(120)
-            /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
-            /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
-            /// and in ``maximumConnections``.
-            public var maximumConnectionsPerHost: Int? = 256
-            /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
-            public var maximumConnections: Int?
-            /// Whether connections are kept for further requests; true by default.
-            public var keepsConnections = true
-            /// How long an unused connection may be kept; 90 s by default.
-            public var idleConnectionLifetime: Duration = .seconds(90)
-            /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
-            /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
-            /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
-            public var eventLoops = 1
-            /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
-            /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
-            /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
-            /// encoded more than twice fails with ``HTTPError/Code/decoding``.
-            public var decompresses = true
-            /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
-            public var offersZstandard = false
-            /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
-            /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
-            public var maximumDecodedRatio: Int? = 1_000
+    /// What a ``CurlTransport`` is made with. Every setting has a default, given with it.
+    ///
+    /// Nothing is read from the environment or from curl's configuration files unless ``proxy`` says so.
+    public struct CurlConfiguration: Sendable {
+        /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
+        public var tls = TLS()
+        /// Through what the connections go; ``Proxy/none`` by default: `http_proxy` and its like are **not** read.
+        public var proxy = Proxy.none
+        /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
+        public var unixSocketPath: String?
+        /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
+        /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
+        public var hostOverrides: [String: String] = [:]
+        /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
+        public var httpVersions = HTTPVersions.automatic
+        /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
+        /// limit of its own.
+        public var connectTimeout: Duration? = .seconds(30)
+        /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
+        /// by default: the client limits attempts as a whole.
+        public var headTimeout: Duration?
+        /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
+        /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
+        /// A stalled body is noticed within a sixteenth more than this.
+        public var idleTimeout: Duration? = .seconds(120)
+        /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
+        /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
+        /// and in ``maximumConnections``.
+        public var maximumConnectionsPerHost: Int? = 256
+        /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
+        public var maximumConnections: Int?
+        /// Whether connections are kept for further requests; true by default.
+        public var keepsConnections = true
+        /// How long an unused connection may be kept; 90 s by default.
+        public var idleConnectionLifetime: Duration = .seconds(90)
+        /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
+        /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
+        /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
+        public var eventLoops = 1
+        /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
+        /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
+        /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
+        /// encoded more than twice fails with ``HTTPError/Code/decoding``.
+        public var decompresses = true
+        /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
+        public var offersZstandard = false
+        /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
+        /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
+        public var maximumDecodedRatio: Int? = 1_000
 
-            /// The defaults.
-            public init() {}
-        }
+        /// The defaults.
+        public init() {}
 
         /// Which versions of HTTP are spoken.
         public enum HTTPVersions: Sendable, Hashable {
@@ -149,28 +147,21 @@
         }
     }
 
-    extension CurlTransport: CustomStringConvertible, CustomReflectable {
-        /// The name alone.
-        public var description: String { "CurlTransport" }
-        /// Shows the configuration without its secrets, and nothing of what is under way.
-        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
-    }
-
-    extension CurlTransport.Credentials: CustomStringConvertible, CustomReflectable {
+    extension CurlConfiguration.Credentials: CustomStringConvertible, CustomReflectable {
         /// The user's name, without the password.
         public var description: String { "\(user):‹withheld›" }
         /// Shows no password.
         public var customMirror: Mirror { Mirror(self, children: ["credentials": description]) }
     }
 
-    extension CurlTransport.TLS.ClientCertificate: CustomStringConvertible, CustomReflectable {
+    extension CurlConfiguration.TLS.ClientCertificate: CustomStringConvertible, CustomReflectable {
         /// The path of the certificate.
         public var description: String { certificate }
         /// Shows no password.
         public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate]) }
     }
 
-    extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+    extension CurlConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
         /// The proxy's address, without user and password.
         public var description: String {
             switch self {

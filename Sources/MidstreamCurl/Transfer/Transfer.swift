@@ -8,7 +8,7 @@
     /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is given to its loop,
     /// and from then on all variables are touched only on the loop's thread. What the reader of a streamed body shares with the
     /// loop is in ``BodyStream``, behind a lock.
-    final class Transfer: @unchecked Sendable {
+    final class Transfer: HandleUser, @unchecked Sendable {
         enum Outcome {
             case success(TransportMetrics)
             case failure(any Error)
@@ -16,8 +16,9 @@
 
         let request: HTTPRequest
         let options: ExchangeOptions
-        let loop: EventLoop
-        let group: LoopGroup
+        let loop: any TransferLoop
+        /// Whose end would end the loop.
+        private let group: any Sendable
 
         private var continuation: UnsafeContinuation<HTTPResponse, any Error>?
         private(set) var handle: EasyHandle?
@@ -27,7 +28,7 @@
         var place = 0
         /// Nobody wants the result any more; set even before the start.
         var isGivenUp = false
-        /// Listed in ``EventLoop/unsettled``.
+        /// The loop knows that it is to settle.
         var isUnsettled = false
         /// Why a callback has stopped curl.
         var failure: (any Error)?
@@ -68,7 +69,7 @@
         var lastActivity: UInt64 = 0
         private var lastUploaded: Int64 = 0
 
-        init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: EventLoop, group: LoopGroup) {
+        init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: any TransferLoop, group: any Sendable) {
             self.request = request
             self.options = options
             self.loop = loop
@@ -112,7 +113,7 @@
         func markUnsettled() {
             guard !isUnsettled else { return }
             isUnsettled = true
-            loop.unsettled.append(self)
+            loop.settleLater(self)
         }
 
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
@@ -225,7 +226,7 @@
         // MARK: Sending
 
         /// Called when a connection stands and the request is about to be sent; false stops it.
-        func willSend(over ends: SocketWatch.Ends, localPort: Int32) -> Bool {
+        func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool {
             // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
             // try is unknown, so only what may be repeated is.
             if isBegun, head.status == 0, !mayBeRepeated {
@@ -237,7 +238,9 @@
             guard let handle else { return false }
             noteActivity()
             // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
-            if loop.sockets.take(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) { return true }
+            guard loop.takeConnection(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) else {
+                return true
+            }
             if isBegun { resends += 1 }
             isBegun = true
             return true

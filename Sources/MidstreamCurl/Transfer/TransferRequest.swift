@@ -54,7 +54,9 @@
 
         private func prepareConnection(_ handle: EasyHandle) {
             let connection = loop.options
-            connection.apply(to: handle, loop: loop)
+            connection.apply(to: handle)
+            HandleCallbacks.install(on: handle)
+            loop.watchSockets(of: handle)
             connection.apply(to: handle, isSecure: isSecure)
             handle.set(CURLOPT_BUFFERSIZE, options.delivery == .streamed ? Self.streamBuffer : Self.bufferedBuffer)
         }

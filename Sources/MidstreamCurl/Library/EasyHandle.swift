@@ -12,7 +12,7 @@
         /// be set anew.
         var shape: Shape?
         /// What the handle is in use for. Curl's callbacks find it through the handle, which they are given.
-        var transfer: Transfer?
+        var user: (any HandleUser)?
 
         init?() {
             guard let curl = curl_easy_init() else { return nil }
@@ -84,7 +84,7 @@
 
         /// - Parameter isClean: Whether the last transfer went as it should, so that the options may be kept.
         mutating func give(back handle: EasyHandle, isClean: Bool) {
-            handle.transfer = nil
+            handle.user = nil
             guard waiting.count < Self.capacity else { return }
             if CurlLibrary.handlesServeOnce {
                 guard handle.renew() else { return }
