@@ -45,7 +45,8 @@ let package = Package(
         .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamTasks",
+                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
+                "MidstreamTasks",
                 "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
@@ -138,7 +139,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamTesting"], swiftSettings: settings),
+            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [

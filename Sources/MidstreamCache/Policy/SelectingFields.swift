@@ -16,7 +16,8 @@ struct VaryRule: Equatable {
                 if !name.isEmpty { seen.insert(name) }
             }
         }
-        names = seen.sorted()
+        // Nobody selects by so many; looking each up in each request would take its time.
+        if seen.count > 64 { isAny = true } else { names = seen.sorted() }
     }
 }
 
