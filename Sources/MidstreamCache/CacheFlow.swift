@@ -85,11 +85,12 @@ extension ResponseCache {
             errand.flight = flight
             let apart = next.branching(to: next.call?.branch(), due: next.position.due)
             let share = try await flight.lead { [errand] in
-                try await self.fetch(errand, apart)
+                let landing = try await self.fetch(errand, apart)
+                self.board.note(errand.lookup.key, isShareable: landing.shared != nil, now: self.options.now())
+                return landing
             } onHead: { [errand] shared in
                 let isArriving = if case .arriving? = shared?.body { true } else { false }
                 if !isArriving { self.board.close(errand.lookup.key, flight) }
-                self.board.note(errand.lookup.key, isShareable: shared != nil, now: self.options.now())
             }
             guard case .own(let response) = share else { return try await land(errand, next) }
             return response

@@ -189,7 +189,7 @@ extension ResponseCache {
             by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
         let (rest, _) = await record(exchange.response.body, target, exchange, sharing: nil)
         let count = wanted.upperBound - wanted.lowerBound
-        let body = HTTPBody.once(JoinedBody(stored: beginning, arriving: rest), length: count)
+        let body = HTTPBody.incoming(JoinedBody(beginning, rest), length: count)
         let isPart = errand.demand.range != nil
         var response = made(isPart ? .partialContent : .ok, of: target.entry.head, body, errand.request) { fields in
             fields[.contentLength] = "\(count)"

@@ -37,7 +37,7 @@ final class ResponseCache: Sendable {
         for request: HTTPRequest?, on clock: any Clock<Duration>, _ question: @escaping @Sendable () async throws -> Value
     ) async -> Value? {
         do {
-            if store.isImmediate { return try await question() }
+            if store.boundsItsTime { return try await question() }
             return try await TimeLimit(Self.storeLimit, on: clock).run(error: { _ in .timeout() }, question)
         } catch {
             storeFailed(error, request)

@@ -41,6 +41,9 @@ public final class DiskCacheStore: CacheStore {
     /// “disk”.
     public var name: String { "disk" }
 
+    /// True: another process is waited for no longer than a quarter of a second.
+    public var boundsItsTime: Bool { true }
+
     /// How many bytes it holds.
     public var bytes: Int64 {
         get async throws { try await perform { try $0.bytes() } }
@@ -84,10 +87,9 @@ public final class DiskCacheStore: CacheStore {
 
     /// Takes bytes: in memory while they are few, and then in a file that gets its name when it is whole.
     public func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
-        let isThere = try await perform { table in
-            guard let row = try table.row(of: entry) else { return false }
-            return row.body == nil
-        }
+        // One of which nothing is there has no row.
+        let isThere =
+            try await entry.ranges.isEmpty ? false : perform { table in try table.row(of: entry).map { $0.body == nil } ?? false }
         return try DiskCacheWriter(self, folder, extending: isThere ? entry.id : nil, offset)
     }
 

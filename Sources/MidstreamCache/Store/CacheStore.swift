@@ -8,8 +8,8 @@ public protocol CacheStore: Sendable {
     /// What explanations call it, such as “memory”.
     var name: String { get }
 
-    /// Whether it answers without waiting for anything, so that the cache needn't watch how long it takes; false by default.
-    var isImmediate: Bool { get }
+    /// Whether it sees to it by itself that no answer takes long; false by default, and the cache then gives up after a second.
+    var boundsItsTime: Bool { get }
 
     /// Random bytes by which values of secret fields are hashed before they become part of keys and entries: those of the store when its
     /// entries outlive the process, by default those of the process.
@@ -43,7 +43,7 @@ public protocol CacheStore: Sendable {
 
 extension CacheStore {
     /// False.
-    public var isImmediate: Bool { false }
+    public var boundsItsTime: Bool { false }
 
     /// Those of the process.
     public func salt() async throws -> [UInt8] { processSalt }

@@ -47,7 +47,7 @@ public final class MemoryCacheStore: CacheStore {
     /// “memory”.
     public var name: String { "memory" }
     /// True.
-    public var isImmediate: Bool { true }
+    public var boundsItsTime: Bool { true }
     /// How many bytes it holds.
     public var bytes: Int64 { state.withLock { $0.queues.bytes } }
     /// How many entries it holds.

@@ -27,6 +27,9 @@ public struct TieredStore: CacheStore {
     /// Both names.
     public var name: String { "\(near.name) and \(far.name)" }
 
+    /// Whether both do.
+    public var boundsItsTime: Bool { near.boundsItsTime && far.boundsItsTime }
+
     /// Those of the larger one.
     public func salt() async throws -> [UInt8] { try await far.salt() }
 
