@@ -76,7 +76,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             return try await send(with: held, in: visit)
         }
         let held = try await successor(of: present.generation, in: visit)
-        visit.note(present.held == nil ? "obtained a credential" : "refreshed the credential ahead of sending")
+        visit.record(CallEvents.Credential(present.held == nil ? .obtained : .refreshed))
         return try await send(with: held, in: visit)
     }
 
@@ -89,7 +89,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         /// Whether the body hasn't been used up.
         var canSendAgain: Bool { !request.body.isSpent }
 
-        func note(_ text: @autoclosure () -> String) { request.note(text()) }
+        func record(_ event: @autoclosure () -> CallEvents.Credential) { request.record(event()) }
     }
 
     /// Sends with a credential that may turn out to be outdated.
@@ -101,7 +101,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         if isRejected, let newer = keeper.present.held, newer.generation > held.generation {
             guard visit.canSendAgain else { return response }
             response.body.close()
-            visit.note("rejected with \(response.status.code); sent again with a credential that is newer")
+            visit.record(CallEvents.Credential(.wasNewer, rejection: response.status))
             held = newer
             (response, isRejected) = try await sent(with: held, in: visit)
         }
@@ -111,10 +111,10 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         if canSendAgain { response.body.close() }
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
         guard canSendAgain else {
-            visit.note("rejected with \(response.status.code); not sent again, since its body can be read only once")
+            visit.record(CallEvents.Credential(.refreshedInVain, rejection: response.status))
             return response
         }
-        visit.note("rejected with \(response.status.code); refreshed the credential and sent again")
+        visit.record(CallEvents.Credential(.refreshed, rejection: response.status))
         return try await sent(with: fresh, in: visit).response
     }
 

@@ -97,14 +97,13 @@ package final class Arbiter: HTTPInterceptor {
         guard let pacing else { return }
         while let wait = pacing.wait(for: retries.original.urlText) {
             guard retries.allowsWaiting(wait) else {
-                position.note(
-                    { "not sent: the origin is to be left alone for \(wait), past the deadline" }, about: retries.original)
+                position.record({ CallEvents.Pacing(wait: wait, isSent: false) }, about: retries.original)
                 throw cause
                     ?? HTTPError(
                         .deadlineExceeded, "The server asks to wait for \(wait), which is longer than the call may take.",
                         request: retries.original, phase: .notSent)
             }
-            position.note({ "waits \(wait), as the server has asked other calls to" }, about: retries.original)
+            position.record({ CallEvents.Pacing(wait: wait, isSent: true) }, about: retries.original)
             try await settings.clock.pause(for: wait)
         }
     }
@@ -115,7 +114,9 @@ package final class Arbiter: HTTPInterceptor {
         because cause: any Error, _ others: [any HTTPValidator]
     ) async throws {
         func end(_ reason: String, _ error: any Error) -> any Error {
-            attempt.note("attempt \(attempt.number): \(outcome.summary); not again: \(reason)")
+            attempt.record(
+                CallEvents.NoRetry(
+                    attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, reason: reason))
             return error
         }
         if let refusal = retries.refusal(of: strategy, after: outcome, because: cause) {
@@ -130,8 +131,9 @@ package final class Arbiter: HTTPInterceptor {
         // What is given up must not hold its connection.
         attempt.giveUp(outcome.response)
         retries.count()
-        attempt.note(
-            "attempt \(attempt.number): \(outcome.summary); again \(delay > .zero ? "in \(delay)" : "at once")")
+        attempt.record(
+            CallEvents.Retry(
+                attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, delay: delay))
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
@@ -164,6 +166,9 @@ struct Attempt: Sendable {
 
     /// Leaves a note at the arbiter's place.
     func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }
+
+    /// Leaves an event at the arbiter's place.
+    func record(_ event: @autoclosure () -> some CallEvent) { next.position.record(event, about: request) }
 
     /// Releases the connection of a response that nobody will read, and of whatever it was made from.
     func giveUp(_ response: HTTPResponse?) {

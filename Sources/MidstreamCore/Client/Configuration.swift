@@ -29,7 +29,7 @@ extension HTTPClient {
         public var sharesRetryAfter = false
         /// What to do about redirects; up to 10 are followed by default.
         public var redirects = RedirectPolicy.follow(limit: 10)
-        /// The largest body that ``HTTPClient/send(_:)`` takes into memory, in decoded bytes; 64 MiB by default.
+        /// The largest body that ``HTTPClient/send(_:)->HTTPResponse`` takes into memory, in decoded bytes; 64 MiB by default.
         public var maximumBufferedBody = HTTPBody.defaultCollectLimit
         /// The clock that time is measured by: backoff, timeouts, deadlines, and the windows of budgets.
         public var clock: any Clock<Duration> = ContinuousClock()

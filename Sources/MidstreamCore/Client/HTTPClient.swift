@@ -63,7 +63,7 @@ public final class HTTPClient: Sendable {
     /// Read the body to its end or close it (``HTTPBody/close()``); releasing the response closes it as well. The attempt's
     /// timeout and the deadline cover the time until the head. Validators see the response without its body.
     ///
-    /// - Throws: As ``send(_:)`` does, up to the head.
+    /// - Throws: As ``send(_:)->HTTPResponse`` does, up to the head.
     public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await run(request, delivery: .streamed)
     }

@@ -6,7 +6,7 @@ public struct HTTPResponse: Sendable {
     public var status: HTTPStatus
     /// The header fields.
     public var headers: HTTPHeaders
-    /// The body: in memory after ``HTTPClient/send(_:)``, still arriving after ``HTTPClient/stream(_:)``.
+    /// The body: in memory after ``HTTPClient/send(_:)->HTTPResponse``, still arriving after ``HTTPClient/stream(_:)``.
     public var body: HTTPBody
     /// What interceptors rarely touch. Responses are handed on many times, and each time their bytes are moved; so it has one element,
     /// whose storage copies share until one of them is changed.

@@ -1,6 +1,7 @@
 #if Curl && os(Linux)
     internal import CCurl
     import Glibc
+    internal import Interception
     internal import MidstreamCore
 
     /// One exchange: from the request to the end of the response.
@@ -17,6 +18,8 @@
         let request: HTTPRequest
         let options: ExchangeOptions
         let loop: any TransferLoop
+        /// Where the request's body is read, when it is a stream: where its sender is.
+        let bodyExecutor: CallersExecutor?
         /// Whose end would end the loop.
         private let group: any Sendable
 
@@ -74,6 +77,7 @@
             self.options = options
             self.loop = loop
             self.group = group
+            bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
         }
 
         /// Hands the transfer to its loop, which will resume the continuation once.

@@ -1,6 +1,7 @@
 #if Curl && os(Linux)
     internal import CCurl
     import Glibc
+    internal import Interception
     internal import MidstreamCore
 
     /// How a transfer's body is sent.
@@ -71,7 +72,7 @@
                     phase: .notSent)
             }
             let length = body.length ?? framing.contentLength
-            outgoing = .chunks(UploadFeeder(body, length: length))
+            outgoing = .chunks(UploadFeeder(body, length: length, executor: bodyExecutor ?? CallersExecutor()))
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }

@@ -5,7 +5,7 @@ public import MidstreamCore
 extension DataTask {
     /// Sends the request and gives the response, its body in memory.
     ///
-    /// - Throws: What ``HTTPClient/send(_:)`` throws, for a rejected status too.
+    /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, for a rejected status too.
     public func response() async throws -> HTTPResponse { try await client.send(newCall()) }
 
     /// Sends the request and gives the response while its body is still arriving. Read it to its end or close it.

@@ -34,7 +34,7 @@ extension DataTask {
     /// With a body.
     public func body(_ body: HTTPBody) -> DataTask { with { $0.body = body } }
 
-    /// With a limit on how long one attempt may take; zero or less: it is over at once. See ``MidstreamCore/HTTPRequest/timeout``.
+    /// With a limit on how long one attempt may take; zero or less: it is over at once. See ``HTTPRequest/timeout``.
     public func timeout(_ timeout: Duration) -> DataTask { with { $0.timeout = timeout } }
 
     /// With a limit on how long the whole call may take, retries and waits included.

@@ -29,7 +29,7 @@ public struct DataTask: RequestTask {
 
     /// Sends the request and gives what the server answered, of whatever status, with the body in memory.
     ///
-    /// - Throws: What ``HTTPClient/send(_:)`` throws, a rejected status excepted: that is the result's
+    /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, a rejected status excepted: that is the result's
     ///   ``TaskResult/rejection``.
     public func result() async throws -> TaskResult<Data> {
         try await answer(client.send) { $0.data }

@@ -40,7 +40,7 @@ public struct PageSequence: AsyncSequence, Sendable {
 
         /// The next page; nil after the last one.
         ///
-        /// - Throws: What ``HTTPClient/send(_:)`` throws, for a rejected status too; ``HTTPError/Code/protocolViolation`` when a page leads
+        /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, for a rejected status too; ``HTTPError/Code/protocolViolation`` when a page leads
         ///   to one that was read already, or from https to http; what the pagination throws. After an error there are no more pages.
         public mutating func next() async throws -> HTTPResponse? {
             let before = state
