@@ -83,8 +83,10 @@ extension ResponseCache {
             var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock)
         else { return nil }
         count(\.stale)
-        errand.request.note("the stale response answers in the place of an error: \(error)")
-        response.cacheStatus = CacheStatus(forward: errand.forward, ttl: ttl(of: entry.head), detail: "stale-if-error")
+        let status = CacheStatus(forward: errand.forward, ttl: ttl(of: entry.head), detail: "stale-if-error")
+        errand.request.record(
+            CallEvents.CacheOutcome(status, "the stale response answers in the place of an error: \(error)"))
+        response.cacheStatus = status
         return Flight.Landing(response: response)
     }
 

@@ -15,9 +15,10 @@ extension ResponseCache {
         guard request.method == .get || request.method == .head else { return try await send(request, next, clock) }
         let demand = CacheDemand(request)
         if let reason = demand.bypass {
-            request.note("isn't for the cache: \(reason)")
+            let status = CacheStatus(forward: .bypass, detail: reason)
+            request.record(CallEvents.CacheOutcome(status, "isn't for the cache: \(reason)"))
             var response = try await next(request)
-            response.cacheStatus = CacheStatus(forward: .bypass, detail: reason)
+            response.cacheStatus = status
             return response
         }
         let lookup = await lookUp(request, on: clock)
@@ -47,17 +48,17 @@ extension ResponseCache {
         guard var response = await answer(request, with: entry, errand.demand, on: errand.clock) else { return nil }
         count(\.hits)
         let ttl = Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
-        response.cacheStatus = CacheStatus(isHit: true, ttl: ttl)
-        switch reuse {
-        case .staleWhileRevalidating:
-            count(\.stale)
-            request.note("answered from \(store.name), stale for \(-ttl) s; validated meanwhile")
-            validateInBackground(entry, errand, next)
-        case .stale:
-            count(\.stale)
-            request.note("answered from \(store.name), stale for \(-ttl) s, as the request allows")
-        default: request.note("answered from \(store.name), fresh for \(ttl) s")
+        let status = CacheStatus(isHit: true, ttl: ttl)
+        response.cacheStatus = status
+        if case .fresh = reuse {
+            request.record(CallEvents.CacheOutcome(status, "answered from \(store.name), fresh for \(ttl) s"))
+            return response
         }
+        count(\.stale)
+        let isValidated = if case .staleWhileRevalidating = reuse { true } else { false }
+        let leave = isValidated ? "; validated meanwhile" : ", as the request allows"
+        request.record(CallEvents.CacheOutcome(status, "answered from \(store.name), stale for \(-ttl) s\(leave)"))
+        if isValidated { validateInBackground(entry, errand, next) }
         return response
     }
 
@@ -127,10 +128,11 @@ extension ResponseCache {
             return nil
         }
         count(\.collapsed)
-        request.note("answered by what another request asked for, fresh for \(ttl(of: head)) s")
         var response = made(head.status, of: head, body, request)
         var status = CacheStatus(forward: errand.forward, ttl: ttl(of: head))
         status.isCollapsed = true
+        request.record(
+            CallEvents.CacheOutcome(status, "answered by what another request asked for, fresh for \(ttl(of: head)) s"))
         response.cacheStatus = status
         return response
     }

@@ -9,8 +9,8 @@ extension ResponseCache {
         var response = exchange.response
         var status = CacheStatus(forward: errand.forward)
         if let obstacle = rules.obstacle(to: response, for: errand.request) {
-            note(errand, "isn't stored: \(obstacle)")
             status.detail = obstacle
+            tell(errand, status, "isn't stored: \(obstacle)")
             response.cacheStatus = status
             return Flight.Landing(response: response)
         }
@@ -23,17 +23,17 @@ extension ResponseCache {
             key = CacheKey(url: rule.canonical(key.url), partition: key.partition)
         }
         guard let target = target(exchange, CacheEntry(key: key, head: head)) else {
-            note(errand, "isn't stored: its Content-Range contradicts its length")
+            tell(errand, status, "isn't stored: its Content-Range contradicts its length")
             response.cacheStatus = status
             return Flight.Landing(response: response)
         }
         let left = ttl(of: head)
         status.ttl = left
+        status.isStored = true
         let isFresh = rules.reuse(head, for: .plain, at: exchange.responseTime).isFresh
-        note(errand, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
+        tell(errand, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
         let shares = isFresh && response.status != .partialContent && errand.demand.range == nil
         let (body, shared) = await record(response.body, target, exchange, sharing: shares ? head : nil)
-        status.isStored = true
         response.body = body
         response.cacheStatus = status
         return Flight.Landing(response: response, shared: shared)
@@ -114,8 +114,8 @@ extension ResponseCache {
         }
     }
 
-    func note(_ errand: CacheErrand, _ text: @autoclosure () -> String) {
-        errand.request.note("\(errand.reason); \(text())")
+    func tell(_ errand: CacheErrand, _ status: CacheStatus, _ text: @autoclosure () -> String) {
+        errand.request.record(CallEvents.CacheOutcome(status, "\(errand.reason); \(text())"))
     }
 }
 
@@ -133,7 +133,6 @@ extension ResponseCache {
         }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
         count(\.validations)
-        errand.request.note("\(errand.reason); the server says that it is still right, fresh for \(ttl(of: entry.head)) s")
         // Cookies that it came with are new.
         response.isFromCache = !exchange.response.headers.contains(.setCookie)
         response.version = exchange.response.version
@@ -141,6 +140,7 @@ extension ResponseCache {
         response.request = exchange.response.request
         var status = CacheStatus(forward: errand.forward, ttl: ttl(of: entry.head))
         status.forwardStatus = .notModified
+        tell(errand, status, "the server says that it is still right, fresh for \(ttl(of: entry.head)) s")
         response.cacheStatus = status
         let shared = rules.reuse(entry.head, for: .plain, at: exchange.responseTime).isFresh && errand.demand.range == nil
         return Flight.Landing(
@@ -197,10 +197,10 @@ extension ResponseCache {
         }
         response.isFromCache = !exchange.response.headers.contains(.setCookie)
         response.request = exchange.response.request
-        errand.request.note("a part is stored; the server gave the rest")
         var status = CacheStatus(forward: .partial, ttl: ttl(of: target.entry.head))
         status.forwardStatus = .partialContent
         status.isStored = true
+        errand.request.record(CallEvents.CacheOutcome(status, "a part is stored; the server gave the rest"))
         response.cacheStatus = status
         return Flight.Landing(response: response)
     }

@@ -1,11 +1,12 @@
 import Foundation
 import Interception
-import MidstreamCache
 import MidstreamCookies
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
 import Testing
+
+@testable import MidstreamCache
 
 @Suite("A cache in the pipeline", .timeLimit(.minutes(1)))
 struct FlowTests {
@@ -21,6 +22,8 @@ struct FlowTests {
         #expect(second.text == "one" && second.headers["Age"] == "30" && second.headers["X"] == "1")
         #expect(second.cacheStatus?.description == "Midstream; hit; ttl=30")
         #expect(second.trace.description.contains("answered from memory, fresh for 30 s"))
+        let events = second.trace.events(of: CallEvents.CacheOutcome.self)
+        #expect(events.map(\.status) == [CacheStatus(isHit: true, ttl: 30)] && events.first?.attributes["hit"] == true)
         bench.clock.advance(31)
         #expect(try await bench.get().text == "two")
         #expect(bench.sent == 2)
