@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
+        .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
@@ -28,6 +29,7 @@ let package = Package(
         .target(name: "MidstreamCore", dependencies: ["Interception", "Platform"], swiftSettings: settings),
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
@@ -53,8 +55,9 @@ let package = Package(
         .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamObservability",
-                "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks", "MidstreamTemplates",
+                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
+                "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
+                "MidstreamTemplates",
                 "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
@@ -64,6 +67,14 @@ let package = Package(
             name: "MidstreamSigning",
             dependencies: [
                 "MidstreamCore", "Interception", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "MidstreamDiskCache",
+            dependencies: [
+                "MidstreamCache", "MidstreamCore", "Interception", "Platform",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .target(
@@ -88,6 +99,10 @@ let package = Package(
             dependencies: [
                 "Midstream", "MidstreamAuthentication", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCacheTests",
+            dependencies: ["Midstream", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamCookiesTests",
@@ -127,6 +142,13 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
+            name: "MidstreamDiskCacheTests",
+            dependencies: [
+                "Midstream", "MidstreamDiskCache", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamTests",
             dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
@@ -154,7 +176,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamTesting"], swiftSettings: settings),
+            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [

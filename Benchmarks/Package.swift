@@ -10,6 +10,7 @@ let package = Package(
         .executable(name: "parser-bench", targets: ["ParserBench"]),
         .executable(name: "bomb-bench", targets: ["BombBench"]),
         .executable(name: "stream-bench", targets: ["StreamBench"]),
+        .executable(name: "cache-bench", targets: ["CacheBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
     dependencies: [.package(name: "Midstream", path: ".."), .package(name: "Fuzz", path: "../Tests/Fuzz")],
@@ -39,6 +40,13 @@ let package = Package(
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
+            ]),
+        // What a hit costs, and what a miss costs beyond the request.
+        .executableTarget(
+            name: "CacheBench",
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamDiskCache", package: "Midstream"),
             ]),
         // What the parsers of foreign text cost at worst. Needs -enable-testing, since they are internal.
         .executableTarget(name: "ParserBench", dependencies: [.product(name: "ForeignText", package: "Fuzz")]),

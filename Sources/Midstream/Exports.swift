@@ -1,5 +1,6 @@
 @_exported public import Interception
 @_exported public import MidstreamAuthentication
+@_exported public import MidstreamCache
 @_exported public import MidstreamCompression
 @_exported public import MidstreamCookies
 @_exported public import MidstreamCore

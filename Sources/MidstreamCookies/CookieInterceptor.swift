@@ -30,7 +30,8 @@ public struct CookieInterceptor: HTTPInterceptor {
         var request = request
         Self.add(jar.take(for: request.urlText), to: &request)
         let response = try await next(request)
-        guard response.headers.contains(.setCookie) else { return response }
+        // A stored response's were taken when it came from the server.
+        guard response.headers.contains(.setCookie), !response.isFromCache else { return response }
         // An interceptor further in may have sent it elsewhere.
         let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText)
         request.note(outcomes.map(\.description).joined(separator: ", "))

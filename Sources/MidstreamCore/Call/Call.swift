@@ -76,6 +76,10 @@ package protocol CallOwner: AnyObject, Sendable {
     var clock: any Clock<Duration> { get }
     /// The origin of the base URL, which credentials are meant for unless they are given for others.
     var baseOrigin: OriginMatch? { get }
+    /// How long one attempt of a request that doesn't say so itself may take; nil: as long as it likes.
+    var attemptTimeout: Duration? { get }
+    /// What is done for the client while nobody waits.
+    var background: BackgroundWork { get }
 
     /// The name of one of those that speak within one pass of the pipeline, such as the validators that the arbiter asks.
     func speaker(_ number: Int, for request: HTTPRequest) -> String?

@@ -18,6 +18,7 @@ public final class HTTPClient: Sendable {
     /// For requests to other origins than the base URL's.
     private let defaultsElsewhere: ClientDefaults
     package let baseOrigin: OriginMatch?
+    package let background = BackgroundWork()
 
     /// Makes a client.
     ///
@@ -166,6 +167,8 @@ public final class HTTPClient: Sendable {
 
 extension HTTPClient: CallOwner {
     package var clock: any Clock<Duration> { configuration.clock }
+
+    package var attemptTimeout: Duration? { configuration.timeout }
 
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 

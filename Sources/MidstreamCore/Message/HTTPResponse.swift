@@ -19,6 +19,7 @@ public struct HTTPResponse: Sendable {
         var metrics: TransportMetrics?
         var record: (any Sendable)?
         var clientsDecoder: (any BodyDecoder)?
+        var context = RequestContext()
     }
 
     /// Makes a response, as transports, stubs and tests do.
@@ -70,6 +71,12 @@ public struct HTTPResponse: Sendable {
     package var decoder: (any BodyDecoder)? {
         get { request.decoder ?? rest[0].clientsDecoder }
         set { rest[0].clientsDecoder = newValue }
+    }
+
+    /// Typed values that interceptors leave with the response.
+    package var context: RequestContext {
+        get { rest[0].context }
+        set { rest[0].context = newValue }
     }
 
     /// The URL that answered, redirects followed.

@@ -36,7 +36,7 @@ public struct DefaultValidator: HTTPValidator {
     /// a retry.
     public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
         let isAcceptable = acceptableStatus.contains(response.status)
-        if var strategy = retriableStatus[response.status]?.automatic {
+        if !response.isMade, var strategy = retriableStatus[response.status]?.automatic {
             strategy.isPreference = isAcceptable
             return .retry(strategy)
         }
