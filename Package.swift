@@ -107,12 +107,12 @@ let package = Package(
         .testTarget(
             name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore", "TestSupport"],
             swiftSettings: settings),
-        .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
+        .target(name: "LibraryInterposition", path: "Tests/LibraryInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
                 "MidstreamCore", "Interception", "TestSupport",
-                .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
