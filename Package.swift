@@ -36,7 +36,8 @@ let package = Package(
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
         .target(
-            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings),
+            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings
+        ),
         .target(
             name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
@@ -166,12 +167,12 @@ let package = Package(
             name: "MidstreamURLSessionTests",
             dependencies: ["MidstreamURLSession", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
-        .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
+        .target(name: "LibraryInterposition", path: "Tests/LibraryInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
                 "MidstreamCore", "Interception", "TestSupport",
-                .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
