@@ -178,7 +178,7 @@ import Testing
     func bodiesThatWaitForTheirReadersDoNotHoldUpOthers(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.respond { request in .init(body: request.path == "/long" ? .stream(length: 8 << 20) : "short") }
+        server.respond { request in .init(body: request.path == "/long" ? .pattern(length: 8 << 20) : "short") }
         let client = transport.client()
         var waiting: [HTTPResponse] = []
         for _ in 0..<5 { waiting.append(try await client.stream(HTTPRequest(server.url("/long")))) }

@@ -84,7 +84,7 @@ import Testing
         let client = transport.client { $0.maximumBufferedBody = 100_000 }
         for make in Self.responses {
             let bytes = noise(100_000)
-            server.enqueue(.init(body: make(bytes)), .init(body: make(bytes + [0])))
+            server.enqueue(make(bytes), make(bytes + [0]))
             #expect(try await client.send(HTTPRequest(server.url())).body.bytes == bytes)
             await expectError(.bodyTooLarge, .answered) { try await client.send(HTTPRequest(server.url())) }
         }
