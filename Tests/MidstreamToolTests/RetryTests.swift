@@ -1,3 +1,4 @@
+import Foundation
 import Midstream
 import MidstreamTesting
 import Testing
@@ -24,6 +25,22 @@ struct RetryTests {
 
     @Test func neverWhatMayNotBeSentTwice() async throws {
         #expect(try await responses(3, .post, [503]) == ([1], 503))
+    }
+}
+
+@Suite("The tool's requests")
+struct RequestHeadTests {
+    @Test("have nothing in them that nobody has asked for", .timeLimit(.minutes(1)))
+    func fields() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(body: "hello"))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("midst-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try await Invocation(Arguments(["get", server.url("/x"), "--output", file.path])).run() == 0)
+        let names = try await server.takeRequest().headers.map { $0.name.rawValue.lowercased() }
+        #expect(Set(names) == ["host", "accept", "accept-encoding", "user-agent"])
+        #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
     }
 }
 
