@@ -4,7 +4,7 @@
 
     /// Sends requests by libcurl: HTTP/1.1 and HTTP/2, TLS, proxies, unix domain sockets, gzip, brotli and zstd.
     ///
-    /// One thread moves the bytes of all requests (see ``Configuration/eventLoops``); it is started with the first request and
+    /// One thread moves the bytes of all requests (see ``CurlConfiguration/eventLoops``); it is started with the first request and
     /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
     /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
     ///
@@ -17,6 +17,9 @@
     /// libcurl sends a request again by itself when a kept connection turns out to be dead before an answer; this is stopped for
     /// requests that may not be repeated (RFC 9110 §9.2.2), which then fail with ``HTTPError/Code/connectionLost``.
     public final class CurlTransport: HTTPTransport {
+        /// What it is made with.
+        public typealias Configuration = CurlConfiguration
+
         /// How the transport was configured.
         public let configuration: Configuration
         private let state = Locked(State.unused)
@@ -85,11 +88,19 @@
             try Task.checkCancellation()
             let group = try group()
             let transfer = Transfer(request, options, loop: try group.loop(for: request), group: group)
-            return try await withTaskCancellationHandler {
+            var arrived = try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
             } onCancel: {
                 transfer.loop.post(.cancel(transfer))
             }
+            return arrived.whole()
         }
+    }
+
+    extension CurlTransport: CustomStringConvertible, CustomReflectable {
+        /// The name alone.
+        public var description: String { "CurlTransport" }
+        /// Shows the configuration without its secrets, and nothing of what is under way.
+        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
     }
 #endif

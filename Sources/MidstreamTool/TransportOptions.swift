@@ -51,11 +51,11 @@ struct TransportOptions {
             return CurlTransport(configuration: configuration)
         }
 
-        private static func proxy(_ text: String) throws -> CurlTransport.Proxy {
+        private static func proxy(_ text: String) throws -> CurlTransport.Configuration.Proxy {
             guard let url = URLComponents(string: text), let scheme = url.scheme, let host = url.host else {
                 throw UsageError("a proxy is written http://[USER:PASSWORD@]HOST:PORT or socks5://…")
             }
-            let credentials = url.user.map { CurlTransport.Credentials(user: $0, password: url.password ?? "") }
+            let credentials = url.user.map { CurlTransport.Configuration.Credentials(user: $0, password: url.password ?? "") }
             let port = url.port.map { ":\($0)" } ?? ""
             switch scheme {
             case "http", "https": return .http("\(scheme)://\(host)\(port)", credentials: credentials)

@@ -106,8 +106,9 @@
         }
 
         @Test func `Proxies are used, with credentials and exceptions`() async throws {
-            let credentials = CurlTransport.Credentials(user: Servers["PROXY_USER"], password: Servers["PROXY_PASSWORD"])
-            for proxy: CurlTransport.Proxy in [
+            let credentials = CurlTransport.Configuration.Credentials(
+                user: Servers["PROXY_USER"], password: Servers["PROXY_PASSWORD"])
+            for proxy: CurlTransport.Configuration.Proxy in [
                 .http(Servers["HTTP_PROXY"], credentials: credentials), .http(Servers["HTTP_PROXY_OPEN"]),
                 .socks5(Servers["SOCKS_PROXY"].replacing("socks5://", with: ""), credentials: credentials),
                 .http("http://127.0.0.1:1", noProxy: ["localhost", "127.0.0.1"]),
@@ -116,10 +117,10 @@
                 configuration.proxy = proxy
                 let proxied = CurlTransport(configuration: configuration)
                 for url in [Servers["NGINX_HTTP"], Servers["NGINX_HTTPS"]] {
-                    #expect(try await proxied.send(HTTPRequest("\(url)/hello")).status == 200, "\(proxy) \(url)")
+                    #expect(try await proxied.send(HTTPRequest("\(raw: url)/hello")).status == 200, "\(proxy) \(url)")
                 }
             }
-            for proxy: CurlTransport.Proxy in [
+            for proxy: CurlTransport.Configuration.Proxy in [
                 .http(Servers["HTTP_PROXY"]), .http("http://127.0.0.1:1"),
                 .socks5(Servers["SOCKS_PROXY"].replacing("socks5://", with: "")),
             ] {

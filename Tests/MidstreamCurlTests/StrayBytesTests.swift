@@ -122,7 +122,7 @@
                 }
             }
             for path in ["/1", "/2", "/3"] {
-                _ = try await transport.deliver(HTTPRequest(.head, "\(server.url)/head"))
+                _ = try await transport.deliver(HTTPRequest(.head, "\(raw: server.url)/head"))
                 let response = try await transport.deliver(request("\(server.url)\(path)", .buffered(upTo: 10)))
                 #expect(response.body.bytes == Array(path.utf8))
             }

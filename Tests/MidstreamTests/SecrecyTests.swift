@@ -135,9 +135,11 @@ struct TypeSecrecyTests {
         func curl(proxy: String) async throws {
             let secret = Self.secret
             var configuration = CurlTransport.Configuration()
-            let credentials = CurlTransport.Credentials(user: "u", password: secret)
+            let credentials = CurlTransport.Configuration.Credentials(user: "u", password: secret)
             expectNoSecret(credentials)
-            for proxy in [CurlTransport.Proxy.http(proxy, credentials: credentials), .socks5(proxy, credentials: credentials)] {
+            for proxy in [
+                CurlTransport.Configuration.Proxy.http(proxy, credentials: credentials), .socks5(proxy, credentials: credentials),
+            ] {
                 expectNoSecret(proxy)
                 configuration.proxy = proxy
                 configuration.tls.clientCertificate = .init(certificate: "c", key: "k", password: secret)

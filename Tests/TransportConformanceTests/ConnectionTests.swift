@@ -29,7 +29,7 @@ import Testing
         defer { server.shutdown() }
         let client = transport.client()
         server.enqueue(
-            .init(headers: ["Connection": "close"], body: "1"), .init(body: .closeDelimited([UInt8]("2"))),
+            .init(headers: ["Connection": "close"], body: "1"), .init(body: .bytes([UInt8]("2")), closeDelimited: true),
             .init(body: "3", fault: .disconnect(.afterResponse)), .init(body: "4"))
         for number in 1...4 {
             #expect(try await delivery.send(HTTPRequest(server.url()), by: client).text == "\(number)")

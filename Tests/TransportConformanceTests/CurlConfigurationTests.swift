@@ -51,7 +51,7 @@
                 for number in 0..<50 {
                     group.addTask {
                         let delivery: Delivery = number.isMultiple(of: 2) ? .buffered : .streamed
-                        let request = HTTPRequest("\(https)/echo-headers?\(mark)", headers: ["X-Test": "\(number)"])
+                        let request = HTTPRequest("\(raw: https)/echo-headers?\(mark)", headers: ["X-Test": "\(number)"])
                         let received = try await delivery.send(request, by: client)
                         #expect(received.response.version == .http2)
                         #expect(received.text.hasPrefix("\(number)|"))
@@ -136,7 +136,9 @@
         }
 
         @Test func anAuthorityThatCannotBeReadIsAnError() async {
-            for authorities in [CurlTransport.TLS.Authorities.file("/nonexistent"), .pem([UInt8]("no certificate"))] {
+            for authorities in [
+                CurlTransport.Configuration.TLS.Authorities.file("/nonexistent"), .pem([UInt8]("no certificate")),
+            ] {
                 let client = client { $0.tls.authorities = authorities }
                 await expectError(.tls, .notSent) { try await client.send(HTTPRequest(https + "/hello")) }
             }
@@ -174,13 +176,22 @@
 
         @Test func aClientCertificateIsShown() async throws {
             let origin = try #require(Nginx.mutualTLS)
-            let certificate = CurlTransport.TLS.ClientCertificate(
+            let certificate = CurlTransport.Configuration.TLS.ClientCertificate(
                 certificate: try #require(Nginx.clientCertificate), key: try #require(Nginx.clientKey))
             try await expectHello(origin + "/hello", by: client { $0.tls.clientCertificate = certificate })
             #expect(try await client().send(HTTPRequest(origin + "/hello")).status == 400)
-            let missing = CurlTransport.TLS.ClientCertificate(certificate: "/nonexistent", key: "/nonexistent")
+            let missing = CurlTransport.Configuration.TLS.ClientCertificate(certificate: "/nonexistent", key: "/nonexistent")
             let client = client { $0.tls.clientCertificate = missing }
             await expectError(.tls, .notSent) { try await client.send(HTTPRequest(origin + "/hello")) }
+        }
+
+        @Test func aClientCertificateMayBePKCS12() async throws {
+            let origin = try #require(Nginx.mutualTLS)
+            let file = try #require(Nginx.clientPKCS12)
+            let certificate = TLSConfiguration.ClientCertificate(pkcs12: file, password: Nginx.clientPassword)
+            try await expectHello(origin + "/hello", by: client { $0.tls.clientCertificate = certificate })
+            let locked = client { $0.tls.clientCertificate = .init(pkcs12: file, password: "wrong") }
+            await expectError(.tls, .notSent) { try await locked.send(HTTPRequest(origin + "/hello")) }
         }
 
         // MARK: Ways to the server
@@ -202,9 +213,9 @@
         enum ProxyKind: CaseIterable, Sendable {
             case http, socks5
 
-            func proxy(password: String?, noProxy: [String] = []) throws -> CurlTransport.Proxy {
+            func proxy(password: String?, noProxy: [String] = []) throws -> CurlTransport.Configuration.Proxy {
                 let credentials = try password.map {
-                    CurlTransport.Credentials(user: try #require(Nginx.proxyUser), password: $0)
+                    CurlTransport.Configuration.Credentials(user: try #require(Nginx.proxyUser), password: $0)
                 }
                 return switch self {
                 case .http: .http(try #require(Nginx.httpProxy), credentials: credentials, noProxy: noProxy)
@@ -250,7 +261,7 @@
         }
 
         @Test func aProxyThatIsNotThereIsAProxyError() async throws {
-            let nowhere = CurlTransport.Proxy.http(try MockServer.refusedURL())
+            let nowhere = CurlTransport.Configuration.Proxy.http(try MockServer.refusedURL())
             for origin in [http, https] {
                 let client = client { $0.proxy = nowhere }
                 await expectError(.proxy, .notSent) { try await client.send(HTTPRequest(origin + "/hello")) }

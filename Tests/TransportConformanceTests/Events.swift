@@ -52,7 +52,7 @@ struct Standstill: Sendable {
     }
 
     /// A body of the given chunks, after which nothing comes.
-    func body(after chunks: [[UInt8]] = []) -> MockServer.Response.Body {
+    func body(after chunks: [[UInt8]] = []) -> HTTPBody {
         let rest = Locked(chunks)
         return .chunks(
             AsyncStream {

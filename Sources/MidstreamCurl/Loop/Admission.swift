@@ -94,19 +94,11 @@
         }
     }
 
-    /// Where a transfer is with regard to ``Admission``.
-    enum AdmissionState: Equatable {
-        case none
-        case waiting(Int)
-        case inside(Int)
-        case left
-    }
-
     extension Transfer {
         /// What stands for the scheme, the host and the port of the request; nil when curl doesn't count connections by them.
         fileprivate var hostKey: Int? {
             // Forwarded requests share the connections to the proxy.
-            if !isSecure, loop.options.configuration.proxy != .none { return nil }
+            if !isSecure, loop.options.configuration.proxy != .direct { return nil }
             var hasher = Hasher()
             var slashes = 0
             for byte in request.urlText.utf8 {
@@ -123,6 +115,8 @@
     }
 
     extension EventLoop {
+        func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
+
         /// Has those begin that may, after what is done now.
         func startSoon(_ transfers: [Transfer]) {
             for transfer in transfers { post(.start(transfer)) }

@@ -10,19 +10,9 @@
     ///
     /// `@unchecked Sendable`: `inbox` is a lock, `wakeDescriptor` and `options` are constant, and everything else is touched only on
     /// the loop's own thread.
-    final class EventLoop: @unchecked Sendable {
-        /// What can be asked of a loop.
-        enum Operation {
-            case start(Transfer)
-            case cancel(Transfer)
-            case resumeReceiving(Transfer)
-            case resumeSending(Transfer)
-            case failSending(Transfer, any Error)
-            case job(UnownedJob)
-        }
-
+    final class EventLoop: TransferLoop, @unchecked Sendable {
         private struct Inbox {
-            var operations: [Operation] = []
+            var operations: [LoopOperation] = []
             /// The thread is waiting for its sockets, or about to, and has to be woken.
             var isSleeping = false
             var isClosing = false
@@ -40,10 +30,10 @@
         /// When curl wants to be called, in nanoseconds of the monotonic clock; nil when it doesn't.
         var timer: UInt64?
         /// Transfers with something to do after the calls into curl: it can't be done inside them.
-        var unsettled: [Transfer] = []
+        private var unsettled: [Transfer] = []
         private(set) var active: [Transfer] = []
-        private var local: [Operation] = []
-        private var batch: [Operation] = []
+        private var local: [LoopOperation] = []
+        private var batch: [LoopOperation] = []
         private var handles = HandlePool()
         private var nextDeadlineCheck: UInt64 = .max
         let decoding = DecodingRoom()
@@ -100,7 +90,7 @@
 
         /// Has the loop do something. False when it has ended, and won't.
         @discardableResult
-        func post(_ operation: Operation) -> Bool {
+        func post(_ operation: LoopOperation) -> Bool {
             if isCurrent {
                 local.append(operation)
                 return true
@@ -157,7 +147,7 @@
 
         private func run() {
             while takeInbox() {
-                decoding.work = 0
+                decoding.beginTurn()
                 perform()
                 runTimer()
                 settle()
@@ -203,13 +193,13 @@
             batch.removeAll(keepingCapacity: true)
         }
 
-        private func perform(_ operation: Operation) {
+        private func perform(_ operation: LoopOperation) {
             switch operation {
             case .start(let transfer): start(transfer)
             case .cancel(let transfer): abort(transfer, CancellationError())
             case .resumeReceiving(let transfer): transfer.resumeReceiving()
             case .resumeSending(let transfer): transfer.resumeSending()
-            case .failSending(let transfer, let error): abort(transfer, error)
+            case .fail(let transfer, let error): abort(transfer, error)
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
             }
         }
@@ -292,7 +282,8 @@
             transfer.fail(error)
         }
 
-        /// Has the deadlines looked at in time for this transfer's.
+        func settleLater(_ transfer: Transfer) { unsettled.append(transfer) }
+
         func expectDeadline(of transfer: Transfer) {
             if let due = transfer.deadline() { nextDeadlineCheck = min(nextDeadlineCheck, due) }
         }
@@ -369,17 +360,6 @@
             handles = HandlePool()
             curl_multi_cleanup(multi)
             sockets.close()
-        }
-    }
-
-    enum MonotonicTime {
-        /// Nanoseconds of the monotonic clock.
-        static func now() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
-
-        private static func clock_gettime_nsec(_ clock: clockid_t) -> UInt64 {
-            var time = timespec()
-            clock_gettime(clock, &time)
-            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
         }
     }
 #endif

@@ -9,20 +9,6 @@
     /// one. So a connection on which anything comes while nobody uses it is buried: a socket whose other end is closed takes its
     /// place under its number, and curl finds the connection dead.
     extension SocketWatch {
-        /// A connection's two ends, hashed.
-        struct Ends: Hashable {
-            private let hash: Int
-
-            init(_ remote: UnsafePointer<CChar>?, _ remotePort: Int32, _ local: UnsafePointer<CChar>?, _ localPort: Int32) {
-                var hasher = Hasher()
-                if let remote { hasher.combine(bytes: UnsafeRawBufferPointer(start: remote, count: strlen(remote))) }
-                if let local { hasher.combine(bytes: UnsafeRawBufferPointer(start: local, count: strlen(local))) }
-                hasher.combine(remotePort)
-                hasher.combine(localPort)
-                hash = hasher.finalize()
-            }
-        }
-
         /// Notes that curl waits for nothing on a socket any more. That alone doesn't make the connection idle: curl also stops
         /// waiting while somebody has to go on before it does.
         ///
@@ -47,7 +33,7 @@
         /// Notes that a connection is about to be used, and looks at it when it is a kept one.
         ///
         /// - Returns: Whether something has come on it meanwhile. It is buried then: sending fails, and curl tries the next one.
-        mutating func take(isNew: Bool, localPort: Int32, ends: Ends) -> Bool {
+        mutating func take(isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
             // A unix domain socket has no port to be known by.
             guard localPort > 0 else { return false }
             if isNew {

@@ -21,7 +21,7 @@
         /// How many loops there are when so many are wanted.
         static func count(_ wanted: Int) -> Int { min(max(1, wanted), mostLoops) }
 
-        init(_ configuration: CurlTransport.Configuration) throws {
+        init(_ configuration: CurlConfiguration) throws {
             options = ConnectionOptions(configuration)
             let count = Self.count(configuration.eventLoops)
             var loops: [EventLoop] = []
@@ -84,7 +84,7 @@
         /// because the server answers with an error before it, libcurl 7.88 goes on with what it has received of all the
         /// connection's streams. It does so although one of them has more than its buffer holds, as it has when it waits for its
         /// reader, and overwrites or reorders what is left of that. What isn't held up by anything doesn't come to that.
-        fileprivate func needsOwnConnection(_ versions: CurlTransport.HTTPVersions) -> Bool {
+        fileprivate func needsOwnConnection(_ versions: CurlConfiguration.HTTPVersions) -> Bool {
             if let bytes = body.bytes, bytes.count <= Self.initialWindow { return false }
             return switch versions {
             case .http1Only: false

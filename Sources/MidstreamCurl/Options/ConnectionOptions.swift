@@ -7,7 +7,7 @@
     ///
     /// `@unchecked Sendable`: everything is constant after `init`; curl only reads what the pointers lead to.
     final class ConnectionOptions: @unchecked Sendable {
-        let configuration: CurlTransport.Configuration
+        let configuration: CurlConfiguration
         /// Why no request can be sent, when the configuration can't be carried out.
         private(set) var problem: HTTPError?
         private var authorities: UnsafeMutablePointer<curl_blob>?
@@ -23,7 +23,7 @@
         /// How exactly these two are kept, in nanoseconds: a sixteenth of the shorter one.
         let deadlineGrain: UInt64
 
-        init(_ configuration: CurlTransport.Configuration) {
+        init(_ configuration: CurlConfiguration) {
             _ = CurlLibrary.isInitialized
             self.configuration = configuration
             acceptEncoding =
@@ -53,7 +53,7 @@
         }
 
         /// Sets all of it on a handle that has been reset.
-        func apply(to handle: EasyHandle, loop: EventLoop) {
+        func apply(to handle: EasyHandle) {
             handle.set(CURLOPT_NOSIGNAL, 1)
             handle.set(CURLOPT_QUICK_EXIT, 1)
             handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -62,8 +62,6 @@
             handle.set(CURLOPT_TCP_KEEPALIVE, 1)
             handle.set(CURLOPT_ERRORBUFFER, pointer: handle.errorText)
             handle.set(CURLOPT_PRIVATE, pointer: handle.context)
-            TransferCallbacks.install(on: handle)
-            SocketCallbacks.install(on: handle, loop: loop)
             handle.set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionLifetime.wholeSeconds)
             if let limit = configuration.connectTimeout {
                 handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds)
@@ -111,7 +109,10 @@
             }
             if let client = tls.clientCertificate {
                 handle.set(CURLOPT_SSLCERT, client.certificate)
-                handle.set(CURLOPT_SSLKEY, client.key)
+                switch client.format {
+                case .pem: handle.set(CURLOPT_SSLKEY, client.key)
+                case .pkcs12: handle.set(CURLOPT_SSLCERTTYPE, "P12")
+                }
                 if let password = client.password { handle.set(CURLOPT_KEYPASSWD, password) }
             }
             if let pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, pinnedKeys) }
@@ -160,13 +161,13 @@
     /// A proxy that was configured by name.
     struct ProxyOptions: Sendable {
         let url: String
-        let credentials: CurlTransport.Credentials?
+        let credentials: CurlConfiguration.Credentials?
         let exceptions: String
 
-        init?(_ proxy: CurlTransport.Proxy) {
+        init?(_ proxy: CurlConfiguration.Proxy) {
             let noProxy: [String]
             switch proxy {
-            case .none, .environment: return nil
+            case .direct, .environment: return nil
             case .http(let address, let credentials, let hosts):
                 url = address
                 self.credentials = credentials
@@ -206,14 +207,5 @@
                 bytes += chunk
             }
         }
-    }
-
-    extension Duration {
-        /// Whole milliseconds, rounded up, at least one.
-        var wholeMilliseconds: Int { Int(max(1, min(Double(Int32.max), (self / .milliseconds(1)).rounded(.up)))) }
-        /// Whole seconds, rounded up, at least one.
-        var wholeSeconds: Int { Int(max(1, min(Double(Int32.max), (self / .seconds(1)).rounded(.up)))) }
-        /// Whole nanoseconds.
-        var wholeNanoseconds: UInt64 { UInt64(max(0, min(Double(Int64.max / 2), self / .nanoseconds(1)))) }
     }
 #endif

@@ -1,60 +1,58 @@
 #if Curl && os(Linux)
-    internal import MidstreamCore
+    public import MidstreamCore
 
-    extension CurlTransport {
-        /// What a ``CurlTransport`` is made with. Every setting has a default, given with it.
-        ///
-        /// Nothing is read from the environment or from curl's configuration files unless ``proxy`` says so.
-        public struct Configuration: Sendable {
-            /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
-            public var tls = TLS()
-            /// Through what the connections go; ``Proxy/none`` by default: `http_proxy` and its like are **not** read.
-            public var proxy = Proxy.none
-            /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
-            public var unixSocketPath: String?
-            /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
-            /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
-            public var hostOverrides: [String: String] = [:]
-            /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
-            public var httpVersions = HTTPVersions.automatic
-            /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
-            /// limit of its own.
-            public var connectTimeout: Duration? = .seconds(30)
-            /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
-            /// by default: the client limits attempts as a whole.
-            public var headTimeout: Duration?
-            /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
-            /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
-            /// A stalled body is noticed within a sixteenth more than this.
-            public var idleTimeout: Duration? = .seconds(120)
-            /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
-            /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
-            /// and in ``maximumConnections``.
-            public var maximumConnectionsPerHost: Int? = 256
-            /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
-            public var maximumConnections: Int?
-            /// Whether connections are kept for further requests; true by default.
-            public var keepsConnections = true
-            /// How long an unused connection may be kept; 90 s by default.
-            public var idleConnectionLifetime: Duration = .seconds(90)
-            /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
-            /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
-            /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
-            public var eventLoops = 1
-            /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
-            /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
-            /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
-            /// encoded more than twice fails with ``HTTPError/Code/decoding``.
-            public var decompresses = true
-            /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
-            public var offersZstandard = false
-            /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
-            /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
-            public var maximumDecodedRatio: Int? = 1_000
+    /// What a ``CurlTransport`` is made with. Every setting has a default, given with it.
+    ///
+    /// Nothing is read from the environment or from curl's configuration files unless ``proxy`` says so.
+    public struct CurlConfiguration: Sendable {
+        /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
+        public var tls = TLS()
+        /// Through what the connections go; ``Proxy/direct`` by default: `http_proxy` and its like are **not** read.
+        public var proxy = Proxy.direct
+        /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
+        public var unixSocketPath: String?
+        /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
+        /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
+        public var hostOverrides: [String: String] = [:]
+        /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
+        public var httpVersions = HTTPVersions.automatic
+        /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
+        /// limit of its own.
+        public var connectTimeout: Duration? = .seconds(30)
+        /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
+        /// by default: the client limits attempts as a whole.
+        public var headTimeout: Duration?
+        /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
+        /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
+        /// A stalled body is noticed within a sixteenth more than this.
+        public var idleTimeout: Duration? = .seconds(120)
+        /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
+        /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
+        /// and in ``maximumConnections``.
+        public var maximumConnectionsPerHost: Int? = 256
+        /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
+        public var maximumConnections: Int?
+        /// Whether connections are kept for further requests; true by default.
+        public var keepsConnections = true
+        /// How long an unused connection may be kept; 90 s by default.
+        public var idleConnectionLifetime: Duration = .seconds(90)
+        /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
+        /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
+        /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
+        public var eventLoops = 1
+        /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
+        /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
+        /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
+        /// encoded more than twice fails with ``HTTPError/Code/decoding``.
+        public var decompresses = true
+        /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
+        public var offersZstandard = false
+        /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
+        /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
+        public var maximumDecodedRatio: Int? = 1_000
 
-            /// The defaults.
-            public init() {}
-        }
+        /// The defaults.
+        public init() {}
 
         /// Which versions of HTTP are spoken.
         public enum HTTPVersions: Sendable, Hashable {
@@ -84,7 +82,7 @@
         /// Through what connections go.
         public enum Proxy: Sendable, Hashable {
             /// Straight to the server.
-            case none
+            case direct
             /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl for each request.
             case environment
             /// An HTTP proxy, `http://host:port` or `https://host:port`: asked to forward http requests, and to open a tunnel for
@@ -95,86 +93,21 @@
         }
 
         /// How servers prove who they are, and how the client does.
-        public struct TLS: Sendable {
-            /// Certificates of authorities to trust, as PEM.
-            public enum Authorities: Sendable, Hashable {
-                /// A file, read when the transport is made.
-                case file(String)
-                /// The text itself.
-                case pem([UInt8])
-            }
-
-            /// A certificate by which this client proves who it is.
-            public struct ClientCertificate: Sendable {
-                /// Path of the certificate, PEM, with those of its authorities after it.
-                public var certificate: String
-                /// Path of the private key, PEM.
-                public var key: String
-                /// What the key is encrypted with; nil when it isn't. In no description.
-                public var password: String?
-
-                /// Takes paths; the files are read for each new connection.
-                public init(certificate: String, key: String, password: String? = nil) {
-                    self.certificate = certificate
-                    self.key = key
-                    self.password = password
-                }
-            }
-
-            /// The oldest version to accept.
-            public enum Version: Sendable, Hashable {
-                /// TLS 1.2 (RFC 5246).
-                case tls1_2
-                /// TLS 1.3 (RFC 8446).
-                case tls1_3
-            }
-
-            /// Authorities to trust besides the system's; none by default. One that can't be read makes every request fail with
-            /// ``HTTPError/Code/tls``.
-            public var authorities: Authorities?
-            /// Whether the system's authorities are trusted; true by default.
-            public var trustsSystemAuthorities = true
-            /// How this client proves who it is; nil, not at all, by default.
-            public var clientCertificate: ClientCertificate?
-            /// SHA-256 digests of public keys, base64, each as `sha256//…=`, of which the server must have one; none by default,
-            /// which accepts any key.
-            public var pinnedPublicKeys: [String] = []
-            /// The oldest version to accept; TLS 1.2 by default.
-            public var minimumVersion = Version.tls1_2
-            /// Whether certificate and host name are checked; true by default. Only tests have a reason to turn it off.
-            public var verifiesCertificates = true
-
-            /// The defaults.
-            public init() {}
-        }
+        public typealias TLS = TLSConfiguration
     }
 
-    extension CurlTransport: CustomStringConvertible, CustomReflectable {
-        /// The name alone.
-        public var description: String { "CurlTransport" }
-        /// Shows the configuration without its secrets, and nothing of what is under way.
-        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
-    }
-
-    extension CurlTransport.Credentials: CustomStringConvertible, CustomReflectable {
+    extension CurlConfiguration.Credentials: CustomStringConvertible, CustomReflectable {
         /// The user's name, without the password.
         public var description: String { "\(user):‹withheld›" }
         /// Shows no password.
         public var customMirror: Mirror { Mirror(self, children: ["credentials": description]) }
     }
 
-    extension CurlTransport.TLS.ClientCertificate: CustomStringConvertible, CustomReflectable {
-        /// The path of the certificate.
-        public var description: String { certificate }
-        /// Shows no password.
-        public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate]) }
-    }
-
-    extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+    extension CurlConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
         /// The proxy's address, without user and password.
         public var description: String {
             switch self {
-            case .none: "none"
+            case .direct: "direct"
             case .environment: "environment"
             case .http(let url, _, _): "http \(Self.withoutUserInfo(url))"
             case .socks5(let url, _, _): "socks5 \(Self.withoutUserInfo(url))"

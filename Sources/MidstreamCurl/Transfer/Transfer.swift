@@ -1,6 +1,7 @@
 #if Curl && os(Linux)
     internal import CCurl
     import Glibc
+    internal import Interception
     internal import MidstreamCore
 
     /// One exchange: from the request to the end of the response.
@@ -8,7 +9,7 @@
     /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is given to its loop,
     /// and from then on all variables are touched only on the loop's thread. What the reader of a streamed body shares with the
     /// loop is in ``BodyStream``, behind a lock.
-    final class Transfer: @unchecked Sendable {
+    final class Transfer: HandleUser, @unchecked Sendable {
         enum Outcome {
             case success(TransportMetrics)
             case failure(any Error)
@@ -16,10 +17,13 @@
 
         let request: HTTPRequest
         let options: ExchangeOptions
-        let loop: EventLoop
-        let group: LoopGroup
+        let loop: any TransferLoop
+        /// Where the request's body is read, when it is a stream: where its sender is.
+        let bodyExecutor: CallersExecutor?
+        /// Whose end would end the loop.
+        private let group: any Sendable
 
-        private var continuation: UnsafeContinuation<HTTPResponse, any Error>?
+        private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
         private(set) var handle: EasyHandle?
         /// Whether it has to wait for a connection, or had to.
         var admission = AdmissionState.none
@@ -27,7 +31,7 @@
         var place = 0
         /// Nobody wants the result any more; set even before the start.
         var isGivenUp = false
-        /// Listed in ``EventLoop/unsettled``.
+        /// The loop knows that it is to settle.
         var isUnsettled = false
         /// Why a callback has stopped curl.
         var failure: (any Error)?
@@ -47,7 +51,7 @@
         var head = HeadReader()
         var headers = HTTPHeaders()
         var interim: [InterimResponse] = []
-        var received: [UInt8] = []
+        var received = ReceivedBytes()
         var stream: BodyStream?
         var isReceivingPaused = false
         /// The transport has asked for encodings, and undoes them.
@@ -68,15 +72,16 @@
         var lastActivity: UInt64 = 0
         private var lastUploaded: Int64 = 0
 
-        init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: EventLoop, group: LoopGroup) {
+        init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: any TransferLoop, group: any Sendable) {
             self.request = request
             self.options = options
             self.loop = loop
             self.group = group
+            bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
         }
 
         /// Hands the transfer to its loop, which will resume the continuation once.
-        func start(resuming continuation: UnsafeContinuation<HTTPResponse, any Error>) {
+        func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
             if !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
@@ -112,7 +117,7 @@
         func markUnsettled() {
             guard !isUnsettled else { return }
             isUnsettled = true
-            loop.unsettled.append(self)
+            loop.settleLater(self)
         }
 
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
@@ -144,7 +149,10 @@
         private func unpause() {
             guard let handle else { return }
             let stillPaused = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
-            curl_easy_pause(handle.curl, stillPaused)
+            let code = curl_easy_pause(handle.curl, stillPaused)
+            guard code != CURLE_OK else { return }
+            // Curl hands over what it has kept from within this call, and only a timer would tell it that it was refused.
+            loop.post(.fail(self, failure ?? HTTPError(code, of: self, handle, phase: phase(handle))))
         }
 
         func noteActivity() { lastActivity = loop.now }
@@ -163,10 +171,13 @@
                     stream.finish(nil, trailers: trailers, metrics: metrics)
                     return answer()
                 }
+                let body = received.isWhole ? received.joined() : []
                 let response = HTTPResponse(
-                    status: HTTPStatus(head.status), headers: headers, body: .bytes(received), request: request,
+                    status: HTTPStatus(head.status), headers: headers, body: .bytes(body), request: request,
                     version: head.version, trailers: trailers, metrics: metrics)
-                takeContinuation()?.resume(returning: response)
+                let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
+                received = ReceivedBytes()
+                takeContinuation()?.resume(returning: arrived)
             case .failure(let error):
                 guard let stream, !(error is CancellationError) else {
                     stream?.finish(error, trailers: nil, metrics: nil)
@@ -187,10 +198,10 @@
             let response = HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)
-            continuation.resume(returning: response)
+            continuation.resume(returning: ArrivedResponse(response: response))
         }
 
-        private func takeContinuation() -> UnsafeContinuation<HTTPResponse, any Error>? {
+        private func takeContinuation() -> UnsafeContinuation<ArrivedResponse, any Error>? {
             defer { continuation = nil }
             return continuation
         }
@@ -225,7 +236,7 @@
         // MARK: Sending
 
         /// Called when a connection stands and the request is about to be sent; false stops it.
-        func willSend(over ends: SocketWatch.Ends, localPort: Int32) -> Bool {
+        func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool {
             // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
             // try is unknown, so only what may be repeated is.
             if isBegun, head.status == 0, !mayBeRepeated {
@@ -237,7 +248,9 @@
             guard let handle else { return false }
             noteActivity()
             // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
-            if loop.sockets.take(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) { return true }
+            guard loop.takeConnection(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) else {
+                return true
+            }
             if isBegun { resends += 1 }
             isBegun = true
             return true

@@ -1,6 +1,7 @@
 #if Curl && os(Linux)
     internal import CCurl
     import Glibc
+    internal import Interception
     internal import MidstreamCore
 
     /// How a transfer's body is sent.
@@ -66,7 +67,9 @@
 
         private func prepareConnection(_ handle: EasyHandle) {
             let connection = loop.options
-            connection.apply(to: handle, loop: loop)
+            connection.apply(to: handle)
+            HandleCallbacks.install(on: handle)
+            loop.watchSockets(of: handle)
             connection.apply(to: handle, isSecure: isSecure)
             handle.set(CURLOPT_BUFFERSIZE, options.delivery == .streamed ? Self.streamBuffer : Self.bufferedBuffer)
         }
@@ -81,9 +84,10 @@
                     phase: .notSent)
             }
             let length = body.length ?? framing.contentLength
-            outgoing = .chunks(UploadFeeder(body, length: length))
+            outgoing = .chunks(UploadFeeder(body, length: length, executor: bodyExecutor ?? CallersExecutor()))
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
+            if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
@@ -107,6 +111,8 @@
             }
             if method != .post { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
+
+        func trailerLines() -> [String] { request.trailers?().map { "\($0.name): \($0.value)" } ?? [] }
 
         private func prepareFields(_ handle: EasyHandle, _ framing: Framing) {
             let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil

@@ -36,7 +36,7 @@
         private func completeHead() -> Bool {
             noteActivity()
             headers = head.takeFields()
-            if head.version == .http2 { loop.startSoon(loop.admission.share(self)) }
+            if head.version == .http2 { loop.shareConnections(of: self) }
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
             guard readLength(isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
@@ -83,7 +83,7 @@
             }
             guard case .buffered(let limit) = options.delivery, received.count + bytes.count <= limit || refuse(limit)
             else { return 0 }
-            received.append(contentsOf: bytes)
+            received.append(bytes)
             markUnsettledIfUploading()
             return bytes.count
         }
@@ -145,38 +145,5 @@
 
     private enum TLSVersionQuery {
         static let function = ccurl_find_openssl_version()
-    }
-
-    /// What curl calls during a transfer; the context is the ``EasyHandle``.
-    enum TransferCallbacks {
-        static func install(on handle: EasyHandle) {
-            let context = handle.context
-            handle.set(CURLOPT_HEADERDATA, pointer: context)
-            handle.set(CURLOPT_WRITEDATA, pointer: context)
-            handle.set(CURLOPT_READDATA, pointer: context)
-            handle.set(CURLOPT_PREREQDATA, pointer: context)
-            _ = ccurl_set_data_function(handle.curl, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-                let line = UnsafeRawBufferPointer(start: data, count: size * count)
-                guard let transfer = TransferCallbacks.transfer(context), transfer.receive(line: line) else { return 0 }
-                return line.count
-            }
-            _ = ccurl_set_data_function(handle.curl, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-                guard let transfer = TransferCallbacks.transfer(context) else { return 0 }
-                return transfer.receive(UnsafeRawBufferPointer(start: data, count: size * count))
-            }
-            _ = ccurl_set_data_function(handle.curl, CURLOPT_READFUNCTION) { data, size, count, context in
-                guard let transfer = TransferCallbacks.transfer(context) else { return ccurl_abort_reading() }
-                return transfer.send(into: UnsafeMutableRawBufferPointer(start: data, count: size * count))
-            }
-            _ = ccurl_set_prerequest_function(handle.curl) { context, remote, local, remotePort, localPort in
-                guard let transfer = TransferCallbacks.transfer(context) else { return CURL_PREREQFUNC_ABORT }
-                let ends = SocketWatch.Ends(remote, remotePort, local, localPort)
-                return transfer.willSend(over: ends, localPort: localPort) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-            }
-        }
-
-        private static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-            context.flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
-        }
     }
 #endif

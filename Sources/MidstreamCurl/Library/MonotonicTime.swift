@@ -1,0 +1,23 @@
+#if Curl && os(Linux)
+    import Glibc
+
+    enum MonotonicTime {
+        /// Nanoseconds of the monotonic clock.
+        static func now() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
+
+        private static func clock_gettime_nsec(_ clock: clockid_t) -> UInt64 {
+            var time = timespec()
+            clock_gettime(clock, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
+    }
+
+    extension Duration {
+        /// Whole milliseconds, rounded up, at least one.
+        var wholeMilliseconds: Int { Int(max(1, min(Double(Int32.max), (self / .milliseconds(1)).rounded(.up)))) }
+        /// Whole seconds, rounded up, at least one.
+        var wholeSeconds: Int { Int(max(1, min(Double(Int32.max), (self / .seconds(1)).rounded(.up)))) }
+        /// Whole nanoseconds.
+        var wholeNanoseconds: UInt64 { UInt64(max(0, min(Double(Int64.max / 2), self / .nanoseconds(1)))) }
+    }
+#endif

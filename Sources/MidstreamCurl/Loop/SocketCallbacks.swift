@@ -1,0 +1,68 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+
+    /// What curl calls when it opens, closes and watches sockets and sets its timer; the context is the loop.
+    enum SocketCallbacks {
+        static func install(on multi: UnsafeMutableRawPointer, loop: EventLoop) {
+            let context = Unmanaged.passUnretained(loop).toOpaque()
+            _ = ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
+            _ = ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
+            _ = ccurl_multi_set_socket_function(multi) { curl, descriptor, what, context, _ in
+                guard let loop = SocketCallbacks.loop(context) else { return 0 }
+                guard what != CURL_POLL_REMOVE else {
+                    loop.sockets.rest(descriptor, SocketCallbacks.transfer(curl))
+                    return 0
+                }
+                var mask: UInt32 = 0
+                if what & CURL_POLL_IN != 0 { mask |= EPOLLIN.rawValue }
+                if what & CURL_POLL_OUT != 0 { mask |= EPOLLOUT.rawValue }
+                loop.sockets.want(descriptor, mask)
+                return 0
+            }
+            _ = ccurl_multi_set_timer_function(multi) { _, milliseconds, context in
+                guard let loop = SocketCallbacks.loop(context) else { return 0 }
+                switch milliseconds {
+                case ..<0: loop.timer = nil
+                case 0: loop.timer = 0
+                default: loop.timer = MonotonicTime.now() + UInt64(milliseconds) * 1_000_000
+                }
+                return 0
+            }
+        }
+
+        fileprivate static func install(on handle: EasyHandle, loop: EventLoop) {
+            let context = Unmanaged.passUnretained(loop).toOpaque()
+            handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+            handle.set(CURLOPT_CLOSESOCKETDATA, pointer: context)
+            _ = ccurl_set_open_function(handle.curl) { context, _, address in
+                guard let address else { return CURL_SOCKET_BAD }
+                let descriptor = ccurl_socket(
+                    address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+                if descriptor >= 0 { SocketCallbacks.loop(context)?.sockets.opened(descriptor) }
+                return descriptor
+            }
+            _ = ccurl_set_close_function(handle.curl) { context, descriptor in
+                SocketCallbacks.loop(context)?.sockets.closing(descriptor)
+                return Glibc.close(descriptor)
+            }
+        }
+
+        private static func transfer(_ curl: UnsafeMutableRawPointer?) -> Transfer? {
+            curl.flatMap { ccurl_info_private($0) }
+                .flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
+        }
+
+        private static func loop(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
+            context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
+    extension EventLoop {
+        func watchSockets(of handle: EasyHandle) { SocketCallbacks.install(on: handle, loop: self) }
+
+        func takeConnection(isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
+            !sockets.take(isNew: isNew, localPort: localPort, ends: ends)
+        }
+    }
+#endif

@@ -1,0 +1,58 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    internal import MidstreamCore
+
+    /// How a transfer undoes the encodings of its body.
+    extension Transfer {
+        /// Notes what a `Content-Encoding` names, and takes the fields from the head that are true of the bytes on the wire only.
+        func willDecode(_ field: String) {
+            codings = ContentCoding.names(in: field)
+            guard !codings.isEmpty else { return }
+            headers.remove(.contentEncoding)
+            headers.remove(.contentLength)
+            decodedLength = nil
+        }
+
+        /// Decodes a piece of the body, or as much of it as its reader has room for and as the loop has time for.
+        ///
+        /// The rest stays with curl: a piece at which it is told to pause is handed over again, whole.
+        func decode(_ bytes: UnsafeRawBufferPointer) -> Int {
+            do throws(DecodingFault) {
+                let decoder = try existingDecoder()
+                let room = loop.decoding
+                let taken = min(decodedOfPiece, bytes.count)
+                var input = UnsafeRawBufferPointer(rebasing: bytes[taken...])
+                let isAdmitted = room.admits(self)
+                while !input.isEmpty || !decoder.isHungry {
+                    let hasTime = isAdmitted && !room.isUsedUp
+                    guard hasTime, stream?.hasRoom() ?? true else {
+                        decodedOfPiece = max(decodedOfPiece, bytes.count - input.count)
+                        isReceivingPaused = true
+                        // A full stream is resumed by its reader.
+                        if !hasTime { loop.post(.resumeReceiving(self)) }
+                        return ccurl_pause_writing()
+                    }
+                    let step = try decoder.decode(&input, into: room.space)
+                    room.work += step.work
+                    if step.count > 0 {
+                        // There is room: only this thread fills the stream.
+                        let kept = keep(UnsafeRawBufferPointer(rebasing: room.space[..<step.count]))
+                        guard kept == step.count else { return 0 }
+                    }
+                }
+                decodedOfPiece -= taken
+                return bytes.count
+            } catch {
+                failure = error.error(request, ratio: loop.options.configuration.maximumDecodedRatio)
+                return 0
+            }
+        }
+
+        private func existingDecoder() throws(DecodingFault) -> BodyDecoder {
+            if let decoder { return decoder }
+            let made = try BodyDecoder(codings, ratio: loop.options.configuration.maximumDecodedRatio)
+            decoder = made
+            return made
+        }
+    }
+#endif

@@ -1,0 +1,54 @@
+#if Curl && os(Linux)
+    /// The loop that drives a transfer, as far as the transfer knows it.
+    ///
+    /// All but ``options`` and ``post(_:)`` is touched only on the loop's thread.
+    protocol TransferLoop: AnyObject, Sendable {
+        /// What the connections are made with.
+        var options: ConnectionOptions { get }
+        /// The time at which the last wait for sockets ended, in nanoseconds of the monotonic clock.
+        var now: UInt64 { get }
+        /// What decoding may take of the loop's time, and where it puts what it makes.
+        var decoding: DecodingRoom { get }
+
+        /// Has the loop do something. False when it has ended, and won't.
+        @discardableResult
+        func post(_ operation: LoopOperation) -> Bool
+        /// Has curl tell the loop of the sockets that it opens and closes for a handle.
+        func watchSockets(of handle: EasyHandle)
+        /// Has the transfer settle once curl has been left.
+        func settleLater(_ transfer: Transfer)
+        /// Has the deadlines looked at in time for this transfer's.
+        func expectDeadline(of transfer: Transfer)
+        /// Notes that a connection is about to be used. False when it was a kept one that can't be: curl tries the next one then.
+        func takeConnection(isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool
+        /// Notes that the transfer's host speaks HTTP/2, so that its requests share connections.
+        func shareConnections(of transfer: Transfer)
+    }
+
+    /// What can be asked of a loop.
+    enum LoopOperation {
+        case start(Transfer)
+        case cancel(Transfer)
+        case resumeReceiving(Transfer)
+        case resumeSending(Transfer)
+        case fail(Transfer, any Error)
+        case job(UnownedJob)
+    }
+
+    /// Where a transfer is with regard to its host's limit of connections.
+    enum AdmissionState: Equatable {
+        case none
+        case waiting(Int)
+        case inside(Int)
+        case left
+    }
+
+    extension EasyHandle {
+        /// The transfer that it is in use for.
+        var transfer: Transfer? {
+            // Nothing else is ever a handle's user.
+            get { user.map { unsafeDowncast($0, to: Transfer.self) } }
+            set { user = newValue }
+        }
+    }
+#endif
