@@ -39,7 +39,9 @@
             case CURLE_COULDNT_RESOLVE_HOST: return .nameResolution
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxy
             case CURLE_COULDNT_CONNECT:
-                return proxy.map { text.contains($0.nameInMessages) } == true ? .proxy : .connection
+                guard let proxy else { return .connection }
+                // The latter in newer versions.
+                return text.contains(proxy.nameInMessages) || text.contains(" over proxy ") ? .proxy : .connection
             case CURLE_OPERATION_TIMEDOUT: return .timeout
             case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
                 CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,

@@ -47,7 +47,7 @@
         /// The request's target when there are escapes in its path. Nil without, and for what a proxy forwards, whose target is the
         /// whole URL.
         private var targetOfEncodedPath: String? {
-            guard request.urlText.utf8.contains(UInt8(ascii: "%")), isSecure || loop.options.configuration.proxy == .none else {
+            guard request.urlText.utf8.contains(UInt8(ascii: "%")), isSecure || loop.options.configuration.proxy == .direct else {
                 return nil
             }
             let url = URLText(request.urlText)
