@@ -51,7 +51,7 @@
                 for number in 0..<50 {
                     group.addTask {
                         let delivery: Delivery = number.isMultiple(of: 2) ? .buffered : .streamed
-                        let request = HTTPRequest("\(https)/echo-headers?\(mark)", headers: ["X-Test": "\(number)"])
+                        let request = HTTPRequest("\(raw: https)/echo-headers?\(mark)", headers: ["X-Test": "\(number)"])
                         let received = try await delivery.send(request, by: client)
                         #expect(received.response.version == .http2)
                         #expect(received.text.hasPrefix("\(number)|"))

@@ -40,15 +40,15 @@ enum Ability: Sendable {
     case endOfEncodedBody, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
     case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
     case responseBackPressure
-    case strictStatusLine, strictChunks, strictContentLength
+    case strictStatusLine, strictChunks, strictContentLength, strictFolding, strictTransferCodings
 }
 
-/// Runs a case that needs an ability, as far as the transport has it.
+/// Runs a case that needs an ability, or none, as far as the transport has it.
 func needing(
-    _ ability: Ability, of transport: TransportUnderTest, sourceLocation: SourceLocation = #_sourceLocation,
+    _ ability: Ability?, of transport: TransportUnderTest, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
 ) async throws {
-    guard let limitation = KnownLimitation.of(transport, ability) else { return try await body() }
+    guard let limitation = ability.flatMap({ KnownLimitation.of(transport, $0) }) else { return try await body() }
     let reason = Comment(rawValue: limitation.reason)
     switch limitation.effect {
     case .skipped: try Test.cancel(reason, sourceLocation: sourceLocation)
@@ -90,6 +90,10 @@ extension KnownLimitation {
             ),
             .init(.urlSession, .endInsideHead, .skipped, "A connection that is closed within a head ends the process."),
             .init(.urlSession, .strictStatusLine, .failsSometimes, "Foundation takes what has the form of a status for one."),
+            .init(.urlSession, .strictFolding, .fails, "A head that begins with a folded line is taken for a lost connection."),
+            .init(
+                .urlSession, .strictTransferCodings, .fails,
+                "libcurl undoes them where it can, and refuses them only once the head has been told."),
             .init(.urlSession, .strictContentLength, .failsSometimes, "libcurl takes a length that is too large for none."),
             .init(
                 .urlSession, .noUnaskedRepetition, .skipped,

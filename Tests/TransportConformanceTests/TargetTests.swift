@@ -76,7 +76,7 @@ import Testing
         defer { server.shutdown() }
         let transport = transport.make()
         await expectError(.invalidRequest, .notSent) {
-            try await transport.send(HTTPRequest("http://127.0.0.1:\(server.port)\(path)"))
+            try await transport.send(HTTPRequest("http://127.0.0.1:\(server.port)\(raw: path)"))
         }
         #expect(server.connectionCount == 0)
     }

@@ -37,6 +37,15 @@ extension String {
         var text = self
         return text.withUTF8 { $0.percentEncoded(exceptFor: .unreserved) } ?? self
     }
+
+    /// The text with some of its bytes percent-encoded.
+    func percentEncoded(keeping isPlain: (UInt8) -> Bool) -> String {
+        if utf8.allSatisfy(isPlain) { return self }
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(3 * utf8.count)
+        for byte in utf8 { encoded.appendPercentEncoding(byte, unless: isPlain(byte)) }
+        return String(decoding: encoded, as: UTF8.self)
+    }
 }
 
 extension Substring {

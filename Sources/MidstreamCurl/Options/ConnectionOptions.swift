@@ -167,7 +167,7 @@
         init?(_ proxy: CurlConfiguration.Proxy) {
             let noProxy: [String]
             switch proxy {
-            case .none, .environment: return nil
+            case .direct, .environment: return nil
             case .http(let address, let credentials, let hosts):
                 url = address
                 self.credentials = credentials

@@ -7,8 +7,8 @@
     public struct CurlConfiguration: Sendable {
         /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
         public var tls = TLS()
-        /// Through what the connections go; ``Proxy/none`` by default: `http_proxy` and its like are **not** read.
-        public var proxy = Proxy.none
+        /// Through what the connections go; ``Proxy/direct`` by default: `http_proxy` and its like are **not** read.
+        public var proxy = Proxy.direct
         /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
         public var unixSocketPath: String?
         /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
@@ -82,7 +82,7 @@
         /// Through what connections go.
         public enum Proxy: Sendable, Hashable {
             /// Straight to the server.
-            case none
+            case direct
             /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl for each request.
             case environment
             /// An HTTP proxy, `http://host:port` or `https://host:port`: asked to forward http requests, and to open a tunnel for
@@ -107,7 +107,7 @@
         /// The proxy's address, without user and password.
         public var description: String {
             switch self {
-            case .none: "none"
+            case .direct: "direct"
             case .environment: "environment"
             case .http(let url, _, _): "http \(Self.withoutUserInfo(url))"
             case .socks5(let url, _, _): "socks5 \(Self.withoutUserInfo(url))"
