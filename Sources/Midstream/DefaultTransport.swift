@@ -17,7 +17,7 @@ extension HTTPClient {
             interceptors: interceptors)
     }
 
-    /// Makes a client with a `URL` as its base; see ``init(baseURL:configuration:transport:interceptors:)``.
+    /// Makes a client with a `URL` as its base, on the platform's transport unless another one is given.
     public convenience init(
         baseURL: URL, configuration: Configuration = .init(), transport: (any HTTPTransport)? = nil,
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }

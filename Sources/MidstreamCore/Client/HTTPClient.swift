@@ -42,7 +42,7 @@ public final class HTTPClient: Sendable {
             client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
     }
 
-    /// Makes a client with a `URL` as its base; see ``init(baseURL:configuration:transport:interceptors:)``.
+    /// Makes a client with a `URL` as its base, whose text is taken.
     public convenience init(
         baseURL: URL, configuration: Configuration = .init(), transport: any HTTPTransport,
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }

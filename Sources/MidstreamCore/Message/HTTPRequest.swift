@@ -84,8 +84,7 @@ public struct HTTPRequest: Identifiable, Sendable {
         if let problem = url.problem { context[UnsendableKey.self] = problem }
     }
 
-    /// Makes a request of a URL that isn't written out here: a `String`, which is taken as it is, or a `URL`. See
-    /// ``init(_:_:headers:body:)``.
+    /// Makes a request of a URL that isn't written out here: a `String`, which is taken as it is, or a `URL`.
     @_disfavoredOverload
     public init(
         _ method: HTTPMethod, _ url: some RequestURLConvertible, headers: HTTPHeaders = [:], body: HTTPBody = .empty
@@ -100,7 +99,7 @@ public struct HTTPRequest: Identifiable, Sendable {
         return request
     }
 
-    /// Makes a `GET` request; see ``init(_:_:headers:body:)``.
+    /// Makes a `GET` request.
     ///
     /// - Parameter body: With a body a method has to be said, here or afterwards: none is guessed. Sending it without one fails with
     ///   ``HTTPError/Code/invalidRequest``.
@@ -132,7 +131,7 @@ public struct HTTPRequest: Identifiable, Sendable {
         urlText = URLText.adding(query: "\(name.percentEncoded)=\(value.percentEncoded)", to: urlText)
     }
 
-    /// Adds an item with a number, a truth value and the like; see ``addQuery(_:_:)-(String,String?)``.
+    /// Adds an item with a number, a truth value and the like; percent-encoded; nil leaves it out.
     @_disfavoredOverload
     public mutating func addQuery(_ name: String, _ value: (some LosslessStringConvertible)?) {
         addQuery(name, value.map { String($0) })
