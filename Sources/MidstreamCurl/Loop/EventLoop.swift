@@ -353,6 +353,9 @@
                 batch.removeAll()
                 swap(&batch, &local)
             }
+            // Transfers hold their loop.
+            admission = Admission(limit: 0)
+            unsettled = []
             tearDown()
         }
 
