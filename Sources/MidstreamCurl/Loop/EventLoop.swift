@@ -77,6 +77,7 @@
                 throw HTTPError.noResources(status)
             }
             pthread_detach(thread)
+            ResourceWitness.tell(of: self)
         }
 
         deinit { Glibc.close(wakeDescriptor) }
