@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
+        .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
@@ -28,8 +29,20 @@ let package = Package(
         .target(name: "MidstreamCore", dependencies: ["Interception", "Platform"], swiftSettings: settings),
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
-        .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
+        .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .systemLibrary(name: "CCompression"),
+        .target(
+            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings
+        ),
+        .target(
+            name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTasks", dependencies: ["MidstreamTransfers", "MidstreamCore", "Interception", "Platform"],
+            swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "MidstreamCurl",
@@ -43,7 +56,9 @@ let package = Package(
         .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamTasks",
+                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
+                "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
+                "MidstreamTemplates",
                 "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
@@ -53,6 +68,14 @@ let package = Package(
             name: "MidstreamSigning",
             dependencies: [
                 "MidstreamCore", "Interception", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "MidstreamDiskCache",
+            dependencies: [
+                "MidstreamCache", "MidstreamCore", "Interception", "Platform",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .target(
@@ -83,8 +106,37 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamCacheTests",
+            dependencies: ["Midstream", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamCookiesTests",
             dependencies: ["Midstream", "MidstreamCookies", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamObservabilityTests",
+            dependencies: ["Midstream", "MidstreamObservability", "MidstreamCore", "MidstreamTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTemplatesTests", dependencies: ["Midstream", "MidstreamTemplates", "MidstreamTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamStreamsTests",
+            dependencies: ["Midstream", "MidstreamStreams", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCompressionTests",
+            dependencies: [
+                "Midstream", "MidstreamCompression", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTransfersTests",
+            dependencies: [
+                "Midstream", "MidstreamTransfers", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTasksTests",
@@ -94,6 +146,13 @@ let package = Package(
             name: "MidstreamSigningTests",
             dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamDiskCacheTests",
+            dependencies: [
+                "Midstream", "MidstreamDiskCache", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "MidstreamTests",
             dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
@@ -109,19 +168,21 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore", "TestSupport"],
+            name: "MidstreamURLSessionTests",
+            dependencies: ["MidstreamURLSession", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
-        .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
+        .target(name: "LibraryInterposition", path: "Tests/LibraryInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
                 "MidstreamCore", "Interception", "TestSupport",
-                .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamTesting"], swiftSettings: settings),
+            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [

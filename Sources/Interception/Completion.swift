@@ -51,13 +51,15 @@ final class RunningTasks: Sendable {
         var started = 0
     }
     private let state = Locked(State())
+    /// Where the interceptor is, wherever its callbacks come from.
+    private let executor = CallersExecutor()
 
     func start(_ work: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             state.started += 1
             let number = state.started
             // Entered under the lock, so that the task, which leaves under it too, can't leave first.
-            let task = Task { [self] in
+            let task = executor.start { [self] in
                 await work()
                 self.state.withLock { $0.running[number] = nil }
             }

@@ -40,7 +40,7 @@ public struct InterceptorChain<Input: Sendable, Output: Sendable>: Sendable {
     public func proceed(
         _ input: Input, completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) -> Task<Void, Never> {
-        Task {
+        CallersExecutor().start {
             do {
                 completion(.success(try await proceed(input)))
             } catch {

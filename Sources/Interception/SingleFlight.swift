@@ -8,8 +8,8 @@
 /// let token = try await refreshes.run { try await fetchToken() }     // one fetch, however many callers
 /// ```
 ///
-/// The work runs in a task of its own, which has the priority and the task-local values of the caller that started it. A
-/// caller that is cancelled leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is
+/// The work runs in a task of its own, which has the priority, the executor and the task-local values of the caller that
+/// started it. A caller that is cancelled leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is
 /// finished all the same or cancelled, as ``Abandoned`` says.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
@@ -85,7 +85,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
             let isFirst = state.flights[key] == nil
             state.flights[key, default: Flight(number: ticket)].waiters[ticket] = waiter
             // Made under the lock, so that whoever leaves finds it.
-            if isFirst { state.flights[key]?.task = Task { await self.fly(key, ticket, work) } }
+            if isFirst { state.flights[key]?.task = CallersExecutor().start { await self.fly(key, ticket, work) } }
             return .waiting
         }
         if case .cancelled = entry { waiter.resume(throwing: CancellationError()) }

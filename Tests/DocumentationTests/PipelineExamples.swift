@@ -213,6 +213,27 @@ struct PipelineExamples {
         }
     }
 
+    struct MirrorChosen: CallEvent {
+        static let name = "mirror.chosen"
+        let place: Int
+        var attributes: [String: EventValue] { ["place": .count(place)] }
+        var description: String { "mirror \(place)" }
+    }
+
+    struct ChoosesMirror: RequestInterceptor {
+        func intercept(request: inout HTTPRequest) async throws {
+            request.record(MirrorChosen(place: 2))
+        }
+    }
+
+    @Test("Programs read what interceptors did")
+    func events() async throws {
+        let client = HTTPClient(transport: StubTransport(status: .ok)) { ChoosesMirror().at(.call) }
+        let trace = try await client.send(HTTPRequest("https://api.example.com/a")).trace
+        #expect(trace.events(of: MirrorChosen.self).map(\.place) == [2])
+        #expect(trace.spans.first?.events.first?.attributes == ["place": 2])
+    }
+
     @Test("Interceptors and validators say why they did something")
     func notes() async throws {
         let transport = StubTransport(sequence: [.respond(.ok), .respond(.ok, headers: ["X-Seal": "1"])])

@@ -31,4 +31,12 @@ import Testing
             credentials, region: "eu-central-1", service: "s3", placement: .query(expires: .seconds(60)), payload: .unsigned)
         try await assertInterceptorLaws(request: request) { SigningInterceptor(signer) }
     }
+
+    @Test func digestsOfBodies() async throws {
+        for acceptsEncodings in [true, false] {
+            try await assertInterceptorLaws { VerifyDigest(acceptsEncodings: acceptsEncodings) }
+        }
+        try await assertInterceptorLaws { SendDigest() }
+        try await assertInterceptorLaws(request: HTTPRequest(.put, "https://laws.test/", body: .text("a"))) { SendDigest() }
+    }
 }

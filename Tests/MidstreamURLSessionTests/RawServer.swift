@@ -1,7 +1,7 @@
 import Foundation
+import Interception
 import MidstreamCore
 import TestSupport
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -13,7 +13,7 @@ import Synchronization
 final class RawServer: Sendable {
     /// Held by the threads, and so there as long as one of them.
     private final class Progress: Sendable {
-        let state = Mutex((accepted: 0, isOver: false))
+        let state = Locked((accepted: 0, isOver: false))
     }
 
     let port: UInt16

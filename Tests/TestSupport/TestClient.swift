@@ -1,10 +1,9 @@
+package import Foundation
 package import MidstreamCore
 package import MidstreamURLSession
 
 #if canImport(FoundationNetworking)
     package import FoundationNetworking
-#else
-    package import Foundation
 #endif
 #if Curl && os(Linux)
     package import MidstreamCurl
@@ -28,6 +27,15 @@ package func testClient(
     return client
 }
 
+/// A client with a `URL` as its base.
+package func testClient(
+    baseURL: URL, configuration: HTTPClient.Configuration = .init(), transport: (any HTTPTransport)? = nil,
+    @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+) -> HTTPClient {
+    testClient(
+        baseURL: baseURL.absoluteString, configuration: configuration, transport: transport, interceptors: interceptors)
+}
+
 /// A new transport of the kind that clients have by default, without limits in real time.
 package func platformTransport() -> any HTTPTransport {
     #if Curl && os(Linux)
@@ -39,10 +47,11 @@ package func platformTransport() -> any HTTPTransport {
 
 /// A transport as `URLSessionTransport.init` makes it; it has no limits in real time anyway.
 package func urlSessionTransport(
-    configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
-    spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
+    configuration: URLSessionConfiguration = .ephemeral, tls: TLSConfiguration = TLSConfiguration(),
+    bufferLimit: Int = URLSessionTransport.defaultBufferLimit, spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
 ) -> URLSessionTransport {
-    let transport = URLSessionTransport(configuration: configuration, bufferLimit: bufferLimit, spoolLimit: spoolLimit)
+    let transport = URLSessionTransport(
+        configuration: configuration, tls: tls, bufferLimit: bufferLimit, spoolLimit: spoolLimit)
     Belongings.current?.add(transport)
     return transport
 }

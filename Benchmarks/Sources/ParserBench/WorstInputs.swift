@@ -30,10 +30,27 @@ enum WorstInputs {
                 .init("a,", start: "Digest realm=r,nonce=n,qop=\"", end: "\""),
             ]
         ),
+        (
+            .cacheControl,
+            [
+                .init("a,"), .init("max-age=1,"), .init("\\\"", start: "a=\""), .init("a ", start: "private=\""),
+                .init("1", start: "max-age="),
+                .init("a,", start: "no-cache=\""), .init("="),
+            ]
+        ),
+        (.cacheEntry, [.init("\u{1}"), .init("\0")]),
         (.charset, [.init(";"), .init(";a=\"\\b\""), .init("\\\"", start: "a/b;charset=\""), .init(" a=b;", start: "a/b;")]),
+        (.conditions, [.init("\"a\","), .init("W/"), .init(","), .init("1", start: "bytes="), .init("1", start: "bytes 1-")]),
         (.contentLength, [.init("1,"), .init("1", start: "")]),
         (.cookieDate, [.init("a "), .init("1:1:"), .init("1"), .init(" 1:1:1")]),
         (.cookieJar, [.init("a.", start: "http://"), .init("/a", start: "http://h"), .init(":", start: "http://")]),
+        (
+            .eventStream,
+            [
+                .init("\r"), .init("\n"), .init("data\n"), .init("data: a\n\n"), .init("x", start: "data:"), .init(":\r\n"),
+                .init("id:\0\n"), .init("retry:0\n"), .init("\u{FEFF}"), .init("a:"),
+            ]
+        ),
         (
             .fields,
             [
@@ -52,6 +69,9 @@ enum WorstInputs {
                 .init("\"\\u0061\":1,", start: "{", end: "\"a\":{}}"),
             ]
         ),
+        (.jsonLines, [.init("\n"), .init("[]\n"), .init("["), .init("x\n"), .init(" ")]),
+        (.jsonSequence, [.init("\u{1E}"), .init("\u{1E}[]\n"), .init("["), .init("\n", start: "\u{1E}["), .init("\u{1E}x")]),
+        (.lines, [.init("\n"), .init("\r"), .init("x"), .init("\u{FEFF}\n")]),
         (
             .link,
             [
@@ -67,12 +87,24 @@ enum WorstInputs {
             ]
         ),
         (.multipart, [.init("\""), .init("\r\n"), .init("ü")]),
+        (.publicKey, [.init("0\0"), .init("0")]),
+        (
+            .multipartResponse,
+            [
+                .init("\r"), .init("\r\n--"), .init("\r\n--b"), .init("\r\n--b--x", start: "--b\r\n\r\n"),
+                .init("\r\n--b" + String(repeating: " ", count: 200), start: "--b\r\n\r\n"), .init("--b\r\n\r\n"),
+                .init("a:\r\n", start: "--b\r\n"), .init("x", start: "--b\r\n\r\n"),
+            ]
+        ),
         (
             .redaction,
             [
                 .init("a=&", start: "?"), .init("key=&", start: "?"), .init("=&", start: "?"), .init("k%65y=1&", start: "?"),
                 .init("@"), .init("@", start: "a:b"), .init("ü=&", start: "?"), .init("=", start: "#"),
             ]
+        ),
+        (
+            .noVarySearch, [.init("a=1&"), .init("&"), .init("%61"), .init("\"a\" ", start: "params=(", end: ")")]
         ),
         (.request, [.init("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), .init("\r\n")]),
         (
@@ -93,11 +125,19 @@ enum WorstInputs {
             ]
         ),
         (
+            .structured,
+            [
+                .init("a,"), .init("1 ", start: "a=("), .init(";a", start: "a"), .init("\\\"", start: "a=\""),
+                .init("a", start: ""), .init(" "),
+            ]
+        ),
+        (
             .url,
             [
                 .init("ü"), .init("ü", start: "http://h/"), .init("a.", start: "http://"), .init("%", start: "http://h?"),
                 .init("[", start: "http://h/"), .init("/."), .init("ü.", start: "http://"),
             ]
         ),
+        (.vary, [.init("a,"), .init(","), .init("a;q=0.5,"), .init("\""), .init("\"a\\\"")]),
     ]
 }

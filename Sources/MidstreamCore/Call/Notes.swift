@@ -9,6 +9,11 @@ extension HTTPRequest {
     ///
     /// - Parameter text: A few words without secrets; not made when nothing is recorded.
     public func note(_ text: @autoclosure () -> String) { ChainPosition.current?.note(text, about: self) }
+
+    /// Leaves an event in the call's trace, where ``note(_:)`` would leave a note: people read its description, programs its parts.
+    ///
+    /// - Parameter event: Not made when nothing is recorded.
+    public func record(_ event: @autoclosure () -> some CallEvent) { ChainPosition.current?.record(event, about: self) }
 }
 
 extension HTTPResponse {
@@ -16,13 +21,30 @@ extension HTTPResponse {
     ///
     /// - Parameter text: A few words without secrets; not made when nothing is recorded.
     public func note(_ text: @autoclosure () -> String) { ChainPosition.current?.note(text, about: request) }
+
+    /// Leaves an event in the call's trace, as ``HTTPRequest/record(_:)`` does.
+    ///
+    /// - Parameter event: Not made when nothing is recorded.
+    public func record(_ event: @autoclosure () -> some CallEvent) { ChainPosition.current?.record(event, about: request) }
 }
 
 extension ChainPosition {
     /// Leaves a note at this position, for those who know theirs.
     package func note(_ text: () -> String, about request: HTTPRequest) {
         guard pass >= 0, let call, let recorder = call.recorder else { return }
-        let signature = speaker < 0 ? nil : call.owner.speaker(Int(speaker), for: request)
-        recorder.note((signature.map { "\($0): " } ?? "") + text(), pass: pass)
+        recorder.remark(signed(text(), in: call, about: request), nil, pass: pass)
+    }
+
+    /// Leaves an event at this position, for those who know theirs.
+    package func record(_ event: () -> some CallEvent, about request: HTTPRequest) {
+        guard pass >= 0, let call, let recorder = call.recorder else { return }
+        let event = event()
+        recorder.remark(signed(event.description, in: call, about: request), event, pass: pass)
+    }
+
+    /// The text with the name of who speaks, if that isn't the interceptor itself.
+    private func signed(_ text: String, in call: Call, about request: HTTPRequest) -> String {
+        guard speaker >= 0, let name = call.owner.speaker(Int(speaker), for: request) else { return text }
+        return "\(name): \(text)"
     }
 }

@@ -7,7 +7,7 @@ package struct Redirects: HTTPInterceptor {
     package init(policy: RedirectPolicy) { self.policy = policy }
 
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let policy = request.redirects ?? policy
+        let policy = request.redirects.over(policy)
         var request = request
         var hops = 0
         while true {
@@ -36,12 +36,13 @@ package struct Redirects: HTTPInterceptor {
             hops += 1
             // A redirect's body is of no use to anyone, and unread it would hold its connection.
             response.body.close()
-            next.position.note({ "followed \(response.status.code) to \(target.redactedURL)" }, about: request)
+            next.position.record(
+                { CallEvents.Redirect(status: response.status, target: target.redactedURL) }, about: request)
             request = target
         }
     }
 
-    package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects ?? policy)" }
+    package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects.over(policy))" }
 }
 
 extension HTTPStatus {
@@ -111,5 +112,22 @@ extension HTTPError {
     fileprivate var afterAnAnswer: HTTPError {
         guard phase == .notSent else { return self }
         return HTTPError(code, message, request: request, response: response, underlying: underlying, phase: .answered)
+    }
+}
+
+extension CallEvents {
+    /// A redirect was followed (RFC 9110 §15.4).
+    public struct Redirect: CallEvent, Hashable {
+        /// `redirect`
+        public static let name = "redirect"
+        /// The status that asked for it.
+        public let status: HTTPStatus
+        /// Where it led, without secrets.
+        public let target: String
+
+        /// `status`, `target`
+        public var attributes: [String: EventValue] { ["status": .count(status.code), "target": .string(target)] }
+        /// Such as `followed 301 to https://a/b`.
+        public var description: String { "followed \(status.code) to \(target)" }
     }
 }

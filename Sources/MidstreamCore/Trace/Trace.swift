@@ -27,8 +27,10 @@ public struct Trace: Sendable {
         public let requestChanges: [String]
         /// What it changed about the response before handing it back.
         public let responseChanges: [String]
-        /// What it said itself about what it did and why.
+        /// What it said itself about what it did and why: notes, and the descriptions of events.
         public let notes: [String]
+        /// The events that it recorded, in their order.
+        public let events: [Event]
         /// The status that it returned; nil when it threw or still runs.
         public let status: Int?
         /// What it threw, in words.
@@ -47,6 +49,33 @@ public struct Trace: Sendable {
         public var start: Duration { .nanoseconds(Int64(clamping: startNanoseconds)) }
         /// How long it took; nil while it runs.
         public var duration: Duration? { nanoseconds.map { .nanoseconds(Int64(clamping: $0)) } }
+    }
+
+    /// Something that happened, as it was recorded by ``HTTPRequest/record(_:)``.
+    public struct Event: Sendable, Hashable, Codable {
+        /// The event's ``CallEvent/name``.
+        public let name: String
+        /// When it was recorded, in nanoseconds from the start of the call.
+        public let startNanoseconds: UInt64
+        /// What it says to people.
+        public let text: String
+        /// Its parts by their names.
+        public let attributes: [String: EventValue]
+
+        init(_ event: any CallEvent, _ text: String, at start: UInt64) {
+            name = type(of: event).name
+            startNanoseconds = start
+            self.text = text
+            attributes = event.attributes
+        }
+
+        /// When it was recorded, from the start of the call.
+        public var start: Duration { .nanoseconds(Int64(clamping: startNanoseconds)) }
+    }
+
+    /// The events of one kind, in the order in which they were recorded.
+    public func events<Event: CallEvent>(of kind: Event.Type) -> [Event] {
+        recorder?.snapshot.remarks.compactMap { $0.event as? Event } ?? []
     }
 
     /// The outermost passes; a single one for a call. Empty when nothing was recorded.

@@ -42,6 +42,7 @@ struct TraceAssembly {
         let request = recording.requests[pass.request]
         let response = recording.responses[pass.response]
         let passedOn = inner.first.flatMap { recording.requests[recording.passes[Int($0)].request] }
+        let remarks = recording.remarks.filter { $0.pass == index }
         let answer = answer(among: inner, for: response)
         let received = answer.flatMap { recording.responses[recording.passes[Int($0)].response] }
         return Trace.Span(
@@ -54,7 +55,10 @@ struct TraceAssembly {
             request: request.map { "\($0.method) \(URLText.redacted($0.urlText))" } ?? "",
             requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked) } } ?? [],
             responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked) } } ?? [],
-            notes: recording.notes.filter { $0.pass == index }.map(\.text),
+            notes: remarks.map(\.text),
+            events: remarks.compactMap { remark in
+                remark.event.map { Trace.Event($0, remark.text, at: remark.time - recording.start) }
+            },
             status: response?.status.code,
             failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],
             children: spans(below: index, cameUp: answer), isConcurrent: isConcurrent, cameUp: cameUp)

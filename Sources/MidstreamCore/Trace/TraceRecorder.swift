@@ -14,6 +14,14 @@ package struct TraceRecorder: Sendable {
         var failure: Int32 = -1
     }
 
+    /// What was said within a pass: a note, or an event and its description.
+    struct Remark {
+        let pass: Int32
+        let time: UInt64
+        let text: String
+        let event: (any CallEvent)?
+    }
+
     struct Recording {
         let legend: TraceLegend
         let start: UInt64
@@ -23,16 +31,18 @@ package struct TraceRecorder: Sendable {
         var lastRequest: HTTPRequest?
         var responses = Versions<ResponseSnapshot>()
         var failures: [String] = []
-        var notes: [(pass: Int32, text: String)] = []
+        var remarks: [Remark] = []
         /// How many passes came after the most that are kept.
         var dropped = 0
 
         /// Tells what the transport did by itself, and what came before the final response.
         mutating func note(_ metrics: TransportMetrics, pass: Int32) {
-            for interim in metrics.interim.prefix(100) { notes.append((pass, "before it: \(interim)")) }
-            if let resends = metrics.resends, resends > 0 {
-                notes.append((pass, "sent again by the transport\(resends > 1 ? ", \(resends) times" : "")"))
-            }
+            for interim in metrics.interim.prefix(100) { add(CallEvents.Interim(interim), pass: pass) }
+            if let resends = metrics.resends, resends > 0 { add(CallEvents.Resend(count: resends), pass: pass) }
+        }
+
+        private mutating func add(_ event: some CallEvent, pass: Int32) {
+            remarks.append(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
         }
 
         /// Keeps a snapshot of a request that isn't as it was before. Most are, which one look tells.
@@ -97,10 +107,11 @@ package struct TraceRecorder: Sendable {
         }
     }
 
-    package func note(_ text: String, pass: Int32) {
+    package func remark(_ text: String, _ event: (any CallEvent)?, pass: Int32) {
         guard pass >= 0 else { return }
+        let remark = Remark(pass: pass, time: monotonicNanoseconds(), text: text, event: event)
         recording.withLock { recording in
-            if recording.notes.count < Self.maximumPasses { recording.notes.append((pass, text)) }
+            if recording.remarks.count < Self.maximumPasses { recording.remarks.append(remark) }
         }
     }
 

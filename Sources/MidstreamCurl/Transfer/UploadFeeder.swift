@@ -33,9 +33,13 @@
         private let body: HTTPBody
         private let state = Locked(State())
 
-        init(_ body: HTTPBody, length: Int64?) {
+        private let executor: CallersExecutor
+
+        /// - Parameter executor: Where the body is read.
+        init(_ body: HTTPBody, length: Int64?, executor: CallersExecutor) {
             self.body = body
             self.length = length
+            self.executor = executor
         }
 
         /// Whether all that there is has been handed to curl.
@@ -82,11 +86,11 @@
         }
 
         private func start(for transfer: Transfer) {
-            let task = Task.detached { [self] in
+            let task = executor.start { [self] in
                 do {
                     try await feed(transfer)
                 } catch {
-                    transfer.loop.post(.failSending(transfer, error))
+                    transfer.loop.post(.fail(transfer, error))
                 }
             }
             let isStopped = state.withLock { state in

@@ -4,12 +4,14 @@ enum HashFunction: Sendable, Hashable {
     case md5
     /// FIPS 180-4.
     case sha256
+    /// FIPS 180-4.
+    case sha512
 }
 
 extension HashFunction {
     /// The hash of bytes in memory.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/unsupported`` when the system's library refuses the function.
+    /// - Throws: ``HTTPError/Code/unsupported`` when the system's library refuses the function.
     func hash(_ bytes: some Sequence<UInt8>) throws -> [UInt8] {
         var hashing = try Hashing(self)
         try hashing.update(Array(bytes))

@@ -20,12 +20,17 @@ final class AlternateRequests: Sendable {
         let shared = Sharing(alternates: self, answers: attempt.answers)
         do {
             let response = try await call.owner.sendAlternate(prepared(alternate, validators), sharing: shared)
-            let origin = shared.wasShared ? ", shared with another call" : ""
-            attempt.note("alternate \(alternate): \(response.status)\(origin)")
+            attempt.record(
+                CallEvents.Alternate(
+                    request: alternate.description, outcome: "\(response.status)", status: response.status.code,
+                    isShared: shared.wasShared))
             return response
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            attempt.note("alternate \(alternate) failed: \(TraceRecorder.text(of: error))")
+            attempt.record(
+                CallEvents.Alternate(
+                    request: alternate.description, outcome: TraceRecorder.text(of: error), status: nil,
+                    isShared: shared.wasShared))
             throw Self.failure(of: attempt.request, outcome, error)
         }
     }

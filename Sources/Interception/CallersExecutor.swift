@@ -1,0 +1,36 @@
+/// Where the present task prefers to run, for tasks that are started on its behalf: unlike child tasks they don't inherit it.
+///
+/// Nowhere in particular outside a task, and where the system can't tell: before macOS 26.4 and its siblings, and with compilers
+/// before 6.3.
+package struct CallersExecutor: Sendable {
+    /// A task executor, in a form that older systems know.
+    private let preferred: (any Sendable)?
+
+    /// That of the present task.
+    package init() {
+        #if compiler(>=6.3)
+            if #available(macOS 26.4, iOS 26.4, watchOS 26.4, tvOS 26.4, visionOS 26.4, *) {
+                preferred = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+                return
+            }
+        #endif
+        preferred = nil
+    }
+
+    /// Starts a task there.
+    @discardableResult
+    package func start(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *) {
+            return Task(executorPreference: preferred as? any TaskExecutor, operation: operation)
+        }
+        return Task(operation: operation)
+    }
+
+    /// Starts a task there that has none of the present one's task-local values.
+    package func startDetached(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *) {
+            return Task.detached(executorPreference: preferred as? any TaskExecutor, operation: operation)
+        }
+        return Task.detached(operation: operation)
+    }
+}
