@@ -181,7 +181,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamTesting"],
+            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",

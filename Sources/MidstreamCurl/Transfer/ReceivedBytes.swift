@@ -27,7 +27,7 @@
             count += bytes.count
         }
 
-        /// All of it; the pieces are given up one after the other, so that it isn't in memory twice.
+        /// All of it; the pieces are given up one after the other.
         mutating func joined() -> [UInt8] {
             if pieces.isEmpty { return last }
             var whole: [UInt8] = []
