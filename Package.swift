@@ -85,8 +85,12 @@ let package = Package(
         .executableTarget(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport",
+            dependencies: [
+                "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
@@ -160,7 +164,7 @@ let package = Package(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamToolTests", dependencies: ["MidstreamTool", "Midstream", "MidstreamTesting"],
+            name: "MidstreamToolTests", dependencies: ["TestSupport", "MidstreamTool", "Midstream", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
@@ -182,7 +186,7 @@ let package = Package(
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
-                "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
+                "TestSupport", "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),

@@ -1,6 +1,7 @@
 #if Curl && os(Linux)
     import Foundation
     import Interception
+    import TestSupport
 
     /// A server on loopback whose every byte the test decides, on a thread for each connection.
     final class RawServer: Sendable {
@@ -9,11 +10,16 @@
             var accepted = 0
             var isStopped = false
         }
+        /// Held by the threads, and so there as long as one of them.
+        private final class Progress: Sendable {
+            let state = Locked(State())
+        }
 
         let port: Int
         private let listener: Int32
         private let isSecure: Bool
-        private let state = Locked(State())
+        private let progress = Progress()
+        private var state: Locked<State> { progress.state }
 
         /// Serves each connection by `serve`; the connection is closed when it returns.
         ///
@@ -33,7 +39,9 @@
             }
             guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
             port = Int(UInt16(bigEndian: address.sin_port))
-            Thread.detachNewThread { [state] in
+            Belongings.current?.add(progress)
+            Thread.detachNewThread { [progress] in
+                let state = progress.state
                 while true {
                     let descriptor = accept(listener, nil, nil)
                     guard descriptor >= 0 else {
@@ -65,6 +73,7 @@
                             state.descriptors.remove(descriptor)
                             Glibc.close(descriptor)
                         }
+                        withExtendedLifetime(progress) {}
                     }
                 }
             }

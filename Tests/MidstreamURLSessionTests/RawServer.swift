@@ -11,6 +11,7 @@ import TestSupport
 
 /// A loopback server that sends the very bytes a test wants, one thread for each connection.
 final class RawServer: Sendable {
+    /// Held by the threads, and so there as long as one of them.
     private final class Progress: Sendable {
         let state = Locked((accepted: 0, isOver: false))
     }
@@ -33,6 +34,7 @@ final class RawServer: Sendable {
         }
         guard isBound else { throw CocoaError(.featureUnsupported) }
         port = UInt16(bigEndian: address.sin_port)
+        Belongings.current?.add(progress)
         Thread.detachNewThread { [progress] in
             while true {
                 let socket = accept(listener, nil, nil)
@@ -50,6 +52,7 @@ final class RawServer: Sendable {
                     let connection = RawConnection(socket)
                     serve(connection)
                     connection.close()
+                    withExtendedLifetime(progress) {}
                 }
             }
         }

@@ -77,6 +77,7 @@
                 throw HTTPError.noResources(status)
             }
             pthread_detach(thread)
+            ResourceWitness.tell(of: self)
         }
 
         deinit { Glibc.close(wakeDescriptor) }
@@ -353,6 +354,9 @@
                 batch.removeAll()
                 swap(&batch, &local)
             }
+            // Transfers hold their loop.
+            admission = Admission(limit: 0)
+            unsettled = []
             tearDown()
         }
 

@@ -33,6 +33,7 @@ final class PartFile: Sendable {
         path = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).midstream-part").path
         recordPath = path + ".json"
         descriptor = try Self.open(path, for: file.path)
+        ResourceWitness.tell(of: self)
     }
 
     deinit { System.close(descriptor) }

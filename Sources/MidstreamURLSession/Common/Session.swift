@@ -25,6 +25,7 @@ final class Session: Sendable {
             let queue: OperationQueue? = nil
         #endif
         session = Locked(URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue))
+        ResourceWitness.tell(of: delegate)
     }
 
     /// Starts the exchange soon, or ends it with an error when the session has been invalidated.
