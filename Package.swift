@@ -118,7 +118,8 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamObservability", "MidstreamCore", "MidstreamTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamTemplatesTests", dependencies: ["Midstream", "MidstreamTemplates", "MidstreamTesting"],
+            name: "MidstreamTemplatesTests",
+            dependencies: ["TestSupport", "Midstream", "MidstreamTemplates", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamStreamsTests",
@@ -181,7 +182,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
+            name: "DocumentationTests",
+            dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",

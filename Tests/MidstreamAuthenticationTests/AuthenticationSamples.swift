@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The samples of `Documentation/Authentication.md`, compiled and run.
-@Suite(.timeLimit(.minutes(1))) struct AuthenticationSamples {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct AuthenticationSamples {
     private actor Session {
         var count = 0
         func token(insteadOf rejected: String?) async throws -> String {

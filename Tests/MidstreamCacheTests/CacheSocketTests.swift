@@ -6,12 +6,12 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("A cache on real sockets", .timeLimit(.minutes(2)))
+@Suite("A cache on real sockets", .leavesNothing, .timeLimit(.minutes(10)))
 struct CacheSocketTests {
     private func client(_ cache: CacheInterceptor) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.validators = []
-        return HTTPClient(configuration: configuration) { cache }
+        return testClient(configuration: configuration) { cache }
     }
 
     @Test("a thousand who miss the same send one request, and get equal bodies", arguments: [false, true])

@@ -1,10 +1,11 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamCompression
 
-@Suite("The laws of interceptors hold for compression", .timeLimit(.minutes(1)))
+@Suite("The laws of interceptors hold for compression", .leavesNothing, .timeLimit(.minutes(10)))
 struct CompressionLawTests {
     /// The body of the request is there to be changed.
     @Test func requests() async throws {

@@ -8,7 +8,7 @@
 
     @testable import MidstreamCompression
 
-    @Suite("Compressed requests", .timeLimit(.minutes(1)))
+    @Suite("Compressed requests", .leavesNothing, .timeLimit(.minutes(10)))
     struct CompressionTests {
         private static let content = Array(String(repeating: "hello, hello. ", count: 50_000).utf8)
         static let compressions: [Compression] = [.gzip, .zstd].filter(\.isAvailable)
@@ -20,7 +20,7 @@
             server.enqueue(.init(headers: ["Content-Encoding": compression.description], body: .bytes(bytes)))
             var configuration = CurlTransport.Configuration()
             configuration.offersZstandard = true
-            return try await HTTPClient(transport: CurlTransport(configuration: configuration)).send(HTTPRequest(server.url()))
+            return try await testClient(transport: curlTransport(configuration: configuration)).send(HTTPRequest(server.url()))
                 .body.collect()
         }
 
@@ -67,7 +67,7 @@
         func requests() async throws {
             let server = try MockServer()
             server.respond { _ in .init() }
-            let client = HTTPClient(baseURL: server.url()) { CompressRequests() }
+            let client = testClient(baseURL: server.url()) { CompressRequests() }
             _ = try await client.send(HTTPRequest(.post, "/", body: .bytes(Self.content)))
             _ = try await client.send(HTTPRequest(.post, "/", body: .text("short")))
             _ = try await client.send(HTTPRequest(.post, "/", headers: ["Content-Encoding": "br"], body: .bytes(Self.content)))
@@ -82,14 +82,14 @@
         func refusal() async throws {
             let server = try MockServer()
             server.respond { $0.headers[.contentEncoding] == nil ? .init() : .init(status: 415) }
-            let client = HTTPClient(baseURL: server.url()) { CompressRequests() }
+            let client = testClient(baseURL: server.url()) { CompressRequests() }
             let request = HTTPRequest(.post, "/", body: .bytes(Self.content))
             let response = try await client.send(request)
             #expect(response.trace.description.contains("sent again as it is, after a 415"))
             _ = try await client.send(request)
             #expect(server.requests.map { $0.headers[.contentEncoding] } == ["gzip", nil, nil])
             #expect(server.requests.last?.body == Self.content)
-            let other = HTTPClient(baseURL: server.url()) { CompressRequests() }
+            let other = testClient(baseURL: server.url()) { CompressRequests() }
             let once = HTTPBody.once(
                 AsyncStream([UInt8].self) {
                     $0.yield(Self.content); $0.finish()

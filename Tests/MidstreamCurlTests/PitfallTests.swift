@@ -8,8 +8,8 @@
     @testable import MidstreamCurl
 
     /// What libcurl does by default, or does wrong, and the transport doesn't.
-    @Suite(.timeLimit(.minutes(1))) struct PitfallTests {
-        let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct PitfallTests {
+        let transport = curlTransport()
 
         @Test func `Plain HTTP requests don't wait for each other`() async throws {
             let barrier = Barrier(8)
@@ -48,11 +48,11 @@
                 let server = try RawServer.answering { "HTTP/1.1 200 OK\r\nX-Line: \($0.lines[0])\r\nContent-Length: 0\r\n\r\n" }
                 setenv("http_proxy", server.url, 1)
                 setenv("all_proxy", server.url, 1)
-                let direct = try await CurlTransport().send(HTTPRequest("\(raw: server.url)/a"))
+                let direct = try await curlTransport().send(HTTPRequest("\(raw: server.url)/a"))
                 #expect(direct.headers["X-Line"] == "GET /a HTTP/1.1")
                 var configuration = CurlTransport.Configuration()
                 configuration.proxy = .environment
-                let response = try await CurlTransport(configuration: configuration).send(HTTPRequest("http://x.invalid/b"))
+                let response = try await curlTransport(configuration: configuration).send(HTTPRequest("http://x.invalid/b"))
                 #expect(response.headers["X-Line"] == "GET http://x.invalid/b HTTP/1.1")
             }
         }
@@ -162,7 +162,7 @@
             var configuration = CurlTransport.Configuration()
             configuration.proxy = .http(proxy.url, credentials: .init(user: "u", password: "s3cret"))
             let error = try await #require(throws: HTTPError.self) {
-                try await CurlTransport(configuration: configuration).send(HTTPRequest("https://h.invalid/"))
+                try await curlTransport(configuration: configuration).send(HTTPRequest("https://h.invalid/"))
             }
             #expect(error.code == .proxy)
             #expect(error.phase == .notSent)

@@ -9,13 +9,13 @@
     @testable import MidstreamCurl
 
     /// Curl looks names up on threads of its own, and by default waits for such a thread when its transfer is given up.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct SlowLookupTests {
+    @Suite(.leavesNothing, .serialized, .timeLimit(.minutes(10))) struct SlowLookupTests {
         enum End: CaseIterable { case cancellation, connectTimeout }
 
         @Test(arguments: End.allCases) func `A lookup that hangs holds up nothing but its own request`(_ end: End) async throws {
             var configuration = CurlTransport.Configuration()
             if end == .connectTimeout { configuration.connectTimeout = .milliseconds(100) }
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             defer { release_stalled_lookups() }
 

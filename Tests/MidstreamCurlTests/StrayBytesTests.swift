@@ -9,8 +9,8 @@
     @testable import MidstreamCurl
 
     /// What comes on a connection unasked answers nothing (RFC 9112 §9.2).
-    @Suite(.timeLimit(.minutes(1))) struct StrayBytesTests {
-        private let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct StrayBytesTests {
+        private let transport = curlTransport()
         private static let farewell = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 3\r\n\r\nbye"
 
         /// Answers requests by their path, and says farewell on the first connection when told to.
@@ -61,7 +61,7 @@
             _ = try await transport.deliver(request("\(server.raw.url)/1", .buffered(upTo: 10)))
             server.sayFarewell()
             // The loop gets to look at its sockets.
-            while await onLoop(loop, { loop.sockets.buried }) == 0 { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.sockets.buried }) != 0 }
             try await expectOwnAnswers(of: server, resends: 0)
         }
 
@@ -136,7 +136,7 @@
             let loop = try #require(transport.executor as? EventLoop)
             for _ in 0..<3 {
                 let response = try await transport.deliver(request(server.url, .streamed))
-                while await onLoop(loop, { loop.active.contains { $0.isReceivingPaused } }) == false { await Task.yield() }
+                await eventually { await onLoop(loop, { loop.active.contains { $0.isReceivingPaused } }) }
                 // Turns of the loop in which it sees the socket readable.
                 for _ in 0..<20 { await onLoop(loop) {} }
                 #expect(try await response.body.collect().count == 4_000_000)
@@ -170,7 +170,7 @@
             let before = sends_answered_at_once()
             let response = try await transport.deliver(request("\(server.url)/answered-at-once", .streamed))
             #expect(sends_answered_at_once() == before + 1, "Curl's sending doesn't come here.")
-            while await onLoop(loop, { loop.active.contains { $0.isReceivingPaused } }) == false { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.active.contains { $0.isReceivingPaused } }) }
             isStopped.signal()
             hasSpoken.wait()
             // A turn of the loop in which it sees the socket readable.

@@ -5,7 +5,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("A line is written for each call", .timeLimit(.minutes(1)))
+@Suite("A line is written for each call", .leavesNothing, .timeLimit(.minutes(10)))
 struct LoggingTests {
     private let lines = Locked<[String]>([])
     private let clock = TestClock()
@@ -16,7 +16,7 @@ struct LoggingTests {
         var configuration = configuration
         configuration.clock = clock
         configuration.timeout = nil
-        return HTTPClient(baseURL: "https://h", configuration: configuration, transport: stub) { [lines] in
+        return testClient(baseURL: "https://h", configuration: configuration, transport: stub) { [lines] in
             .logging(at: stage) { line in lines.withLock { $0.append(line) } }
         }
     }

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Requests say which trace they belong to")
+@Suite("Requests say which trace they belong to", .leavesNothing)
 struct TraceParentTests {
     private static let text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -14,7 +14,7 @@ struct TraceParentTests {
         let stub = StubTransport(sequence: replies)
         var request = HTTPRequest("https://h/")
         change(&request)
-        _ = try await HTTPClient(transport: stub) { .traceparent }.send(request)
+        _ = try await testClient(transport: stub) { .traceparent }.send(request)
         return stub.requests.map(\.headers)
     }
 

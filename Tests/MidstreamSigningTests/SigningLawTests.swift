@@ -1,10 +1,11 @@
 import Midstream
 import MidstreamSigning
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// The signing interceptors keep to the laws that others are checked by.
-@Suite("Signing interceptors keep to the laws", .timeLimit(.minutes(1))) struct SigningLawTests {
+@Suite("Signing interceptors keep to the laws", .leavesNothing, .timeLimit(.minutes(10))) struct SigningLawTests {
     private let credentials = AWSCredentials(accessKeyID: "AKID", secretAccessKey: "secret")
     private let request = HTTPRequest("https://laws.test/")
 

@@ -5,7 +5,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite struct DataTaskTests {
+@Suite(.leavesNothing) struct DataTaskTests {
     private enum Tenant: RequestContextKey { static let defaultValue = "public" }
 
     @Test func theFluentFormDescribesTheWholeRequest() async throws {
@@ -97,10 +97,10 @@ import Testing
     }
 }
 
-@Suite struct DownloadTests {
+@Suite(.leavesNothing) struct DownloadTests {
     /// A folder of the test's own.
     private final class Folder {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-test-\(UUID().uuidString)")
+        let url = temporaryPath("midstream-test-\(UUID().uuidString)")
         init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
         deinit { try? FileManager.default.removeItem(at: url) }
         var target: URL { url.appendingPathComponent("target.bin") }

@@ -6,7 +6,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("D3 Modifiers of values and errors") struct ResultModifierTests {
+@Suite("D3 Modifiers of values and errors", .leavesNothing) struct ResultModifierTests {
     private let seven = MockedTask { 7 }
     private let failing = MockedTask<Int> { throw TestFailure("a") }
     private let cancelled = MockedTask<Int> { throw CancellationError() }

@@ -3,9 +3,10 @@ import Interception
 import MidstreamTasks
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite("D3 Retry and Timeout") struct RetryTimeoutTests {
+@Suite("D3 Retry and Timeout", .leavesNothing) struct RetryTimeoutTests {
     @Test func retryWaitsOnItsClockAndNumbersTheRetries() async throws {
         let clock = TestClock()
         let stub = StubTransport.statuses(503, 503, 200)
@@ -91,14 +92,14 @@ import Testing
 
     @Test func aTimeoutBehindAModifierLimitsEachAttempt() async throws {
         let stub = StubTransport(status: .ok)
-        let client = HTTPClient(baseURL: "https://example.com", transport: stub)
+        let client = testClient(baseURL: "https://example.com", transport: stub)
         _ = try await client.get("a").acceptOnlyStatusCode([200]).timeout(.seconds(5)).result()
         _ = try await client.get("b").timeout(.seconds(3)).map { $0 }.timeout(.seconds(5)).result()
         #expect(stub.requests.map(\.timeout) == [.seconds(5), .seconds(3)])
     }
 }
 
-@Suite("Asking again and retrying multiply, and the trace says so")
+@Suite("Asking again and retrying multiply, and the trace says so", .leavesNothing)
 struct RepetitionTests {
     @Test func itIsNoted() async throws {
         let stub = StubTransport(status: .serviceUnavailable)

@@ -2,11 +2,12 @@ import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamTasks
 
-@Suite("D2 A task interceptor observes and is called exactly once") struct TaskInterceptorTests {
+@Suite("D2 A task interceptor observes and is called exactly once", .leavesNothing) struct TaskInterceptorTests {
     private struct Record<Element: Sendable>: RequestTaskInterceptor {
         let log: Log<Result<Element, any Error>>
         func output(_ result: Result<Element, any Error>) { log.add(result) }

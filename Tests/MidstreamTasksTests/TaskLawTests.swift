@@ -5,7 +5,7 @@ import Testing
 
 @testable import MidstreamTasks
 
-@Suite("The laws of interceptors hold for tasks", .timeLimit(.minutes(1)))
+@Suite("The laws of interceptors hold for tasks", .leavesNothing, .timeLimit(.minutes(10)))
 struct TaskLawTests {
     @Test func credentialRemoval() async throws {
         try await assertInterceptorLaws { CredentialRemoval(of: HTTPClient.Configuration()) }

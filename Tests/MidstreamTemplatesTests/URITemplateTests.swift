@@ -2,10 +2,11 @@ import Foundation
 import Midstream
 import MidstreamTemplates
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// The examples of RFC 6570, sections 1.2 and 3.2, with the values of section 3.2.
-@Suite("URI templates are expanded as the RFC has it")
+@Suite("URI templates are expanded as the RFC has it", .leavesNothing)
 struct URITemplateTests {
     private static var values: [String: (any URITemplateValue)?] {
         [
@@ -108,7 +109,7 @@ struct URITemplateTests {
         let url = URITemplate(text).expanded(["a": 1, "list": ["x"]])
         for attempt in [
             { _ = try URITemplate(text).expand(["a": 1, "list": ["x"]]) },
-            { _ = try await HTTPClient(baseURL: "https://h", transport: stub).send(HTTPRequest(url)) },
+            { _ = try await testClient(baseURL: "https://h", transport: stub).send(HTTPRequest(url)) },
         ] as [() async throws -> Void] {
             let error = await #expect(throws: HTTPError.self) { try await attempt() }
             #expect(error?.code == .invalidRequest && error?.message.contains("can't be expanded") == true)
@@ -119,7 +120,7 @@ struct URITemplateTests {
     @Test("requests know the template as their route")
     func route() async throws {
         let stub = StubTransport(status: .ok)
-        let client = HTTPClient(baseURL: "https://h", transport: stub)
+        let client = testClient(baseURL: "https://h", transport: stub)
         _ = try await client.get(.template("users/{id}{?page}", ["id": "a/b", "page": nil])).data()
         #expect(stub.requests.first?.urlText == "https://h/users/a%2Fb")
         #expect(stub.requests.first?.route == "users/{id}{?page}")

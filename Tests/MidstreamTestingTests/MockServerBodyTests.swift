@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Bodies, framing and heads of responses, as the bytes on the wire show them and as curl reads them.
-@Suite(.timeLimit(.minutes(2))) struct MockServerBodyTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MockServerBodyTests {
     typealias Body = HTTPBody
 
     private func raw(

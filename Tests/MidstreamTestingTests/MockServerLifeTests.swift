@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Connections, the closure of `respond`, and the end of a server.
-@Suite(.timeLimit(.minutes(2))) struct MockServerLifeTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MockServerLifeTests {
     @Test func servesManyConnectionsAtOnce() async throws {
         let server = try MockServer()
         defer { server.shutdown() }

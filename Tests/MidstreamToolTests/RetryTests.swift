@@ -1,17 +1,18 @@
 import Foundation
 import Midstream
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamTool
 
-@Suite("The tool retries and shows whatever comes last")
+@Suite("The tool retries and shows whatever comes last", .leavesNothing)
 struct RetryTests {
     private func responses(_ retries: Int, _ method: HTTPMethod, _ statuses: [HTTPStatus]) async throws -> ([Int], HTTPStatus) {
         let stub = StubTransport(sequence: statuses.map { .respond($0, headers: [.retryAfter: "0"]) })
         let configuration = HTTPClient.Configuration(
             maxRetries: retries, validators: [RetryWhileLeft(retries: retries)], retryBudget: nil, clock: Hurry())
-        let response = try await HTTPClient(configuration: configuration, transport: stub)
+        let response = try await testClient(configuration: configuration, transport: stub)
             .stream(HTTPRequest(method, "https://h/"))
         return (stub.requests.map(\.attempt), response.status)
     }
@@ -28,14 +29,14 @@ struct RetryTests {
     }
 }
 
-@Suite("The tool's requests")
+@Suite("The tool's requests", .leavesNothing)
 struct RequestHeadTests {
-    @Test("have nothing in them that nobody has asked for", .timeLimit(.minutes(1)))
+    @Test("have nothing in them that nobody has asked for", .timeLimit(.minutes(10)))
     func fields() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(.init(body: "hello"))
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("midst-\(UUID().uuidString)")
+        let file = temporaryPath("midst-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try await Invocation(Arguments(["get", server.url("/x"), "--output", file.path])).run() == 0)
         let names = try await server.takeRequest().headers.map { $0.name.rawValue.lowercased() }

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 
 /// A folder of the test's own.
 final class Folder: Sendable {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-test-\(UUID().uuidString)")
+    let url = temporaryPath("midstream-test-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
     deinit { try? FileManager.default.removeItem(at: url) }

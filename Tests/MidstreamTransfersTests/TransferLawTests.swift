@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamTransfers
 
-@Suite("The laws of interceptors hold for transfers", .timeLimit(.minutes(1)))
+@Suite("The laws of interceptors hold for transfers", .leavesNothing, .timeLimit(.minutes(10)))
 struct TransferLawTests {
     /// The body goes to the file, and one call at a time writes to it.
     @Test func downloads() async throws {

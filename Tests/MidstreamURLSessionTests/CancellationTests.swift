@@ -9,8 +9,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-    private let transport = URLSessionTransport()
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct CancellationTests {
+    private let transport = urlSessionTransport()
     // Of a type that nobody has to guess: the first 512 bytes might be held back for that.
     private let endless =
         "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\nhello"
@@ -121,7 +121,7 @@ import Testing
     @Test func closingTheTransportEndsWhatIsUnderWay() async throws {
         let (asked, gone) = (Event(), Event())
         let server = try server(sending: endless, asked, gone)
-        let transport = URLSessionTransport()
+        let transport = urlSessionTransport()
         let response = try await transport.deliver(HTTPRequest(server.url))
         transport.close()
         #expect(await failure { try await response.text() }?.code == .connectionLost)
@@ -143,7 +143,7 @@ import Testing
             goOn.wait()
             connection.write("hello")
         }
-        var transport: URLSessionTransport? = URLSessionTransport()
+        var transport: URLSessionTransport? = urlSessionTransport()
         let response = try #require(try await transport?.send(HTTPRequest(server.url)))
         transport = nil
         goOn.signal()
@@ -153,7 +153,7 @@ import Testing
     @Test func aRetiredSessionReleasesItsDelegate() async throws {
         let delegate = try await delegateOfRetiredSession()
         // The session lets go on a queue of its own; the time limit ends a wait that is in vain.
-        while delegate() != nil { await Task.yield() }
+        await eventually { delegate() == nil }
     }
 
     private func delegateOfRetiredSession() async throws -> () -> SessionDelegate? {

@@ -1,11 +1,12 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamURLSession
 
 /// What Apple's branch reads of certificates, which needs none of Apple's.
-@Suite struct CertificateTests {
+@Suite(.leavesNothing) struct CertificateTests {
     /// Made by OpenSSL: P-256, Ed25519, and Ed25519 in version 1, which has no field for its version.
     private static let certificates = [
         """
@@ -79,11 +80,11 @@ import Testing
             var newer = TLSConfiguration()
             newer.minimumVersion = .tls1_3
             for tls in [pinned, trusting, newer] {
-                let error = await failure { try await URLSessionTransport(tls: tls).send(HTTPRequest("https://localhost:1/")) }
+                let error = await failure { try await urlSessionTransport(tls: tls).send(HTTPRequest("https://localhost:1/")) }
                 #expect(error?.code == .unsupported && error?.phase == .notSent)
             }
             let server = try RawServer.echoing()
-            #expect(try await URLSessionTransport(tls: TLSConfiguration()).send(HTTPRequest(server.url)).status == 200)
+            #expect(try await urlSessionTransport(tls: TLSConfiguration()).send(HTTPRequest(server.url)).status == 200)
         }
     #endif
 }

@@ -9,8 +9,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct FailureTests {
-    private let transport = URLSessionTransport()
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct FailureTests {
+    private let transport = urlSessionTransport()
 
     @Test func aRefusedConnectionWasNotSent() async throws {
         let error = await failure { try await transport.deliver(HTTPRequest("http://127.0.0.1:1/?token=secret")) }

@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionTests {
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
     func aConnectionServesManyRequests(transport: TransportUnderTest, delivery: Delivery) async throws {
         let server = try MockServer()
@@ -64,7 +65,7 @@ import Testing
         for _ in 1...5 {
             #expect(try await client.send(HTTPRequest(server.url())).status == .ok)
             server.closeConnections()
-            while server.openConnections > 0 { await Task.yield() }
+            await eventually { server.openConnections <= 0 }
         }
         #expect(server.requestCount == 5)
     }
@@ -77,6 +78,8 @@ import Testing
         server.respond { request in
             request.method == .post ? .init(fault: .disconnect(.beforeHead)) : .init(body: "answer")
         }
+        // On Linux a session now and then never ends after this.
+        if transport == .urlSession { Belongings.current?.excuse("SessionDelegate") }
         let client = transport.client()
         try await needing(.noUnaskedRepetition, of: transport) {
             _ = try await client.send(HTTPRequest(server.url()))

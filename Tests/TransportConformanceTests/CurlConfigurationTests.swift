@@ -3,10 +3,11 @@
     import MidstreamCore
     import MidstreamCurl
     import MidstreamTesting
+    import TestSupport
     import Testing
 
     /// What only the libcurl transport can be told, against nginx and real proxies: HTTP/2, TLS, proxies, sockets, overrides.
-    @Suite(.enabled(if: Nginx.isRunning), .timeLimit(.minutes(1))) struct CurlConfigurationTests {
+    @Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct CurlConfigurationTests {
         private let http = Nginx.http ?? ""
         private let https = Nginx.https ?? ""
 
@@ -16,7 +17,7 @@
             var configuration = CurlTransport.Configuration()
             configuration.tls.authorities = Nginx.authority.map { .file($0) }
             change(&configuration)
-            return TransportUnderTest.client(on: CurlTransport(configuration: configuration))
+            return TransportUnderTest.client(on: curlTransport(configuration: configuration))
         }
 
         private func expectHello(_ url: String, by client: HTTPClient, _ location: SourceLocation = #_sourceLocation) async throws

@@ -1,9 +1,10 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct DeliveryTests {
     private static let responses: [@Sendable ([UInt8]) -> MockServer.Response] = [
         { .init(body: .bytes($0)) }, { .init(body: .chunked($0.pieces(of: 9_973))) },
         { .init(body: .bytes($0), closeDelimited: true) },

@@ -1,9 +1,10 @@
 import Foundation
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EncodingTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct EncodingTests {
     private static let encodings = ["gzip", "deflate", "br", "zstd"]
 
     private func response(_ encoding: String, _ bytes: [UInt8]) -> MockServer.Response {

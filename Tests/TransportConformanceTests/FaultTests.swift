@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FaultTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct FaultTests {
     typealias Case = (response: MockServer.Response, code: HTTPError.Code, progress: HTTPError.Phase)
 
     private func expect(_ cases: [Case], on transport: TransportUnderTest, _ delivery: Delivery) async throws {

@@ -1,10 +1,11 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Messages that contradict themselves: whoever reads them otherwise may see another body, or another answer (RFC 9112 §§2–7). See
 /// ``FaultTests`` for status lines, lengths and connections that end.
-@Suite(.timeLimit(.minutes(1))) struct HostileMessageTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct HostileMessageTests {
     struct Message: Sendable, CustomTestStringConvertible {
         let text: String
         let ability: Ability?

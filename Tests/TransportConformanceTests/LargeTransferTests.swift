@@ -2,10 +2,11 @@ import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// What is too large for the memory passes through it all the same. Each case runs in a process of its own, whose memory is its alone.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct LargeTransferTests {
+@Suite(.leavesNothing, .serialized, .timeLimit(.minutes(10))) struct LargeTransferTests {
     @Test(arguments: TransportUnderTest.allCases) func aGibibyteComesDown(transport: TransportUnderTest) async throws {
         await #expect(processExitsWith: .success) { [transport = transport as TransportUnderTest] in
             try await Large.download(on: transport)

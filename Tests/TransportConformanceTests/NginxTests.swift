@@ -1,9 +1,10 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
 /// What both transports do with a real server.
-@Suite(.enabled(if: Nginx.isRunning), .timeLimit(.minutes(1))) struct NginxTests {
+@Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct NginxTests {
     private let origin = Nginx.http ?? ""
 
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)

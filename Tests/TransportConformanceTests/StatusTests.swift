@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StatusTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct StatusTests {
     @Test(
         arguments: TransportUnderTest.allCases,
         [200, 201, 202, 203, 206, 226, 299, 300, 400, 402, 403, 404, 409, 410, 413, 418, 429, 499, 500, 501, 502, 503, 504, 599])

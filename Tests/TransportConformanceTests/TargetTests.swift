@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TargetTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct TargetTests {
     @Test(
         arguments: TransportUnderTest.allCases,
         [

@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TrailerTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct TrailerTests {
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
     func fieldsAfterTheBodyAreTold(transport: TransportUnderTest, delivery: Delivery) async throws {
         let server = try MockServer()

@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("A status that is acceptable and retriable is retried while that is possible, and then accepted")
+@Suite("A status that is acceptable and retriable is retried while that is possible, and then accepted", .leavesNothing)
 struct PreferredRetryTests {
     private let both = DefaultValidator(acceptableStatus: 200..<600, retriableStatus: [202: .immediate, 503: .immediate])
 
@@ -61,12 +61,12 @@ struct PreferredRetryTests {
     }
 }
 
-@Suite("Settings of a request say what they mean")
+@Suite("Settings of a request say what they mean", .leavesNothing)
 struct InheritedSettingsTests {
     @Test func redirectsAreFollowedOrNot() async throws {
         for (policy, count) in [(RedirectPolicy.inherited, 1), (.follow(), 2)] {
             let stub = StubTransport(sequence: [.respond(.found, headers: [.location: "/b"]), .respond(.ok)])
-            let client = HTTPClient(
+            let client = testClient(
                 baseURL: "https://h", configuration: .init(validators: [], redirects: .refuse), transport: stub)
             var request = HTTPRequest("/a")
             request.redirects = policy

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The body of a response that was to be streamed and is rejected.
-@Suite("A rejected response is read before the error is thrown", .timeLimit(.minutes(1)))
+@Suite("A rejected response is read before the error is thrown", .leavesNothing, .timeLimit(.minutes(10)))
 struct RejectedBodyTests {
     private struct Problem: Decodable, Equatable {
         let reason: String
@@ -16,7 +16,7 @@ struct RejectedBodyTests {
         _ status: HTTPStatus, maxRetries: Int = 0, clock: any Clock<Duration> = ContinuousClock(),
         _ body: @escaping @Sendable () -> HTTPBody
     ) -> HTTPClient {
-        HTTPClient(
+        testClient(
             baseURL: "https://h", configuration: .init(timeout: .seconds(5), maxRetries: maxRetries, clock: clock),
             transport: StubTransport { HTTPResponse(status: status, body: body(), request: $0) })
     }
@@ -85,7 +85,7 @@ struct RejectedBodyTests {
                 })
         }
         let call = Task { try await client.stream(HTTPRequest("/")) }
-        while !reading.withLock({ $0 }) { await Task.yield() }
+        await eventually { reading.withLock({ $0 }) }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
     }

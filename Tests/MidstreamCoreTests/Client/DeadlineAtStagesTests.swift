@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What interceptors find when the deadline of a call passes, and when its user cancels it.
-@Suite("A deadline is told from a cancellation", .timeLimit(.minutes(1)))
+@Suite("A deadline is told from a cancellation", .leavesNothing, .timeLimit(.minutes(10)))
 struct DeadlineAtStagesTests {
     private let clock = TestClock()
 
@@ -36,7 +36,7 @@ struct DeadlineAtStagesTests {
         }
         let configuration = HTTPClient.Configuration(
             timeout: nil, deadline: deadline, clock: clock, recordsTrace: recordsTrace)
-        return HTTPClient(
+        return testClient(
             baseURL: "https://h", configuration: configuration, transport: transport ?? silent, interceptors: interceptors)
     }
 

@@ -5,7 +5,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Bodies are decoded and encoded by whom the request or the client names")
+@Suite("Bodies are decoded and encoded by whom the request or the client names", .leavesNothing)
 struct BodyCodingTests {
     private struct Event: Codable, Sendable, Equatable {
         var happenedAt: Int
@@ -29,7 +29,7 @@ struct BodyCodingTests {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let configuration = HTTPClient.Configuration(decoder: decoder ?? Self.snakes(), encoder: encoder)
-        return HTTPClient(
+        return testClient(
             baseURL: "https://h", configuration: configuration, transport: StubTransport(status: status, body: body))
     }
 

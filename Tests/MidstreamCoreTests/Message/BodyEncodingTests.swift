@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Encoded bodies")
+@Suite("Encoded bodies", .leavesNothing)
 struct BodyEncodingTests {
     @Test("JSON")
     func json() throws {
@@ -36,7 +36,7 @@ struct BodyEncodingTests {
 
     @Test("a multipart form, byte for byte")
     func multipart() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString).bin")
+        let file = temporaryPath("midstream-\(UUID().uuidString).bin")
         try Data("FILE".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         var form = MultipartForm(boundary: "BOUND")
@@ -110,7 +110,7 @@ struct BodyEncodingTests {
         form.add("a", "--- --in")
         let body = HTTPBody.multipart(form)
         #expect(await httpError { try await body.collect() }?.code == .invalidRequest)
-        let client = HTTPClient(
+        let client = testClient(
             transport: StubTransport { HTTPResponse(status: 200, body: .bytes(try await $0.body.collect()), request: $0) })
         let error = await httpError { try await client.send(HTTPRequest(.post, "http://h/", body: body)) }
         #expect(error?.code == .invalidRequest)

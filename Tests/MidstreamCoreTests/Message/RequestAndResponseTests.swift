@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Requests and responses")
+@Suite("Requests and responses", .leavesNothing)
 struct RequestAndResponseTests {
     @Test("a request keeps what it is given")
     func request() {
@@ -42,7 +42,7 @@ struct RequestAndResponseTests {
         request.context[Tenant.self] = "acme"
         request.context[Depth.self] += 1
         let stub = StubTransport.ok
-        _ = try await HTTPClient(transport: stub).send(request)
+        _ = try await testClient(transport: stub).send(request)
         #expect(stub.requests.first?.context[Tenant.self] == "acme")
         #expect(stub.requests.first?.context[Depth.self] == 1)
         #expect(!"\(request.context)".contains("acme"))

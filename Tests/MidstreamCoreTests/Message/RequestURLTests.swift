@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("What is interpolated into a URL stays in its place")
+@Suite("What is interpolated into a URL stays in its place", .leavesNothing)
 struct RequestURLTests {
     private func text(_ url: RequestURL) -> String { url.text }
 
@@ -29,7 +29,7 @@ struct RequestURLTests {
         let base = try #require(URL(string: "https://h:8/v2?a=%41"))
         #expect(HTTPRequest(base).urlText == "https://h:8/v2?a=%41")
         #expect(text("\(base)&b=\("&")") == "https://h:8/v2?a=%41&b=%26")
-        #expect(HTTPClient(baseURL: base, transport: StubTransport.ok).baseURL == "https://h:8/v2?a=%41")
+        #expect(testClient(baseURL: base, transport: StubTransport.ok).baseURL == "https://h:8/v2?a=%41")
     }
 
     @Test func aHostMayNotEndItself() {
@@ -48,7 +48,7 @@ struct RequestURLTests {
         ] as [(RequestURL, Bool)])
     func steps(url: RequestURL, isRefused: Bool) async {
         let stub = StubTransport.ok
-        let client = HTTPClient(baseURL: "https://h", transport: stub)
+        let client = testClient(baseURL: "https://h", transport: stub)
         if isRefused {
             #expect(await httpError { try await client.send(HTTPRequest(url)) }?.code == .invalidRequest)
         } else {
@@ -63,7 +63,7 @@ struct RequestURLTests {
         #expect(text("users/\(missing, default: "a/b")/\(Int?(7), default: "")") == "users/a%2Fb/7")
         #expect(text("users/\(Name())") == "users/Name%28text%3A%20%22a%2Fb%22%29")
         let stub = StubTransport.ok
-        let client = HTTPClient(baseURL: "https://h", transport: stub)
+        let client = testClient(baseURL: "https://h", transport: stub)
         #expect(await httpError { try await client.send(HTTPRequest(ofUnwrapped(missing))) }?.code == .invalidRequest)
         _ = try await client.send(HTTPRequest(ofUnwrapped(7)))
         #expect(stub.requests.map(\.urlText) == ["https://h/users/7"])
@@ -72,7 +72,7 @@ struct RequestURLTests {
     private func ofUnwrapped(_ id: Int?) -> RequestURL { (OptionalInURL() as any URLMaking).url(id) }
 
     @Test func theRouteHasNoValues() async throws {
-        let client = HTTPClient(baseURL: "https://h", transport: StubTransport.ok)
+        let client = testClient(baseURL: "https://h", transport: StubTransport.ok)
         #expect(HTTPRequest("users/\(1)/posts?page=\(2)").route == "users/{}/posts?page={}")
         #expect(HTTPRequest("users/1").route == nil)
         let response = try await client.send(HTTPRequest("users/\(1)"))
@@ -99,11 +99,11 @@ struct QueryItemTests {
     }
 }
 
-@Suite("A request with a body says its method")
+@Suite("A request with a body says its method", .leavesNothing)
 struct UnsaidMethodTests {
     @Test func orSendingItFails() async throws {
         let stub = StubTransport.ok
-        let client = HTTPClient(baseURL: "https://h", transport: stub)
+        let client = testClient(baseURL: "https://h", transport: stub)
         let error = await httpError { try await client.send(HTTPRequest("x", body: "text \(1)")) }
         #expect(error?.code == .invalidRequest && error?.message.contains(".post") == true && stub.requests.isEmpty)
         var said = HTTPRequest("x", body: "text")

@@ -30,7 +30,7 @@
             configuration.httpVersions = tls == nil ? .http2PriorKnowledge : .automatic
             configuration.headTimeout = patience
             configuration.idleTimeout = patience
-            return CurlTransport(configuration: configuration)
+            return curlTransport(configuration: configuration)
         }
     }
 

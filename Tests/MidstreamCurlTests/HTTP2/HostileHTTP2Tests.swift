@@ -8,7 +8,7 @@
     @testable import MidstreamCurl
 
     /// Servers that break the rules of HTTP/2 (RFC 9113): each call ends as it should, and nothing else suffers.
-    @Suite(.timeLimit(.minutes(1))) struct HostileHTTP2Tests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct HostileHTTP2Tests {
         @Test(arguments: Misbehaviour.beginnings) func `The beginning of a connection`(_ case: Misbehaviour) async throws {
             try await expectOutcome(of: `case`)
         }

@@ -9,7 +9,7 @@
 
     /// What goes wrong with one stream of a connection, and what with all. Over TLS, since libcurl before 8.0.0 gives each request
     /// a connection of its own when HTTP/2 is known beforehand.
-    @Suite(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(1)))
+    @Suite(.leavesNothing, .enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(10)))
     struct SharedConnectionTests {
         private typealias Frame = HTTP2Frame
 

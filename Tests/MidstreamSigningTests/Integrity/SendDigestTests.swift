@@ -7,7 +7,7 @@ import Testing
 
 @testable import MidstreamSigning
 
-@Suite("Requests are sent with their digest", .timeLimit(.minutes(1))) struct SendDigestTests {
+@Suite("Requests are sent with their digest", .leavesNothing, .timeLimit(.minutes(10))) struct SendDigestTests {
     private static let content = Array("{\"hello\": \"world\"}\n".utf8)
     private static let field = "sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:"
 
@@ -17,12 +17,12 @@ import Testing
     init() throws {
         server = try MockServer()
         server.respond { _ in .init() }
-        client = HTTPClient(baseURL: server.url()) { SendDigest() }
+        client = testClient(baseURL: server.url()) { SendDigest() }
     }
 
     @Test("A body that can be sent again has it in its head")
     func replayable() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("digest-\(UUID().uuidString)")
+        let file = temporaryPath("digest-\(UUID().uuidString)")
         try Data(Self.content).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let stream = HTTPBody.stream {
@@ -77,7 +77,7 @@ import Testing
 
     @Test("Another function")
     func sha512() async throws {
-        let client = HTTPClient(baseURL: server.url()) { SendDigest(.sha512) }
+        let client = testClient(baseURL: server.url()) { SendDigest(.sha512) }
         _ = try await client.send(HTTPRequest(.put, "/", body: .bytes(Self.content)))
         #expect(try await server.takeRequest().headers["Content-Digest"]?.hasPrefix("sha-512=:YMAam51Jz") == true)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamSigning
 
-@Suite("Responses are checked against their digests", .timeLimit(.minutes(1))) struct VerifyDigestTests {
+@Suite("Responses are checked against their digests", .leavesNothing, .timeLimit(.minutes(10))) struct VerifyDigestTests {
     private static let content = Array("{\"hello\": \"world\"}\n".utf8)
 
     private static func field(_ algorithm: DigestAlgorithm = .sha256, of bytes: [UInt8] = content) -> String {
@@ -20,7 +20,7 @@ import Testing
 
     init() throws {
         server = try MockServer()
-        client = HTTPClient(baseURL: server.url()) { VerifyDigest() }
+        client = testClient(baseURL: server.url()) { VerifyDigest() }
     }
 
     /// What comes of an answer, in memory and streamed; nil: it passes.
@@ -154,7 +154,7 @@ import Testing
 
     /// `gzip -9` of the content, by the machine's own.
     private static func gzipped() async throws -> [UInt8] {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("digest-\(UUID().uuidString)")
+        let file = temporaryPath("digest-\(UUID().uuidString)")
         try Data(content).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         return try await ChildProcess.run("/bin/gzip", ["-nc", file.path]).output
@@ -177,7 +177,7 @@ import Testing
     @Test("An encoded body that the transport decodes is checked by the digest of what is decoded")
     func decoded() async throws {
         let coded = try await Self.gzipped()
-        let client = HTTPClient(baseURL: server.url()) { VerifyDigest(acceptsEncodings: true) }
+        let client = testClient(baseURL: server.url()) { VerifyDigest(acceptsEncodings: true) }
         var fields: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Digest": Self.field(of: coded)]
         fields["Repr-Digest"] = Self.field(of: coded)
         fields["Unencoded-Digest"] = Self.field()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MidstreamStreams
 
-@Suite("Event streams (WHATWG HTML §9.2.6)", .timeLimit(.minutes(2)))
+@Suite("Event streams (WHATWG HTML §9.2.6)", .leavesNothing, .timeLimit(.minutes(10)))
 struct EventParserTests {
     /// A stream with LF as its line ends, and what is in it.
     struct Example: Sendable, CustomTestStringConvertible {

@@ -8,7 +8,7 @@ import Testing
 @testable import MidstreamStreams
 
 /// On real sockets, with a clock that the test moves.
-@Suite("Events over several connections", .timeLimit(.minutes(1)))
+@Suite("Events over several connections", .leavesNothing, .timeLimit(.minutes(10)))
 struct EventSourceTests {
     private let server: MockServer
     private let clock = TestClock()
@@ -22,7 +22,7 @@ struct EventSourceTests {
         configuration.clock = clock
         // Full jitter then shows the whole of the delay, but for its last bit.
         configuration.random = { 1 }
-        client = HTTPClient(baseURL: server.url(), configuration: configuration)
+        client = testClient(baseURL: server.url(), configuration: configuration)
     }
 
     private static func stream(_ text: String, fault: MockServer.Fault? = nil) -> MockServer.Response {
@@ -98,7 +98,7 @@ struct EventSourceTests {
     func jitter() async throws {
         var configuration = client.configuration
         configuration.random = { 0.25 }
-        let client = HTTPClient(baseURL: server.url(), configuration: configuration)
+        let client = testClient(baseURL: server.url(), configuration: configuration)
         server.enqueue(Self.stream(""), Self.end)
         let (delays, _) = await outcome(waits: 1, client.events(HTTPRequest("/")))
         #expect(delays == [.milliseconds(750)])
@@ -215,16 +215,16 @@ struct EventSourceTests {
             var iterator = iterator
             return [try await iterator.next()?.data, try await iterator.next()?.data]
         }
-        while clock.nextDeadline?.offset != .seconds(10) { await Task.yield() }
+        await eventually { clock.nextDeadline?.offset == .seconds(10) }
         clock.advance(by: .seconds(9))
         continuation.yield(Array(": alive\n".utf8))
         // The limit of the next piece begins when the comment has come.
-        while clock.nextDeadline?.offset != .seconds(19) { await Task.yield() }
+        await eventually { clock.nextDeadline?.offset == .seconds(19) }
         clock.advance(by: .seconds(10))
-        while clock.nextDeadline?.offset != .seconds(22) { await Task.yield() }
+        await eventually { clock.nextDeadline?.offset == .seconds(22) }
         #expect(reconnections.withLock { $0.first?.cause?.code } == .timeout)
         clock.advance(by: .seconds(3))
-        while clock.nextDeadline?.offset != .seconds(25) { await Task.yield() }
+        await eventually { clock.nextDeadline?.offset == .seconds(25) }
         clock.advance(by: .seconds(3))
         #expect(try await task.value == ["b", nil])
         continuation.finish()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MidstreamStreams
 
-@Suite("Lines of a body", .timeLimit(.minutes(1)))
+@Suite("Lines of a body", .timeLimit(.minutes(10)))
 struct BodyLinesTests {
     @Test("LF and CRLF end a line, in any pieces", arguments: 1...9)
     func ends(size: Int) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MidstreamStreams
 
-@Suite("Parts of a multipart response (RFC 2046 §5.1)", .timeLimit(.minutes(1)))
+@Suite("Parts of a multipart response (RFC 2046 §5.1)", .timeLimit(.minutes(10)))
 struct ResponsePartsTests {
     private static let body = [
         "preamble, which may hold --b in a line", "--b", "Content-Type: text/plain", "X-A: 1", "X-A: 2", "", "one", "--b  \t", "",

@@ -4,11 +4,15 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Retries, on a server")
+@Suite("E. Retries, on a server", .leavesNothing)
 struct RetryServerTests {
-    private let bench: ServerBench
-    private var server: MockServer { bench.server }
-    init() throws { bench = try ServerBench() }
+    private let server: MockServer
+    private let bench: ArbiterBench
+
+    init() throws {
+        server = try MockServer()
+        bench = ArbiterBench(on: server)
+    }
 
     private func always(_ strategy: RetryStrategy) -> CallbackValidator {
         CallbackValidator { response, _ in response.status.code >= 400 ? .retry(strategy) : .next }

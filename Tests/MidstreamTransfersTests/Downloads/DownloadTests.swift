@@ -8,7 +8,7 @@ import Testing
 
 @testable import MidstreamTransfers
 
-@Suite("Downloads that break off", .timeLimit(.minutes(1)))
+@Suite("Downloads that break off", .leavesNothing, .timeLimit(.minutes(10)))
 struct DownloadTests {
     private static let content = FileServer.content(200_000)
     private let server: FileServer
@@ -114,7 +114,7 @@ struct DownloadTests {
         configuration.timeout = nil
         configuration.clock = clock
         configuration.random = { 1 }
-        let client = HTTPClient(configuration: configuration)
+        let client = testClient(configuration: configuration)
         let (delays, result) = await clock.waits(3) { try await download(.init(resumes: 3), by: client) }
         #expect(delays == [.milliseconds(500), .seconds(1), .seconds(2)])
         #expect(result.httpError?.code == .connectionLost)

@@ -2,6 +2,7 @@ import Foundation
 import Interception
 import Midstream
 import MidstreamTesting
+import TestSupport
 
 /// A server of one file that understands ranges, cuts answers as it is told, and can be made to misbehave.
 final class FileServer: Sendable {
@@ -81,7 +82,7 @@ final class FileServer: Sendable {
     func client(@PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.random = { 0 }
-        return HTTPClient(configuration: configuration, interceptors: interceptors)
+        return testClient(configuration: configuration, interceptors: interceptors)
     }
 
     /// Bytes in which a piece that is lost, doubled or swapped shows.

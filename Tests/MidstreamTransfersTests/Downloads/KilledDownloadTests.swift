@@ -10,7 +10,7 @@
     private let environment = ProcessInfo.processInfo.environment
 
     /// The tests' own program, run again for one of them alone, and killed.
-    @Suite("Downloads whose process is killed", .timeLimit(.minutes(30)))
+    @Suite("Downloads whose process is killed", .leavesNothing, .timeLimit(.minutes(30)))
     struct KilledDownloadTests {
         /// How often, and how much is loaded: more of both by these variables.
         private static let rounds = environment["MIDSTREAM_KILLS"].flatMap { Int($0) } ?? 6
@@ -21,7 +21,7 @@
             let url = try #require(environment["MIDSTREAM_CHILD_URL"])
             let file = URL(fileURLWithPath: try #require(environment["MIDSTREAM_CHILD_FILE"]))
             let parallel = environment["MIDSTREAM_CHILD_PARALLEL"].flatMap { Int($0) } ?? 1
-            try await HTTPClient().download(HTTPRequest(url), to: file, options: .init(parallel: parallel))
+            try await testClient().download(HTTPRequest(url), to: file, options: .init(parallel: parallel))
         }
 
         private func run(_ url: String, to file: URL, parallel: Int) async throws {
@@ -47,10 +47,9 @@
                 for _ in 0..<50 { server.next({ $0.fault = .throttle(bytesPerSecond: old.count) }) }
                 let child = Task { try await run(server.url, to: folder.target, parallel: round % 3 == 0 ? 3 : 1) }
                 let place = Int.random(in: 1..<old.count)
-                while true {
+                await eventually {
                     let size = (try? FileManager.default.attributesOfItem(atPath: folder.part.path)[.size] as? Int) ?? 0
-                    if size >= place || folder.content != nil { break }
-                    try await Task.sleep(for: .milliseconds(2))
+                    return size >= place || folder.content != nil
                 }
                 child.cancel()
                 _ = await child.result

@@ -7,7 +7,7 @@ import Testing
 @testable import MidstreamTransfers
 
 /// What servers have been seen to answer when they are asked for the rest of something.
-@Suite("Downloads from servers that misbehave", .timeLimit(.minutes(1)))
+@Suite("Downloads from servers that misbehave", .leavesNothing, .timeLimit(.minutes(10)))
 struct MisbehaviourTests {
     private static let content = FileServer.content(200_000)
     private static let other = FileServer.content(200_000, seed: 2)

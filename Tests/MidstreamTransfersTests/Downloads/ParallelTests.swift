@@ -7,7 +7,7 @@ import Testing
 
 @testable import MidstreamTransfers
 
-@Suite("Downloads over several connections", .timeLimit(.minutes(2)))
+@Suite("Downloads over several connections", .leavesNothing, .timeLimit(.minutes(10)))
 struct ParallelTests {
     private static let content = FileServer.blocks(320)
     private let server: FileServer

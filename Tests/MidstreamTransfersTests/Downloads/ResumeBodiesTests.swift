@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamTransfers
 
-@Suite("Bodies in memory that break off", .timeLimit(.minutes(1)))
+@Suite("Bodies in memory that break off", .leavesNothing, .timeLimit(.minutes(10)))
 struct ResumeBodiesTests {
     private static let content = FileServer.content(100_000)
     private let server: FileServer
@@ -16,7 +16,7 @@ struct ResumeBodiesTests {
     private func client(_ limit: Int = 5, budget: RetryBudget? = RetryBudget()) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.retryBudget = budget
-        return HTTPClient(configuration: configuration) { ResumeBodies(upTo: limit) }
+        return testClient(configuration: configuration) { ResumeBodies(upTo: limit) }
     }
 
     private var ranges: [String?] { server.requests.map { $0.headers[.range] } }
@@ -68,7 +68,7 @@ struct ResumeBodiesTests {
     func limits() async throws {
         var configuration = HTTPClient.Configuration()
         configuration.maximumBufferedBody = 99_999
-        let small = HTTPClient(configuration: configuration) { ResumeBodies() }
+        let small = testClient(configuration: configuration) { ResumeBodies() }
         #expect(await httpError { try await small.send(HTTPRequest(server.url)) }?.code == .bodyTooLarge)
         let response = try await client().stream(HTTPRequest(server.url))
         #expect(response.body.bytes == nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MidstreamTransfers
 
-@Suite("Uploads that break off", .timeLimit(.minutes(2)))
+@Suite("Uploads that break off", .leavesNothing, .timeLimit(.minutes(10)))
 struct UploadTests {
     private static let content = FileServer.content(300_000)
 
@@ -19,7 +19,7 @@ struct UploadTests {
             configuration.timeout = nil
             configuration.random = { 1 }
         }
-        return HTTPClient(configuration: configuration)
+        return testClient(configuration: configuration)
     }
 
     @discardableResult
@@ -83,7 +83,7 @@ struct UploadTests {
 
     @Test("Files, and streams from any offset")
     func contents() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(UUID().uuidString)")
+        let file = temporaryPath("upload-\(UUID().uuidString)")
         try Data(Self.content).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let stream = UploadContent.stream(length: 300_000) { offset in
