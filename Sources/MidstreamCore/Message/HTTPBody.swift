@@ -5,7 +5,7 @@ public import Foundation
 /// A string literal, interpolated or not, is ``text(_:)``.
 ///
 /// It is an `AsyncSequence` of byte chunks. Chunks are never empty. A body made by ``stream(length:_:)``, ``file(_:)`` or
-/// ``bytes(_:)`` starts from the beginning each time it is iterated; one made by ``once(_:length:)``, and the body of a
+/// `bytes(_:)` starts from the beginning each time it is iterated; one made by ``once(_:length:)``, and the body of a
 /// response that is still arriving, can be iterated a single time.
 public struct HTTPBody: Sendable {
     enum Storage: Sendable {
