@@ -1,4 +1,4 @@
-#if compiler(>=6.3)
+#if compiler(>=6.3) && os(Linux)
     import Dispatch
     import Testing
 
