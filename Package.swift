@@ -32,7 +32,8 @@ let package = Package(
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
         .target(
-            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings),
+            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"],
+            swiftSettings: settings),
         .target(
             name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
