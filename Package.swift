@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
+        .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
@@ -28,12 +29,15 @@ let package = Package(
         .target(name: "MidstreamCore", dependencies: ["Interception", "Platform"], swiftSettings: settings),
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
         .target(
-            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"],
-            swiftSettings: settings),
+            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings
+        ),
         .target(
             name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
@@ -52,8 +56,10 @@ let package = Package(
         .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCookies", "MidstreamStreams",
-                "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks", "MidstreamURLSession",
+                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
+                "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
+                "MidstreamTemplates",
+                "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -62,6 +68,14 @@ let package = Package(
             name: "MidstreamSigning",
             dependencies: [
                 "MidstreamCore", "Interception", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "MidstreamDiskCache",
+            dependencies: [
+                "MidstreamCache", "MidstreamCore", "Interception", "Platform",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .target(
@@ -88,8 +102,19 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamCacheTests",
+            dependencies: ["Midstream", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamCookiesTests",
             dependencies: ["Midstream", "MidstreamCookies", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamObservabilityTests",
+            dependencies: ["Midstream", "MidstreamObservability", "MidstreamCore", "MidstreamTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTemplatesTests", dependencies: ["Midstream", "MidstreamTemplates", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamStreamsTests",
@@ -118,6 +143,13 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             exclude: ["generate-vectors.py"], resources: [.copy("vectors.json")], swiftSettings: settings),
         .testTarget(
+            name: "MidstreamDiskCacheTests",
+            dependencies: [
+                "Midstream", "MidstreamDiskCache", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamTests",
             dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
@@ -132,19 +164,21 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore", "TestSupport"],
+            name: "MidstreamURLSessionTests",
+            dependencies: ["MidstreamURLSession", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
-        .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
+        .target(name: "LibraryInterposition", path: "Tests/LibraryInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
                 "MidstreamCore", "Interception", "TestSupport",
-                .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamTesting"], swiftSettings: settings),
+            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [

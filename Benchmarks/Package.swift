@@ -8,7 +8,9 @@ let package = Package(
         .executable(name: "curl-baseline", targets: ["CurlBaseline"]),
         .executable(name: "midstream-bench", targets: ["MidstreamBench"]),
         .executable(name: "parser-bench", targets: ["ParserBench"]),
+        .executable(name: "bomb-bench", targets: ["BombBench"]),
         .executable(name: "stream-bench", targets: ["StreamBench"]),
+        .executable(name: "cache-bench", targets: ["CacheBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
     dependencies: [.package(name: "Midstream", path: ".."), .package(name: "Fuzz", path: "../Tests/Fuzz")],
@@ -26,6 +28,8 @@ let package = Package(
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]),
+        // What others notice of a body that grows by decoding.
+        .executableTarget(name: "BombBench", dependencies: [.product(name: "Midstream", package: "Midstream")]),
         // How fast bodies are read in lines, events and parts, and hashed.
         .executableTarget(
             name: "StreamBench",
@@ -36,6 +40,13 @@ let package = Package(
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
+            ]),
+        // What a hit costs, and what a miss costs beyond the request.
+        .executableTarget(
+            name: "CacheBench",
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamDiskCache", package: "Midstream"),
             ]),
         // What the parsers of foreign text cost at worst. Needs -enable-testing, since they are internal.
         .executableTarget(name: "ParserBench", dependencies: [.product(name: "ForeignText", package: "Fuzz")]),

@@ -26,15 +26,19 @@ class Declaration:
         return self.kind in TYPES
 
 
+def extract(module: str, flags: list[str], directory: str) -> None:
+    """Has the compiler write down a module's public declarations: a file for it, and one for each module that it extends."""
+    done = subprocess.run(
+        ["swift", "symbolgraph-extract", "-module-name", module, "-output-dir", directory, *flags,
+         "-minimum-access-level", "public", "-skip-synthesized-members", "-skip-inherited-docs"],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.exit(f"{done.stdout}\nThe symbols of {module} can't be extracted.")
+
+
 def declarations(module: str, flags: list[str]) -> list[Declaration]:
     with tempfile.TemporaryDirectory() as directory:
-        done = subprocess.run(
-            ["swift", "symbolgraph-extract", "-module-name", module, "-output-dir", directory, *flags,
-             "-minimum-access-level", "public", "-skip-synthesized-members", "-skip-inherited-docs"],
-            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            sys.exit(f"{done.stdout}\napi: the symbols of {module} can't be extracted")
-        # One for the module, and one for each module whose types it extends.
+        extract(module, flags, directory)
         graphs = [json.loads(path.read_text()) for path in sorted(pathlib.Path(directory).glob(f"{module}*.symbols.json"))]
     found = set()
     for graph in graphs:

@@ -40,7 +40,7 @@ extension HTTPBody {
     /// The body, compressed while it is read; the request that it is sent with needs a `Content-Encoding`.
     ///
     /// It is as replayable as this one, and its media type stays. What is in memory is compressed now, so its length is known; that of
-    /// any other isn't. No body stays none. Without the library reading fails with ``MidstreamCore/HTTPError/Code/unsupported``.
+    /// any other isn't. No body stays none. Without the library reading fails with ``HTTPError/Code/unsupported``.
     ///
     /// ``CompressRequests`` does this and the rest.
     public func compressed(_ compression: Compression) -> HTTPBody {

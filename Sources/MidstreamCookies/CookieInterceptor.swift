@@ -30,7 +30,8 @@ public struct CookieInterceptor: HTTPInterceptor {
         var request = request
         Self.add(jar.take(for: request.urlText), to: &request)
         let response = try await next(request)
-        guard response.headers.contains(.setCookie) else { return response }
+        // A stored response's were taken when it came from the server.
+        guard response.headers.contains(.setCookie), !response.isFromCache else { return response }
         // An interceptor further in may have sent it elsewhere.
         let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText)
         request.note(outcomes.map(\.description).joined(separator: ", "))
@@ -56,6 +57,24 @@ public struct CookieInterceptor: HTTPInterceptor {
         for cookie in added { pairs.append("\(cookie.name)=\(cookie.value)") }
         request.headers[.cookie] = pairs.joined(separator: "; ")
         return added.map(\.name)
+    }
+}
+
+/// Short forms for a pipeline.
+extension ChainedHTTPInterceptor {
+    /// Keeps and sends cookies; see ``CookieInterceptor``.
+    ///
+    /// - Parameter jar: Where they are kept; by default an empty jar of its own.
+    public static func cookies(_ jar: CookieJar = CookieJar()) -> Self {
+        .chain(inOrder: [CookieInterceptor(jar)])
+    }
+}
+
+/// Short forms for the lines of a pipeline that follow another one.
+extension HTTPInterceptor {
+    /// The same for a line that follows another.
+    public func cookies(_ jar: CookieJar = CookieJar()) -> ChainedHTTPInterceptor {
+        chain(before: CookieInterceptor(jar))
     }
 }
 

@@ -4,7 +4,7 @@
 
     /// Sends requests by libcurl: HTTP/1.1 and HTTP/2, TLS, proxies, unix domain sockets, gzip, brotli and zstd.
     ///
-    /// One thread moves the bytes of all requests (see ``Configuration/eventLoops``); it is started with the first request and
+    /// One thread moves the bytes of all requests (see ``CurlConfiguration/eventLoops``); it is started with the first request and
     /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
     /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
     ///
@@ -88,11 +88,12 @@
             try Task.checkCancellation()
             let group = try group()
             let transfer = Transfer(request, options, loop: try group.loop(for: request), group: group)
-            return try await withTaskCancellationHandler {
+            var arrived = try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
             } onCancel: {
                 transfer.loop.post(.cancel(transfer))
             }
+            return arrived.whole()
         }
     }
 

@@ -3,7 +3,7 @@ public import MidstreamCore
 
 /// Signs each request that goes on the wire to one of its origins.
 ///
-/// It stands at ``MidstreamCore/InterceptorStage/exchange`` with the rank ``MidstreamCore/InterceptorRank/signing``, so that what
+/// It stands at ``InterceptorStage/exchange`` with the rank ``InterceptorRank/signing``, so that what
 /// cookies and caches add is signed too. One of ordinary rank that changes the request there makes the signature wrong. A redirect to another origin goes unsigned.
 public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
     /// What signs.
@@ -16,7 +16,7 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
     ///   - signer: What signs.
     ///   - origins: URLs whose origins get signed requests. nil, the default: the origin of the client's base URL; for a client
     ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
-    ///     ``MidstreamCore/HTTPError/Code/invalidRequest``.
+    ///     ``HTTPError/Code/invalidRequest``.
     public init(_ signer: Signer, origins: [String]? = nil) {
         self.signer = signer
         scope = CredentialScope(origins)

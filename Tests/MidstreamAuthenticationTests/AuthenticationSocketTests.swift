@@ -74,7 +74,7 @@ import Testing
         feed.yield([1])
         server.respond { request in
             if request.headers[.authorization] == "token 1" { return .init(body: "in") }
-            return .init(status: .unauthorized, body: .chunks(chunks))
+            return .init(status: .unauthorized, body: .once(chunks))
         }
         let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
             AuthenticationInterceptor(TestAuthenticator(), credential: "old")

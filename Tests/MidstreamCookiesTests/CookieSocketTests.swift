@@ -68,7 +68,7 @@ struct CookieSocketTests {
         let (chunks, feed) = AsyncStream<[UInt8]>.makeStream()
         defer { feed.finish() }
         feed.yield([1])
-        server.enqueue(.init(headers: ["Set-Cookie": "a=1"], body: .chunks(chunks)))
+        server.enqueue(.init(headers: ["Set-Cookie": "a=1"], body: .once(chunks)))
         let jar = CookieJar()
         let response = try await client(server, jar).stream(HTTPRequest("/"))
         #expect(jar.cookies.map(\.name) == ["a"])

@@ -86,5 +86,47 @@
             eater.cancel()
             _ = await eater.result
         }
+
+        /// What curl hands over again after a pause is refused within another call than what it hands over at first. Nothing but the error
+        /// ends these: there is no limit of time.
+        @Test func `One that gets too large after a pause fails`() async throws {
+            let server = try Self.bomb()
+            var configuration = CurlTransport.Configuration()
+            (configuration.connectTimeout, configuration.idleTimeout, configuration.maximumDecodedRatio) = (nil, nil, nil)
+            let transport = CurlTransport(configuration: configuration)
+            for limit in [4 << 20, 5 << 20, 9 << 20] {
+                let error = await #expect(throws: HTTPError.self) {
+                    try await transport.deliver(request("\(server.url)/bomb", .buffered(upTo: limit)))
+                }
+                #expect(error?.code == .bodyTooLarge)
+            }
+            #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
+        }
+
+        /// The bomb uses up its time in each turn, and is the first to go on in the next.
+        @Test func `Others that are encoded have their turn, too`() async throws {
+            let bomb = try Self.bomb()
+            let small = try RawServer { connection in
+                while connection.readHead() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 22\r\n\r\n")
+                    connection.write([31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 207, 6, 0, 71, 221, 220, 121, 2, 0, 0, 0])
+                }
+            }
+            let transport = transport(nil)
+            let loop = try #require(transport.executor as? EventLoop)
+            let isOver = Locked(false)
+            let url = bomb.url
+            let eater = Task {
+                defer { isOver.withLock { $0 = true } }
+                _ = try await transport.deliver(request("\(url)/bomb", .buffered(upTo: 512 << 20)))
+            }
+            while await onLoop(loop, { loop.decoding.most }) == 0 { await Task.yield() }
+            for _ in 0..<5 {
+                #expect(try await transport.deliver(request(small.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
+            }
+            #expect(isOver.withLock { $0 } == false, "They were kept waiting until there was nothing left of it.")
+            eater.cancel()
+            _ = await eater.result
+        }
     }
 #endif

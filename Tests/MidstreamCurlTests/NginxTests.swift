@@ -117,7 +117,7 @@
                 configuration.proxy = proxy
                 let proxied = CurlTransport(configuration: configuration)
                 for url in [Servers["NGINX_HTTP"], Servers["NGINX_HTTPS"]] {
-                    #expect(try await proxied.send(HTTPRequest("\(url)/hello")).status == 200, "\(proxy) \(url)")
+                    #expect(try await proxied.send(HTTPRequest("\(raw: url)/hello")).status == 200, "\(proxy) \(url)")
                 }
             }
             for proxy: CurlTransport.Configuration.Proxy in [

@@ -1,7 +1,7 @@
 #if Curl && os(Linux)
     import Foundation
     import Interception
-    import LookupInterposition
+    import LibraryInterposition
     import MidstreamCore
     import TestSupport
     import Testing
@@ -31,7 +31,8 @@
 
             let response = try await transport.deliver(HTTPRequest(server.url))
             #expect(response.status == 200)
-            #expect(stalled_lookups() == 1, "The other request had to wait for the lookup.")
+            // Newer versions of libcurl look both families of addresses up by themselves.
+            #expect(stalled_lookups() > 0, "The other request had to wait for the lookup.")
         }
     }
 

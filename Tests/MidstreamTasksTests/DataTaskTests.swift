@@ -13,7 +13,8 @@ import Testing
         let client = HTTPClient.stubbed(stub) { $0.clock = TestClock() }
         let task = client.get("users/42")
             .query("full", "1")
-            .query(["a b": "ä", "flag": nil])
+            .query(["a b": "ä", "left out": nil])
+            .query("flag")
             .header(.accept, "application/json")
             .timeout(.seconds(5))
             .deadline(.seconds(900))
@@ -32,7 +33,7 @@ import Testing
         #expect(request.deadline == .seconds(900))
         #expect(request.maxRetries == 3)
         #expect(request.context[Tenant.self] == "acme")
-        #expect("\(try #require(request.redirects))" == "\(RedirectPolicy.refuse)")
+        #expect("\(request.redirects)" == "\(RedirectPolicy.refuse)")
     }
 
     @Test func eachMethodHasItsOwn() async throws {
@@ -189,7 +190,23 @@ import Testing
             #expect(error?.phase == .notSent)
         }
         #expect(stub.requests.isEmpty)
-        #expect((await failure { try await task.download(to: folder.url) } as? HTTPError)?.code == .fileUnwritable)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aFolderIsNoFileToWriteTo() async throws {
+        let folder = try Folder()
+        let stub = StubTransport.json("{}")
+        let error = await failure { try await HTTPClient.stubbed(stub).get("a").download(to: folder.url) } as? HTTPError
+        #expect(error?.code == .fileUnwritable && error?.message.contains("is a folder") == true)
+        #expect(stub.requests.isEmpty && folder.names.isEmpty)
+    }
+
+    @Test func whatHasNoRoomOnTheDiskIsRefusedWhenItsLengthIsKnown() async throws {
+        let folder = try Folder()
+        let body = HTTPBody.stream(length: .max) { AsyncStream([[1]]) }
+        let client = HTTPClient.stubbed(StubTransport { HTTPResponse(status: .ok, body: body, request: $0) })
+        let error = await failure { try await client.get("a").download(to: folder.target) } as? HTTPError
+        #expect(error?.code == .fileUnwritable && error?.message.contains("are free") == true)
         #expect(folder.names.isEmpty)
     }
 }

@@ -56,7 +56,7 @@ import Testing
             await failure { try await cancelled.mapError { _ in 1 }.result() },
             await failure { try await cancelled.flatMapError { _ in throw TestFailure() }.result() },
             await failure {
-                try await cancelled.retry(
+                try await cancelled.askAgain(
                     3,
                     when: { _ in
                         log.add("asked"); return true

@@ -66,7 +66,7 @@ import Testing
             return count
         }
         .detach { log.add((try? $0.get()) != nil) }
-        .retry(5, when: { _ in true })
+        .askAgain(5, when: { _ in true })
         .detach { outer.add((try? $0.get()) != nil) }
         #expect(try await task.result() == 3)
         #expect(log.entries == [false, false, true])

@@ -11,6 +11,10 @@ struct TaskLawTests {
         try await assertInterceptorLaws { CredentialRemoval(of: HTTPClient.Configuration()) }
     }
 
+    @Test func repetition() async throws {
+        try await assertInterceptorLaws { RepetitionNote(repetition: Repetition(number: 2, limit: 3), retries: 1) }
+    }
+
     @Test func progress() async throws {
         try await assertInterceptorLaws { TransferInterceptor(observer: TransferObserver(.both) { _ in }) }
     }

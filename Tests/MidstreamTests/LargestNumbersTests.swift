@@ -18,7 +18,7 @@ struct LargestNumbersTests {
         configuration.clock = TestClock()
         let client = HTTPClient(baseURL: "http://h", configuration: configuration, transport: StubTransport.ok)
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
-        #expect(try await client.get("/").retry(maximum).extractPayload().result().isEmpty)
+        #expect(try await client.get("/").askAgain(maximum).extractPayload().result().isEmpty)
     }
 
     @Test("a budget of any size", arguments: [Int.max, .min])
@@ -84,7 +84,7 @@ struct LargestNumbersTests {
             starts.yield()
             return duration
         }
-        let work = Task { try await failing.retry(1, delay: delay, when: { _ in true }).result() }
+        let work = Task { try await failing.askAgain(1, delay: delay, when: { _ in true }).result() }
         for await _ in waits { break }
         work.cancel()
         await #expect(throws: CancellationError.self) { try await work.value }

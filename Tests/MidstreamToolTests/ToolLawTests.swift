@@ -8,7 +8,6 @@ import Testing
 @Suite("The tool's interceptors keep to the laws", .timeLimit(.minutes(1)))
 struct ToolLawTests {
     @Test func headers() async throws {
-        try await assertInterceptorLaws { RequestID() }
         try await assertInterceptorLaws { UserAgent() }
         try await assertInterceptorLaws { AcceptAnything() }
     }

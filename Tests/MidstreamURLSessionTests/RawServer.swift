@@ -1,7 +1,7 @@
 import Foundation
+import Interception
 import MidstreamCore
 import TestSupport
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -12,7 +12,7 @@ import Synchronization
 /// A loopback server that sends the very bytes a test wants, one thread for each connection.
 final class RawServer: Sendable {
     private final class Progress: Sendable {
-        let state = Mutex((accepted: 0, isOver: false))
+        let state = Locked((accepted: 0, isOver: false))
     }
 
     let port: UInt16

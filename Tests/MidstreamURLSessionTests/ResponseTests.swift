@@ -132,7 +132,8 @@ import Testing
     }
 
     @Test func aBodyPastTheLimitIsRefused() async throws {
-        let announced = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+        let announced = try RawServer.answering(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\n")
         let error = await failure { try await transport.deliver(HTTPRequest(announced.url).buffered(upTo: 99)) }
         #expect(error?.code == .bodyTooLarge)
         let chunked = try RawServer.answering(

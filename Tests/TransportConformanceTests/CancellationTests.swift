@@ -145,7 +145,7 @@ import Testing
     func aFastBody(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .stream(length: nil)))
+        server.enqueue(.init(body: .pattern(length: nil)))
         let client = transport.client()
         try await needing(.responseBackPressure, of: transport) {
             let hasMuch = Event()

@@ -29,7 +29,7 @@ import Testing
         defer { server.shutdown() }
         let client = transport.client()
         server.enqueue(
-            .init(headers: ["Connection": "close"], body: "1"), .init(body: .closeDelimited([UInt8]("2"))),
+            .init(headers: ["Connection": "close"], body: "1"), .init(body: .bytes([UInt8]("2")), closeDelimited: true),
             .init(body: "3", fault: .disconnect(.afterResponse)), .init(body: "4"))
         for number in 1...4 {
             #expect(try await delivery.send(HTTPRequest(server.url()), by: client).text == "\(number)")
@@ -178,7 +178,7 @@ import Testing
     func bodiesThatWaitForTheirReadersDoNotHoldUpOthers(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.respond { request in .init(body: request.path == "/long" ? .stream(length: 8 << 20) : "short") }
+        server.respond { request in .init(body: request.path == "/long" ? .pattern(length: 8 << 20) : "short") }
         let client = transport.client()
         var waiting: [HTTPResponse] = []
         for _ in 0..<5 { waiting.append(try await client.stream(HTTPRequest(server.url("/long")))) }

@@ -96,7 +96,9 @@ import Testing
     func whatCameBeforeTheEndIsDelivered(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .bytes(noise(1_000)), fault: .disconnect(.insideBody(afterBytes: 500))))
+        // A type that nobody has to guess by looking at the first bytes.
+        let headers: HTTPHeaders = ["Content-Type": "application/octet-stream"]
+        server.enqueue(.init(headers: headers, body: .bytes(noise(1_000)), fault: .disconnect(.insideBody(afterBytes: 500))))
         try await needing(.bytesBeforeAFailure, of: transport) {
             let response = try await transport.client().stream(HTTPRequest(server.url()))
             var received: [UInt8] = []

@@ -37,7 +37,7 @@ private enum Large {
         defer { server.shutdown() }
         let client = transport.client()
         // The first request pays for what is loaded and made once.
-        server.enqueue(.init(body: .stream(length: 1 << 20)), .init(body: .stream(length: gibibyte)))
+        server.enqueue(.init(body: .pattern(length: 1 << 20)), .init(body: .pattern(length: gibibyte)))
         try await expectBytes(1 << 20, from: server.url(), by: client)
         let before = peakMemory()
         try await expectBytes(gibibyte, from: server.url(), by: client)

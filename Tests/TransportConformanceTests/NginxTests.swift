@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: TransportUnderTest.allCases, [204, 404, 500])
     func aStatusArrives(transport: TransportUnderTest, code: Int) async throws {
-        #expect(try await transport.client().send(HTTPRequest("\(origin)/status/\(code)")).status.code == code)
+        #expect(try await transport.client().send(HTTPRequest("\(raw: origin)/status/\(code)")).status.code == code)
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -75,7 +75,7 @@ import Testing
     func oneConnectionServesAll(transport: TransportUnderTest) async throws {
         let client = transport.client()
         let mark = UUID().uuidString
-        for _ in 1...10 { _ = try await client.send(HTTPRequest("\(origin)/hello?\(mark)")) }
+        for _ in 1...10 { _ = try await client.send(HTTPRequest("\(raw: origin)/hello?\(mark)")) }
         let lines = try await Nginx.logLines(with: mark, count: 10)
         #expect(Set(lines.map { $0[0] }).count == 1)
         #expect(lines.allSatisfy { $0[2] == "HTTP/1.1" })

@@ -39,7 +39,7 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(
-            .init(body: .stream(length: 12_345_678)),
+            .init(body: .pattern(length: 12_345_678)),
             .init(headers: ["Content-Encoding": "gzip", "Content-Length": "99"], body: .bytes([UInt8](repeating: 0, count: 99))),
             .init(headers: ["Transfer-Encoding": "chunked"], body: "body"), .init(body: "next"))
         let client = transport.client()
@@ -135,7 +135,7 @@ import Testing
         defer { server.shutdown() }
         server.enqueue(
             .init(body: "with a length", version: .http1_0),
-            .init(body: .closeDelimited([UInt8]("until the end")), version: .http1_0),
+            .init(body: .bytes([UInt8]("until the end")), closeDelimited: true, version: .http1_0),
             .init(headers: ["Connection": "keep-alive"], body: "kept", version: .http1_0), .init(body: "after"))
         let client = transport.client()
         let first = try await delivery.send(HTTPRequest(server.url()), by: client)

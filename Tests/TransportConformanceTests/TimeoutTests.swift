@@ -84,7 +84,7 @@ import Testing
         let isFirst = FirstTime()
         server.enqueue(
             .init(
-                body: .chunks(
+                body: .once(
                     AsyncStream<[UInt8]> {
                         if isFirst.take() { return [UInt8]("first") }
                         await mayEnd.wait()

@@ -36,7 +36,7 @@ import Testing
             await mayEnd.wait()
             return nil
         }
-        server.enqueue(.init(body: .chunks(chunks), trailers: ["X-Late": "yes"]))
+        server.enqueue(.init(body: .once(chunks), trailers: ["X-Late": "yes"]))
         try await needing(.trailers, of: transport) {
             let response = try await transport.client().stream(HTTPRequest(server.url()))
             #expect(response.trailers == nil)

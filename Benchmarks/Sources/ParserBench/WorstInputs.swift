@@ -30,7 +30,17 @@ enum WorstInputs {
                 .init("a,", start: "Digest realm=r,nonce=n,qop=\"", end: "\""),
             ]
         ),
+        (
+            .cacheControl,
+            [
+                .init("a,"), .init("max-age=1,"), .init("\\\"", start: "a=\""), .init("a ", start: "private=\""),
+                .init("1", start: "max-age="),
+                .init("a,", start: "no-cache=\""), .init("="),
+            ]
+        ),
+        (.cacheEntry, [.init("\u{1}"), .init("\0")]),
         (.charset, [.init(";"), .init(";a=\"\\b\""), .init("\\\"", start: "a/b;charset=\""), .init(" a=b;", start: "a/b;")]),
+        (.conditions, [.init("\"a\","), .init("W/"), .init(","), .init("1", start: "bytes="), .init("1", start: "bytes 1-")]),
         (.contentLength, [.init("1,"), .init("1", start: "")]),
         (.cookieDate, [.init("a "), .init("1:1:"), .init("1"), .init(" 1:1:1")]),
         (.cookieJar, [.init("a.", start: "http://"), .init("/a", start: "http://h"), .init(":", start: "http://")]),
@@ -77,6 +87,7 @@ enum WorstInputs {
             ]
         ),
         (.multipart, [.init("\""), .init("\r\n"), .init("ü")]),
+        (.publicKey, [.init("0\0"), .init("0")]),
         (
             .multipartResponse,
             [
@@ -91,6 +102,9 @@ enum WorstInputs {
                 .init("a=&", start: "?"), .init("key=&", start: "?"), .init("=&", start: "?"), .init("k%65y=1&", start: "?"),
                 .init("@"), .init("@", start: "a:b"), .init("ü=&", start: "?"), .init("=", start: "#"),
             ]
+        ),
+        (
+            .noVarySearch, [.init("a=1&"), .init("&"), .init("%61"), .init("\"a\" ", start: "params=(", end: ")")]
         ),
         (.request, [.init("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), .init("\r\n")]),
         (
@@ -111,11 +125,19 @@ enum WorstInputs {
             ]
         ),
         (
+            .structured,
+            [
+                .init("a,"), .init("1 ", start: "a=("), .init(";a", start: "a"), .init("\\\"", start: "a=\""),
+                .init("a", start: ""), .init(" "),
+            ]
+        ),
+        (
             .url,
             [
                 .init("ü"), .init("ü", start: "http://h/"), .init("a.", start: "http://"), .init("%", start: "http://h?"),
                 .init("[", start: "http://h/"), .init("/."), .init("ü.", start: "http://"),
             ]
         ),
+        (.vary, [.init("a,"), .init(","), .init("a;q=0.5,"), .init("\""), .init("\"a\\\"")]),
     ]
 }

@@ -42,8 +42,19 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// - Returns: What it does beyond that, in a few words; nil when there is nothing to say. Where the request that is sent can't be known
     ///   beforehand the text says what it *would* do, with that word; otherwise the request that is planned must be the one that
     ///   is sent.
-    /// - Throws: What would keep the request from being sent.
+    /// - Throws: ``AnsweredHere`` when the request would go no further; what would keep the request from being sent.
     func plan(_ request: inout HTTPRequest) async throws -> String?
+}
+
+/// What a plan (``HTTPInterceptor/plan(_:)``) throws to say that the interceptor would answer by itself: the explanation ends there.
+public struct AnsweredHere: Error, Hashable, CustomStringConvertible {
+    /// What it would answer, in a few words.
+    public let description: String
+
+    /// Makes a plan's end.
+    ///
+    /// - Parameter description: What would be answered, such as “fresh for 42 s, would answer from memory”.
+    public init(_ description: String) { self.description = description }
 }
 
 extension HTTPInterceptor {

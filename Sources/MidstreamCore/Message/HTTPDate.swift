@@ -4,7 +4,7 @@ package import Foundation
 package enum HTTPDate {
     /// The moment that a field value names in one of the three forms that a recipient has to understand; nil when it is no date.
     ///
-    /// The day of the week has to be one, and isn't compared with the date.
+    /// The day of the week has to be one, and isn't compared with the date. Case doesn't matter, as RFC 9111 §4.2 wants it of caches.
     ///
     /// - Parameter now: What a year of two digits, which only the second form has, is seen from.
     package static func parse(_ text: String, now: @autoclosure () -> Date = Date()) -> Date? {
@@ -101,7 +101,7 @@ extension HTTPDate {
         pattern.withUTF8Buffer { pattern in
             guard start + pattern.count == bytes.count else { return false }
             for place in 0..<pattern.count where pattern[place] != UInt8(ascii: ".") {
-                if pattern[place] != bytes[start + place] { return false }
+                if pattern[place].asciiLowercased != bytes[start + place].asciiLowercased { return false }
             }
             return true
         }

@@ -6,7 +6,7 @@ public struct HTTPResponse: Sendable {
     public var status: HTTPStatus
     /// The header fields.
     public var headers: HTTPHeaders
-    /// The body: in memory after ``HTTPClient/send(_:)``, still arriving after ``HTTPClient/stream(_:)``.
+    /// The body: in memory after ``HTTPClient/send(_:)->HTTPResponse``, still arriving after ``HTTPClient/stream(_:)``.
     public var body: HTTPBody
     /// What interceptors rarely touch. Responses are handed on many times, and each time their bytes are moved; so it has one element,
     /// whose storage copies share until one of them is changed.
@@ -18,6 +18,8 @@ public struct HTTPResponse: Sendable {
         var trailers: HTTPHeaders?
         var metrics: TransportMetrics?
         var record: (any Sendable)?
+        var clientsDecoder: (any BodyDecoder)?
+        var context = RequestContext()
     }
 
     /// Makes a response, as transports, stubs and tests do.
@@ -65,10 +67,23 @@ public struct HTTPResponse: Sendable {
         set { rest[0].record = newValue }
     }
 
+    /// What decodes the body where nothing else is given: the request's decoder, or that of the client that it came through.
+    package var decoder: (any BodyDecoder)? {
+        get { request.decoder ?? rest[0].clientsDecoder }
+        set { rest[0].clientsDecoder = newValue }
+    }
+
+    /// Typed values that interceptors leave with the response.
+    package var context: RequestContext {
+        get { rest[0].context }
+        set { rest[0].context = newValue }
+    }
+
     /// The URL that answered, redirects followed.
     public var url: URL { request.url }
 
-    /// The body as far as it is in memory; empty when it is a stream.
+    /// The body as far as it is in memory. **Empty while it is still arriving**, as after ``HTTPClient/stream(_:)``: read ``body`` then. That
+    /// of a rejected response is in memory in either case, up to ``HTTPError/keptBody``.
     public var data: Data { Data(body.bytes ?? []) }
 }
 

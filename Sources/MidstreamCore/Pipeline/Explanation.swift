@@ -31,6 +31,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let maxRetries: Int
     /// What would be done about redirects.
     public let redirects: RedirectPolicy
+    /// The interceptor that would answer by itself, so that nothing would be sent; nil: none.
+    public let answeredBy: String?
     /// Whether the body could be sent a second time.
     public var replayability: HTTPBody.Replayability { request.body.replayability }
 
@@ -45,8 +47,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 if let note = step.note { lines.append("    · \(note)") }
             }
         }
-        lines += ["transport", "  \(transport)", "would send"]
-        lines += request.debugDescription.split(separator: "\n").map { "  \($0)" }
+        if let answeredBy {
+            lines += ["would send nothing", "  answered by \(answeredBy)"]
+        } else {
+            lines += ["transport", "  \(transport)", "would send"]
+            lines += request.debugDescription.split(separator: "\n").map { "  \($0)" }
+        }
         lines.append("limits")
         lines.append("  attempt \(timeout.map { "\($0)" } ?? "unlimited"), call \(deadline.map { "\($0)" } ?? "unlimited")")
         lines.append("  \(maxRetries) retries, body \(replayability == .replayable ? "can" : "can't") be sent again")

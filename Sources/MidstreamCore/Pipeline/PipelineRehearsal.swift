@@ -28,13 +28,19 @@ extension Pipeline {
         var request = start
         var notes: [String?] = []
         var snapshots = [RequestSnapshot(start)]
-        for element in elements {
-            notes.append(try await Self.plan(element.interceptor, for: &request, as: call()))
+        var answerer: String?
+        for element in elements where answerer == nil {
+            do {
+                notes.append(try await Self.plan(element.interceptor, for: &request, as: call()))
+            } catch let answer as AnsweredHere {
+                notes.append(answer.description)
+                answerer = element.name
+            }
             snapshots.append(RequestSnapshot(request))
         }
         // A value is as secret before an interceptor marks it as afterwards.
         let marked = Set(snapshots.flatMap(\.headers.sensitiveNames))
-        let steps = elements.indices.map { place in
+        let steps = notes.indices.map { place in
             Explanation.Step(
                 name: elements[place].name, stage: elements[place].place.stage, scope: elements[place].scope,
                 changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked), note: notes[place])
@@ -43,7 +49,8 @@ extension Pipeline {
             clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked), steps: steps,
             request: try exchange.checked(request, of: call()), transport: legend.transport,
             timeout: request.timeout ?? limits.timeout, deadline: request.deadline ?? limits.deadline,
-            maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects ?? limits.redirects)
+            maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects.over(limits.redirects),
+            answeredBy: answerer)
     }
 
     /// Asks an interceptor what it would do, and says what it would have sent to find out.

@@ -1,6 +1,6 @@
 /// Something that happened to a call, in a form that programs can read.
 ///
-/// Whoever leaves a note for people can leave an event instead, which is both: its ``description`` stands among the notes, and
+/// Whoever leaves a note for people can leave an event instead, which is both: its `description` stands among the notes, and
 /// ``Trace/events(of:)`` and ``Trace/Span/events`` give its parts.
 ///
 /// ```swift

@@ -9,7 +9,7 @@ public protocol HTTPTransport: Sendable {
     /// The response's request is the one given, and its head is that of the final response (interim ones, 1xx, are passed over).
     /// A transport doesn't enforce ``HTTPRequest/timeout``: the client does, by cancelling the task.
     ///
-    /// - Throws: ``HTTPError`` with a code and a ``HTTPError/Progress``; `CancellationError` when the task is cancelled,
+    /// - Throws: ``HTTPError`` with a code and a ``HTTPError/Phase``; `CancellationError` when the task is cancelled,
     ///   which also gives up the exchange.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse
 }

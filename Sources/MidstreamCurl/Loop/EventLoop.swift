@@ -147,7 +147,7 @@
 
         private func run() {
             while takeInbox() {
-                decoding.work = 0
+                decoding.beginTurn()
                 perform()
                 runTimer()
                 settle()
@@ -199,7 +199,7 @@
             case .cancel(let transfer): abort(transfer, CancellationError())
             case .resumeReceiving(let transfer): transfer.resumeReceiving()
             case .resumeSending(let transfer): transfer.resumeSending()
-            case .failSending(let transfer, let error): abort(transfer, error)
+            case .fail(let transfer, let error): abort(transfer, error)
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
             }
         }

@@ -37,10 +37,22 @@
             }
             // Curl would make credentials of what stands before an `@`.
             handle.set(CURLOPT_URL, URLText.withoutUserInfo(request.urlText))
+            if CurlLibrary.rewritesPaths { handle.set(CURLOPT_REQUEST_TARGET, targetOfEncodedPath) }
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
             handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
+        }
+
+        /// The request's target when there are escapes in its path. Nil without, and for what a proxy forwards, whose target is the
+        /// whole URL.
+        private var targetOfEncodedPath: String? {
+            guard request.urlText.utf8.contains(UInt8(ascii: "%")), isSecure || loop.options.configuration.proxy == .direct else {
+                return nil
+            }
+            let url = URLText(request.urlText)
+            guard url.path.utf8.contains(UInt8(ascii: "%")) else { return nil }
+            return "\(url.path)\(url.query.map { "?\($0)" } ?? "")"
         }
 
         private func shape(_ framing: Framing) -> Shape? {

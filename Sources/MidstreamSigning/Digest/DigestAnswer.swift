@@ -15,7 +15,7 @@ struct DigestAnswer {
     /// - Parameters:
     ///   - uri: The request's target as it goes on the wire.
     ///   - body: The body, when it is in memory; the quality `auth-int` covers it.
-    /// - Throws: ``MidstreamCore/HTTPError/Code/unsupported`` when the server wants `auth-int` and nothing else for a body that
+    /// - Throws: ``HTTPError/Code/unsupported`` when the server wants `auth-int` and nothing else for a body that
     ///   isn't in memory, or when the system has no such hash function.
     func field(method: String, uri: String, body: [UInt8]?) throws -> String {
         let quality = try quality(body: body)

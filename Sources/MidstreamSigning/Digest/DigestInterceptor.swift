@@ -18,7 +18,7 @@ public import MidstreamCore
 /// server offers nothing else, and without a quality as in RFC 2069; `userhash`, and names in UTF-8. Of several challenges the
 /// one with SHA-256 is answered.
 ///
-/// It stands at ``MidstreamCore/InterceptorStage/exchange``, since each answer is good for one method and target: a hop of a redirect is
+/// It stands at ``InterceptorStage/exchange``, since each answer is good for one method and target: a hop of a redirect is
 /// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request
 /// whose body can be read once, and was, can't be sent again, so its 401 is returned.
 public final class DigestInterceptor: HTTPInterceptor {
@@ -43,7 +43,7 @@ public final class DigestInterceptor: HTTPInterceptor {
     ///   - password: The password. It is never sent.
     ///   - origins: URLs whose origins get answers. nil, the default: the origin of the client's base URL; for a client without
     ///     one, that of the first request. A text that is no http or https URL makes calls fail with
-    ///     ``MidstreamCore/HTTPError/Code/invalidRequest``.
+    ///     ``HTTPError/Code/invalidRequest``.
     ///   - clientNonce: Gives a new text for each answer (RFC 7616 §3.4); 128 random bits by default.
     public init(
         user: String, password: String, origins: [String]? = nil,
@@ -66,7 +66,7 @@ public final class DigestInterceptor: HTTPInterceptor {
 
     /// Sends the request, with an answer to the known challenge if there is one, and again when it is challenged.
     ///
-    /// - Throws: What `next` throws; ``MidstreamCore/HTTPError/Code/unsupported`` for a challenge that asks for a digest of a
+    /// - Throws: What `next` throws; ``HTTPError/Code/unsupported`` for a challenge that asks for a digest of a
     ///   body that isn't in memory.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard !request.headers.contains(.authorization), try scope.contains(request.urlText, in: next.call),
@@ -143,4 +143,20 @@ public final class DigestInterceptor: HTTPInterceptor {
 extension DigestInterceptor: CustomReflectable {
     /// Shows no credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Short forms for a pipeline.
+extension ChainedHTTPInterceptor {
+    /// Answers challenges of the Digest scheme; see ``DigestInterceptor``.
+    public static func digest(user: String, password: String) -> Self {
+        .chain(inOrder: [DigestInterceptor(user: user, password: password)])
+    }
+}
+
+/// Short forms for the lines of a pipeline that follow another one.
+extension HTTPInterceptor {
+    /// The same for a line that follows another.
+    public func digest(user: String, password: String) -> ChainedHTTPInterceptor {
+        chain(before: DigestInterceptor(user: user, password: password))
+    }
 }

@@ -11,7 +11,7 @@ enum HashFunction: Sendable, Hashable {
 extension HashFunction {
     /// The hash of bytes in memory.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/unsupported`` when the system's library refuses the function.
+    /// - Throws: ``HTTPError/Code/unsupported`` when the system's library refuses the function.
     func hash(_ bytes: some Sequence<UInt8>) throws -> [UInt8] {
         var hashing = try Hashing(self)
         try hashing.update(Array(bytes))

@@ -8,7 +8,7 @@ extension HTTPBody {
     /// request.headers["Repr-Digest"] = DigestAlgorithm.sha256.field(try await request.body.digest(.sha256))
     /// ```
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/bodyNotReplayable`` for a body that can be read a single time, which isn't read then; what
+    /// - Throws: ``HTTPError/Code/bodyNotReplayable`` for a body that can be read a single time, which isn't read then; what
     ///   reading it throws.
     public func digest(_ algorithm: DigestAlgorithm) async throws -> [UInt8] {
         if let bytes { return try algorithm.digest(of: bytes) }
@@ -32,7 +32,7 @@ extension DigestAlgorithm {
 /// Adds `Content-Digest` to requests with a body (RFC 9530 §2), so that servers can check what arrives.
 ///
 /// A body that can be sent again is read once more beforehand. One that can be read a single time is reckoned while it is sent, and its
-/// digest follows it as a trailer, where the transport can send one (``MidstreamCore/HTTPRequest/trailers``) and its length isn't known.
+/// digest follows it as a trailer, where the transport can send one (``HTTPRequest/trailers``) and its length isn't known.
 /// A request that has the field keeps it.
 ///
 /// It stands at `.attempt`, so that a signature covers the field.

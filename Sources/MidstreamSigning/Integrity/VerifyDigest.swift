@@ -9,7 +9,7 @@ public import MidstreamCore
 ///
 /// Checked are `Content-Digest`, `Repr-Digest` and `Unencoded-Digest` (draft-ietf-httpbis-unencoded-digest), in the head and after the
 /// body, by `sha-256` and `sha-512`; other functions are passed over, and so is a field that can't be read, with a note. A body that
-/// isn't what was meant fails with ``MidstreamCore/HTTPError/Code/digestMismatch`` in place of its end, while it is streamed, so
+/// isn't what was meant fails with ``HTTPError/Code/digestMismatch`` in place of its end, while it is streamed, so
 /// nobody takes it for whole. A response without a digest passes.
 ///
 /// The first two are reckoned over encoded bytes, which the transport decodes. So requests ask for no encoding, unless they have an
@@ -29,7 +29,7 @@ public struct VerifyDigest: HTTPInterceptor {
 
     /// Asks for digests, and has the body of the response checked.
     ///
-    /// - Throws: What `next` throws; ``MidstreamCore/HTTPError/Code/digestMismatch`` for a body in memory that is another.
+    /// - Throws: What `next` throws; ``HTTPError/Code/digestMismatch`` for a body in memory that is another.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let asking = asking(request)
         var response = try await next(asking)

@@ -24,7 +24,7 @@ public struct AWSSignerV4: RequestSigner {
 
     /// What is signed of the body.
     public enum Payload: Sendable, Hashable {
-        /// Its hash. A stream can't be signed, and makes the call fail with ``MidstreamCore/HTTPError/Code/unsupported``.
+        /// Its hash. A stream can't be signed, and makes the call fail with ``HTTPError/Code/unsupported``.
         case signed
         /// Its hash; for a stream over https nothing, when the service allows it, as S3 does.
         case unsignedStreams
@@ -75,9 +75,9 @@ public struct AWSSignerV4: RequestSigner {
 
     /// Signs the request, replacing a signature that it has.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/unsupported`` for a stream that can't be signed,
-    ///   ``MidstreamCore/HTTPError/Code/invalidRequest`` for a relative URL or a validity that isn't from 1 s to 7 days,
-    ///   ``MidstreamCore/HTTPError/Code/bodyUnreadable`` for a file that can't be read; what the credentials' source throws.
+    /// - Throws: ``HTTPError/Code/unsupported`` for a stream that can't be signed,
+    ///   ``HTTPError/Code/invalidRequest`` for a relative URL or a validity that isn't from 1 s to 7 days,
+    ///   ``HTTPError/Code/bodyUnreadable`` for a file that can't be read; what the credentials' source throws.
     public func sign(_ request: inout HTTPRequest) async throws {
         let credentials = try await credentials()
         let scope = SigningScope(date: now(), region: region, service: service)

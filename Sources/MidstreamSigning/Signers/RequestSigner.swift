@@ -6,7 +6,7 @@ public protocol RequestSigner: Sendable {
     /// anew, as it was before any signature.
     ///
     /// What it adds must be known to be secret: a header that isn't one of the usual ones
-    /// (``MidstreamCore/HTTPHeaders/Name/isSensitive``) has to be marked by ``MidstreamCore/HTTPHeaders/markSensitive(_:)``.
+    /// (``HTTPHeaders/Name/isSensitive``) has to be marked by ``HTTPHeaders/markSensitive(_:)``.
     ///
     /// - Throws: An error, which keeps the request from being sent and reaches the caller unchanged.
     func sign(_ request: inout HTTPRequest) async throws

@@ -2,7 +2,7 @@ public import MidstreamCore
 
 extension HTTPBody {
     /// The body as an event stream, while it arrives (WHATWG HTML §9.2). It is one connection's: see
-    /// ``MidstreamCore/HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` for one that goes on when that breaks.
+    /// ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` for one that goes on when that breaks.
     ///
     /// An event that isn't finished when the body ends is dropped.
     ///
@@ -10,7 +10,7 @@ extension HTTPBody {
     public func events(limits: EventLimits = EventLimits()) -> BodyEvents { BodyEvents(body: self, limits: limits) }
 }
 
-/// The events of a body; see ``MidstreamCore/HTTPBody/events(limits:)``.
+/// The events of a body; see ``HTTPBody/events(limits:)``.
 public struct BodyEvents: AsyncSequence, Sendable {
     fileprivate let body: HTTPBody
     fileprivate let limits: EventLimits
@@ -30,7 +30,7 @@ public struct BodyEvents: AsyncSequence, Sendable {
 
         /// The next event; nil at the end, and after an error.
         ///
-        /// - Throws: ``MidstreamCore/HTTPError/Code/bodyTooLarge`` past a limit, and what the body throws. A body that is still arriving is
+        /// - Throws: ``HTTPError/Code/bodyTooLarge`` past a limit, and what the body throws. A body that is still arriving is
         ///   closed then.
         public mutating func next() async throws -> ServerSentEvent? {
             do {

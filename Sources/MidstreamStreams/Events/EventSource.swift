@@ -19,7 +19,7 @@ extension HTTPClient {
     /// sequence. Any other status or media type ends it with an error.
     ///
     /// A request that isn't safe, such as a `POST`, is sent once: the end of its answer is that of the sequence, and a failure is thrown.
-    /// With ``MidstreamCore/HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
+    /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
     ///
     /// The events are read as fast as they are asked for. Cancelling the task that reads, and leaving the loop, close the connection.
     ///
@@ -37,7 +37,7 @@ extension HTTPClient {
     }
 }
 
-/// The events of a server; see ``MidstreamCore/HTTPClient/events(_:silenceLimit:limits:onReconnect:)``.
+/// The events of a server; see ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)``.
 public struct EventSource: AsyncSequence, Sendable {
     /// Why there will be another connection, and when.
     public struct Reconnection: Sendable {
@@ -71,9 +71,9 @@ public struct EventSource: AsyncSequence, Sendable {
 
         /// The next event; nil when the server has ended the stream by a 204, and after an error.
         ///
-        /// - Throws: What ``MidstreamCore/HTTPClient/stream(_:)`` throws, unless another connection may help; for a rejected status with the
-        ///   response. ``MidstreamCore/HTTPError/Code/decoding`` for an answer that is no event stream,
-        ///   ``MidstreamCore/HTTPError/Code/bodyTooLarge`` past a limit. `CancellationError`.
+        /// - Throws: What ``HTTPClient/stream(_:)`` throws, unless another connection may help; for a rejected status with the
+        ///   response. ``HTTPError/Code/decoding`` for an answer that is no event stream,
+        ///   ``HTTPError/Code/bodyTooLarge`` past a limit. `CancellationError`.
         public mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isOver {

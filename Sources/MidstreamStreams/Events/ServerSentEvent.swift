@@ -16,7 +16,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 /// How large a part of an event stream may become in memory. Past it reading fails with
-/// ``MidstreamCore/HTTPError/Code/bodyTooLarge``.
+/// ``HTTPError/Code/bodyTooLarge``.
 public struct EventLimits: Sendable, Hashable {
     /// The bytes of a line; 1 MiB by default.
     public var line: Int

@@ -10,7 +10,7 @@ extension HTTPBody {
     public func lines(upTo limit: Int = 1 << 20) -> BodyLines { BodyLines(body: self, limit: limit) }
 }
 
-/// The lines of a body; see ``MidstreamCore/HTTPBody/lines(upTo:)``.
+/// The lines of a body; see ``HTTPBody/lines(upTo:)``.
 public struct BodyLines: AsyncSequence, Sendable {
     fileprivate let body: HTTPBody
     fileprivate let limit: Int
@@ -23,7 +23,7 @@ public struct BodyLines: AsyncSequence, Sendable {
 
         /// The next line; nil at the end, and after an error.
         ///
-        /// - Throws: ``MidstreamCore/HTTPError/Code/bodyTooLarge`` for a line that is too long, and what the body throws. A body that is
+        /// - Throws: ``HTTPError/Code/bodyTooLarge`` for a line that is too long, and what the body throws. A body that is
         ///   still arriving is closed then.
         public mutating func next() async throws -> String? {
             try await reader.next { String(decoding: $0, as: UTF8.self) }

@@ -32,8 +32,8 @@ extension HTTPBody {
     }
 }
 
-/// JSON values that arrive one after the other; see ``MidstreamCore/HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` and
-/// ``MidstreamCore/HTTPBody/jsonSequence(_:upTo:skipsBadTexts:decoder:)``.
+/// JSON values that arrive one after the other; see ``HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` and
+/// ``HTTPBody/jsonSequence(_:upTo:skipsBadTexts:decoder:)``.
 public struct JSONElements<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     fileprivate let body: HTTPBody
     fileprivate let limit: Int
@@ -61,8 +61,8 @@ public struct JSONElements<Element: Decodable & Sendable>: AsyncSequence, Sendab
 
         /// The next value; nil at the end, and after an error.
         ///
-        /// - Throws: ``MidstreamCore/HTTPError/Code/decoding``, which says in which line and where in the body, without quoting it;
-        ///   ``MidstreamCore/HTTPError/Code/bodyTooLarge`` for one that is too long; what the body throws. A body that is still arriving is
+        /// - Throws: ``HTTPError/Code/decoding``, which says in which line and where in the body, without quoting it;
+        ///   ``HTTPError/Code/bodyTooLarge`` for one that is too long; what the body throws. A body that is still arriving is
         ///   closed then.
         public mutating func next() async throws -> Element? {
             while let (data, subject, isWhole) = try await read() {

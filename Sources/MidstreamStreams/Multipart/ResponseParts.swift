@@ -22,7 +22,7 @@ public struct ResponsePart: Sendable {
     public let body: HTTPBody
 }
 
-/// The parts of a response; see ``MidstreamCore/HTTPResponse/parts()``. It is its own iterator, so the parts can be had only once.
+/// The parts of a response; see ``HTTPResponse/parts()``. It is its own iterator, so the parts can be had only once.
 public final class ResponseParts: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let parts: PartSource
 
@@ -33,9 +33,9 @@ public final class ResponseParts: AsyncSequence, AsyncIteratorProtocol, Sendable
 
     /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/decoding`` when the response isn't multipart;
-    ///   ``MidstreamCore/HTTPError/Code/protocolViolation`` when it can't be read, as past the bounds;
-    ///   ``MidstreamCore/HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws. The body is closed
+    /// - Throws: ``HTTPError/Code/decoding`` when the response isn't multipart;
+    ///   ``HTTPError/Code/protocolViolation`` when it can't be read, as past the bounds;
+    ///   ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws. The body is closed
     ///   then.
     public func next() async throws -> ResponsePart? {
         guard let (number, headers) = try await parts.nextHead() else { return nil }

@@ -29,7 +29,7 @@ public struct DataTask: RequestTask {
 
     /// Sends the request and gives what the server answered, of whatever status, with the body in memory.
     ///
-    /// - Throws: What ``HTTPClient/send(_:)`` throws, a rejected status excepted: that is the result's
+    /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, a rejected status excepted: that is the result's
     ///   ``TaskResult/rejection``.
     public func result() async throws -> TaskResult<Data> {
         try await answer(client.send) { $0.data }
@@ -63,6 +63,10 @@ public struct DataTask: RequestTask {
         guard ChainPosition.current == nil else { return request }
         if let observer = environment[TransferObserverKey.self] {
             request.interceptors.append(TransferInterceptor(observer: observer))
+        }
+        let retries = request.maxRetries ?? client.configuration.maxRetries
+        if let repetition = environment[RepetitionKey.self], repetition.number > 1, retries > 0 {
+            request.interceptors.append(RepetitionNote(repetition: repetition, retries: retries))
         }
         if request.timeout == nil { request.timeout = environment[AttemptTimeoutKey.self] }
         return request

@@ -16,7 +16,7 @@ extension Modifiers {
 
         /// Gives the result, its body checked.
         ///
-        /// - Throws: What the task throws; ``MidstreamCore/HTTPError/Code/digestMismatch``.
+        /// - Throws: What the task throws; ``HTTPError/Code/digestMismatch``.
         public func body(_ task: AnyRequestTask<TaskResult<Payload>>) async throws -> TaskResult<Payload> {
             let result = try await task.result()
             guard result.rejection == nil else { return result }

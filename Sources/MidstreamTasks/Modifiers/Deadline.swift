@@ -18,7 +18,7 @@ extension Modifiers {
 
         /// Gives the result. What is still running when the time is over is cancelled and waited for.
         ///
-        /// - Throws: ``MidstreamCore/HTTPError/Code/deadlineExceeded``; what the task throws.
+        /// - Throws: ``HTTPError/Code/deadlineExceeded``; what the task throws.
         public func body(_ task: AnyRequestTask<Element>) async throws -> Element {
             let limit = TimeLimit(duration, on: clock)
             return try await limit.run(error: { HTTPError(.deadlineExceeded, "The task took longer than \($0).") }) {
@@ -29,7 +29,7 @@ extension Modifiers {
 }
 
 extension RequestTask {
-    /// Gives up with ``MidstreamCore/HTTPError/Code/deadlineExceeded`` when everything before it takes too long: retries, waits,
+    /// Gives up with ``HTTPError/Code/deadlineExceeded`` when everything before it takes too long: retries, waits,
     /// refreshes and decoding included. For a limit on a single attempt use `timeout`. See ``Modifiers/Deadline``.
     public func deadline(_ duration: Duration, clock: any Clock<Duration> = ContinuousClock()) -> AnyRequestTask<Element> {
         modifier(Modifiers.Deadline(duration, clock: clock))

@@ -1,7 +1,7 @@
 internal import MidstreamCore
 
 extension Modifiers {
-    /// Limits how long one attempt of each request before it may take. See ``MidstreamCore/HTTPRequest/timeout``.
+    /// Limits how long one attempt of each request before it may take. See ``HTTPRequest/timeout``.
     public struct Timeout<Element: Sendable>: RequestTaskModifier {
         private let duration: Duration
 

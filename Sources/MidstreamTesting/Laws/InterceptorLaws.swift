@@ -13,7 +13,7 @@ public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
     /// An error from further in reaches the caller as it is.
     case passesErrors
     /// What an explanation says would be sent is what is sent, unless the plan says that it can't be known
-    /// (``MidstreamCore/HTTPInterceptor/plan(_:)``).
+    /// (``HTTPInterceptor/plan(_:)``).
     case plansWhatItDoes
 }
 

@@ -45,7 +45,7 @@ public struct StubTransport: HTTPTransport {
     }
 
     /// Gives each request the next of these answers. One request too many fails with an ``HTTPError`` of the code
-    /// ``MidstreamCore/HTTPError/Code/unsupported``.
+    /// ``HTTPError/Code/unsupported``.
     public init(sequence replies: [Reply]) {
         let next = Locked(0)
         respond = { request in

@@ -21,9 +21,9 @@ extension HTTPClient {
     ///   - file: Where to; its folder must exist. A file that is there already is replaced.
     ///   - options: How; see ``DownloadOptions`` for the defaults.
     /// - Returns: The last response, without its body.
-    /// - Throws: ``MidstreamCore/HTTPError/Code/fileUnwritable``: before anything is sent when the file is a folder or its folder can't be
-    ///   written to; when there is no room for what the server announces. ``MidstreamCore/HTTPError/Code/fileInUse`` when another
-    ///   download writes to the file. ``MidstreamCore/HTTPError/Code/digestMismatch``, ``MidstreamCore/HTTPError/Code/protocolViolation`` for
+    /// - Throws: ``HTTPError/Code/fileUnwritable``: before anything is sent when the file is a folder or its folder can't be
+    ///   written to; when there is no room for what the server announces. ``HTTPError/Code/fileInUse`` when another
+    ///   download writes to the file. ``HTTPError/Code/digestMismatch``, ``HTTPError/Code/protocolViolation`` for
     ///   answers that contradict themselves, and what ``stream(_:)`` and reading the body throw. The target is then as it was.
     @discardableResult
     public func download(

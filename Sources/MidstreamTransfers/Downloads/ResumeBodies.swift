@@ -9,8 +9,8 @@ public import MidstreamCore
 ///
 /// The rest is asked for with `Range` and `If-Range`, which takes a strong validator (RFC 9110 §13.1.5), and joined only when it is of
 /// the same version; when the whole comes instead it is taken. Each such request counts as a retry of the client's budget
-/// (``MidstreamCore/RetryBudget``), and passes what stands further in. Responses that are streamed, and requests with a `Range` of their own, aren't touched:
-/// ``MidstreamCore/HTTPClient/download(_:to:options:)`` is for large ones.
+/// (``RetryBudget``), and passes what stands further in. Responses that are streamed, and requests with a `Range` of their own, aren't touched:
+/// ``HTTPClient/download(_:to:options:)`` is for large ones.
 ///
 /// It stands at `.attempt`, so that a retry of the arbiter's begins anew.
 public struct ResumeBodies: HTTPInterceptor {
@@ -26,8 +26,8 @@ public struct ResumeBodies: HTTPInterceptor {
 
     /// Sends the request, and takes its body into memory.
     ///
-    /// - Throws: What `next` throws; what ended the body when its rest can't be had; ``MidstreamCore/HTTPError/Code/bodyTooLarge``,
-    ///   ``MidstreamCore/HTTPError/Code/timeout``.
+    /// - Throws: What `next` throws; what ended the body when its rest can't be had; ``HTTPError/Code/bodyTooLarge``,
+    ///   ``HTTPError/Code/timeout``.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.method == .get, !request.headers.contains(.range), case .buffered(let room)? = next.call?.delivery else {
             return try await next(request)

@@ -36,8 +36,8 @@ extension HTTPClient {
     ///   - resumes: How many failures in a row, none of which brings the upload further, are followed by another request; 5 by default.
     ///   - partSize: How many bytes one request brings at most; as many as the server takes by default.
     /// - Returns: The response to the request that completed the upload; that to the question for its state (`HEAD`) when the other was lost.
-    /// - Throws: What ``send(_:)`` throws for the last request; ``MidstreamCore/HTTPError/Code/bodyTooLarge`` when the server takes less;
-    ///   ``MidstreamCore/HTTPError/Code/protocolViolation`` when what it says of the upload contradicts what was sent.
+    /// - Throws: What ``send(_:)`` throws for the last request; ``HTTPError/Code/bodyTooLarge`` when the server takes less;
+    ///   ``HTTPError/Code/protocolViolation`` when what it says of the upload contradicts what was sent.
     @discardableResult
     public func upload(
         _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5,

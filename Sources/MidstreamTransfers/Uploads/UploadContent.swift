@@ -28,7 +28,7 @@ public struct UploadContent: Sendable {
 
     /// A file, which mustn't change until it is sent. Its length is looked up when the upload begins.
     ///
-    /// Uploading fails with ``MidstreamCore/HTTPError/Code/bodyUnreadable`` when it can't be read.
+    /// Uploading fails with ``HTTPError/Code/bodyUnreadable`` when it can't be read.
     public static func file(_ url: URL, contentType: String? = nil) -> UploadContent {
         UploadContent(contentType: contentType) {
             guard let length = HTTPBody.file(url).length else {
@@ -45,7 +45,7 @@ public struct UploadContent: Sendable {
     /// - Parameters:
     ///   - length: How many bytes there are in all.
     ///   - from: Called for each request with the place of the first byte that is wanted. What goes beyond what is wanted isn't read; a
-    ///     sequence that ends before the length makes the upload fail with ``MidstreamCore/HTTPError/Code/bodyUnreadable``.
+    ///     sequence that ends before the length makes the upload fail with ``HTTPError/Code/bodyUnreadable``.
     public static func stream<S: AsyncSequence & Sendable>(
         length: Int64, contentType: String? = nil, from make: @escaping @Sendable (Int64) -> S
     ) -> UploadContent where S.Element == [UInt8] {

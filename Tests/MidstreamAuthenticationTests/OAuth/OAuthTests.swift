@@ -52,6 +52,23 @@ import Testing
         }
     }
 
+    @Test("An error says the server's code in its own message, and no more of what the server wrote")
+    func codeOfTheOuterError() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        for (code, shown) in [("invalid_client", "invalid_client"), ("b\u{e4}d\\u000acode", "an OAuth error")] {
+            server.enqueue(
+                .init(status: .unauthorized, body: .json(text: #"{"error": "\#(code)", "error_description": "long story"}"#)))
+            let endpoint = OAuthTokenEndpoint(
+                url: server.url("/token"), client: OAuthClient(id: "app", secret: "s3cret"), using: HTTPClient())
+            let client = HTTPClient(baseURL: server.url()) { .oauth(.clientCredentials(), from: endpoint) }
+            let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+            #expect(error?.code == .authentication)
+            #expect(error.map { "\($0)" }?.contains("No credential could be obtained: \(shown).") == true)
+            #expect(error.map { "\($0)" }?.contains("long story") == false)
+        }
+    }
+
     @Test func clientCredentialsInABasicHeader() async throws {
         let service = try Service()
         let oauth = OAuthAuthenticator(

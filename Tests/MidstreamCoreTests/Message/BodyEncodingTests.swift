@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import MidstreamTesting
 import TestSupport
 import Testing
 

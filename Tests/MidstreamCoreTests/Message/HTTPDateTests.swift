@@ -13,6 +13,7 @@ struct HTTPDateTests {
             "Sun Nov 06 08:49:37 1994",
             // A day that isn't that of the date is the sender's mistake, and case is forgiven.
             "Mon, 06 Nov 1994 08:49:37 GMT", "Wednesday, 06-Nov-94 08:49:37 GMT", "sun, 06 NOV 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 gmt",
         ])
     func forms(text: String) {
         #expect(HTTPDate.parse(text, now: Self.moment) == Self.moment)

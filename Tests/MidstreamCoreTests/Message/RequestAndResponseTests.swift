@@ -13,7 +13,8 @@ struct RequestAndResponseTests {
         #expect(request.body.text == "x" && request.attempt == 1)
         #expect(HTTPRequest("x").method == .get)
         #expect(request.timeout == nil && request.deadline == nil && request.maxRetries == nil && request.validators == nil)
-        #expect(request.redirects == nil && request.interceptors.isEmpty && !request.allowsUnsafeRetry)
+        #expect(
+            "\(request.redirects)" == "\(RedirectPolicy.follow())" && request.interceptors.isEmpty && !request.allowsUnsafeRetry)
     }
 
     @Test("settings are values of their request")

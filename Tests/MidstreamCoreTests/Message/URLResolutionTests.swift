@@ -206,7 +206,8 @@ struct URLResolutionTests {
     func addQuery() {
         var request = HTTPRequest("https://h/x?b=1#f")
         request.addQuery("a", "1&2")
-        request.addQuery("flag", nil)
+        request.addQuery("flag")
+        request.addQuery("left out", nil)
         request.addQuery("b", "")
         #expect(request.urlText == "https://h/x?b=1&a=1%262&flag&b=#f")
         var relative = HTTPRequest("x")

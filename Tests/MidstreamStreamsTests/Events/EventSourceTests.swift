@@ -207,7 +207,7 @@ struct EventSourceTests {
     func silence() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         server.enqueue(
-            .init(headers: ["Content-Type": "text/event-stream"], body: .chunks(stream)), Self.stream("data: b\n\n"), Self.end)
+            .init(headers: ["Content-Type": "text/event-stream"], body: .once(stream)), Self.stream("data: b\n\n"), Self.end)
         var iterator = events(silenceLimit: .seconds(10)).makeAsyncIterator()
         continuation.yield(Array("data: a\n\n".utf8))
         #expect(try await iterator.next()?.data == "a")
@@ -235,7 +235,7 @@ struct EventSourceTests {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         let closed = AsyncStream.makeStream(of: Void.self)
         continuation.onTermination = { _ in closed.continuation.yield() }
-        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .chunks(stream)))
+        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .once(stream)))
         continuation.yield(Array("data: a\n\n".utf8))
         let source = events()
         let gotOne = AsyncStream.makeStream(of: Void.self)
@@ -273,7 +273,7 @@ struct EventSourceTests {
             sent.withLock { $0 += 1 }
             return event
         }
-        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .chunks(events)))
+        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .once(events)))
         var iterator = client.events(HTTPRequest("/")).makeAsyncIterator()
         #expect(try await iterator.next()?.data.utf8.count == 60_000)
         // The server stands still when the socket and the client's buffer are full.

@@ -135,7 +135,7 @@ struct RetryServerTests {
             continuation.yield(Array("x".utf8))
             continuation.onTermination = { _ in close.finish() }
         }
-        server.enqueue(.init(status: 503, body: .chunks(endless)), .init(body: "fine"))
+        server.enqueue(.init(status: 503, body: .once(endless)), .init(body: "fine"))
         let client = bench.client(maxRetries: 1)
         let call = Task { try await client.stream(HTTPRequest("x")) }
         await bench.clock.waitForSleepers(1)
@@ -152,9 +152,16 @@ struct RetryServerTests {
             continuation.yield(Array("x".utf8))
             continuation.onTermination = { _ in close.finish() }
         }
-        server.enqueue(.init(status: carriedByError ? 500 : 200, body: .chunks(endless)))
+        server.enqueue(.init(status: carriedByError ? 500 : 200, body: .once(endless)))
+        let client = bench.client()
         do {
-            let response = try await bench.client().stream(HTTPRequest("x"))
+            async let call = client.stream(HTTPRequest("x"))
+            if carriedByError {
+                // It is read for the error as long as that may take.
+                await bench.clock.waitForSleepers(1)
+                bench.clock.advance(by: .seconds(10))
+            }
+            let response = try await call
             #expect(response.status == .ok)
         } catch let error as HTTPError {
             #expect(error.response?.status == 500)

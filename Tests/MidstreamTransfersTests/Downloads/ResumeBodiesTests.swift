@@ -60,6 +60,7 @@ struct ResumeBodiesTests {
         server.replace(Self.content, eTag: "W/\"1\"")
         server.cut(10)
         #expect(await code(client()) == .connectionLost)
+        // By the cases above: 2, 2, 3, and 1 for each of the others.
         #expect(ranges.count == 10)
     }
 

@@ -65,17 +65,18 @@ final class UploadServer: Sendable {
         Thread.detachNewThread {
             while true {
                 let connection = System.accept(listener)
-                guard connection >= 0 else { return }
+                guard connection >= 0 else {
+                    // Not before: its number would be another server's, whose connections this thread would take.
+                    System.close(listener)
+                    return
+                }
                 Self.serve(connection, state)
                 System.close(connection)
             }
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        System.close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     var url: String { "http://127.0.0.1:\(port)/uploads" }
     var requests: [Request] { state.withLock { $0.requests } }

@@ -38,7 +38,7 @@ struct UploadTests {
         let server = try UploadServer()
         let response = try await upload(server, .bytes(Self.content, contentType: "video/mp4"))
         #expect(response.status == .ok)
-        #expect(server.content == Self.content && server.isComplete)
+        #expect(server.content.elementsEqual(Self.content) && server.isComplete)
         let request = try #require(server.requests.first)
         #expect(server.requests.count == 1 && request.method == "POST")
         #expect(request.fields["upload-complete"] == "?1")
@@ -65,7 +65,7 @@ struct UploadTests {
         let server = try UploadServer(.init(isTus: isTus, cuts: [100_000, 50_000, 1]))
         let response = try await upload(server, isTus: isTus)
         #expect(response.status.isSuccess)
-        #expect(server.content == Self.content)
+        #expect(server.content.elementsEqual(Self.content))
         let patches = server.requests.filter { $0.method == "PATCH" }
         #expect(
             patches.map { $0.fields["upload-offset"] }
@@ -99,7 +99,7 @@ struct UploadTests {
         for content: UploadContent in [.file(file), stream] {
             let server = try UploadServer(.init(cuts: [100_000, 50_000]))
             try await upload(server, content)
-            #expect(server.content == Self.content)
+            #expect(server.content.elementsEqual(Self.content))
         }
         let missing = UploadContent.file(URL(fileURLWithPath: "/nowhere/at/all"))
         let server = try UploadServer()
@@ -112,7 +112,7 @@ struct UploadTests {
         let server = try UploadServer(
             .init(cuts: isWish ? [] : [10_000], limit: isWish ? nil : "max-size=300000, max-append-size=100000"))
         try await upload(server, partSize: isWish ? 120_000 : nil)
-        #expect(server.content == Self.content && server.isComplete)
+        #expect(server.content.elementsEqual(Self.content) && server.isComplete)
         let patches = server.requests.filter { $0.method == "PATCH" }
         #expect(patches.map(\.bodyLength) == (isWish ? [120_000, 60_000] : [100_000, 100_000, 90_000]))
         #expect(patches.map { $0.fields["upload-complete"] } == (isWish ? ["?0", "?1"] : ["?0", "?0", "?1"]))
@@ -122,7 +122,7 @@ struct UploadTests {
     func lostPlace() async throws {
         let server = try UploadServer(.init(cuts: [100_000], sends104: false))
         try await upload(server)
-        #expect(server.content == Self.content)
+        #expect(server.content.elementsEqual(Self.content))
         #expect(server.requests.map(\.method) == ["POST", "POST"])
         // All of it was sent, and nobody knows what became of it.
         let silent = try UploadServer(.init(cuts: [299_999], sends104: false))
@@ -136,7 +136,7 @@ struct UploadTests {
     func lostBytes() async throws {
         let server = try UploadServer(.init(cuts: [200_000], loses: 150_000))
         try await upload(server)
-        #expect(server.content == Self.content)
+        #expect(server.content.elementsEqual(Self.content))
         #expect(server.requests.map { $0.fields["upload-offset"] } == [nil, nil, "50000"])
     }
 
@@ -153,7 +153,7 @@ struct UploadTests {
             let server = try UploadServer(
                 .init(isTus: isTus, cuts: [100_000], answers: [nil, answer, isTus ? nil : nil, answer]))
             try await upload(server, isTus: isTus)
-            #expect(server.content == Self.content)
+            #expect(server.content.elementsEqual(Self.content))
         }
     }
 
@@ -252,7 +252,7 @@ struct UploadTests {
     func manyCuts() async throws {
         let server = try UploadServer(.init(cuts: Array(repeating: 5_000, count: 50)))
         try await upload(server, resumes: 1)
-        #expect(server.content == Self.content)
+        #expect(server.content.elementsEqual(Self.content))
     }
 
     @Test("An upload at another origin gets no credentials")

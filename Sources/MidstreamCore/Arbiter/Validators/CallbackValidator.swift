@@ -2,7 +2,7 @@
 public struct CallbackValidator: HTTPValidator {
     private let body: @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPVerdict
 
-    /// Makes a validator of a closure, which follows the rules of ``HTTPValidator/validate(_:for:)``.
+    /// Makes a validator of a closure, which follows the rules of ``HTTPValidator``.
     public init(_ body: @escaping @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPVerdict) { self.body = body }
 
     /// Calls the closure.

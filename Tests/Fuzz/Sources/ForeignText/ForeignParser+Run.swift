@@ -1,4 +1,5 @@
 import Foundation
+@testable import MidstreamCache
 @testable import MidstreamCookies
 @testable import MidstreamCore
 @testable import MidstreamSigning
@@ -14,7 +15,13 @@ extension ForeignParser {
         switch self {
         case .authenticate:
             for challenge in AuthenticationChallenge.all(in: ["WWW-Authenticate": text]) { _ = DigestChallenge(challenge) }
+        case .cacheControl: _ = CacheControl([text])
+        case .cacheEntry: _ = CacheEntry(bytes, key: CacheKey(url: "http://h/"))
         case .charset: _ = FieldValueScanner.parameter("charset", of: text)
+        case .conditions:
+            _ = EntityTagCondition([text])?.matches(EntityTag(text))
+            _ = RangeRequest([text])?.resolved(length: 10)
+            _ = ContentRange(text)
         case .contentLength: _ = HTTPHeaders.contentLength(text)
         case .cookieDate: _ = CookieDate.parse(text)
         case .cookieJar: readTarget(text)
@@ -31,24 +38,46 @@ extension ForeignParser {
         case .multipart:
             var form = MultipartForm(boundary: "b")
             form.add(text, content: .bytes([]), fileName: text, contentType: text)
+        case .publicKey: _ = PublicKeyInfo.bytes(ofCertificate: bytes)
         case .multipartResponse: readParts(bytes)
         case .redaction: _ = URLText.redacted(text)
+        case .noVarySearch:
+            _ = NoVarySearch(["No-Vary-Search": text])
+            _ = NoVarySearch(["No-Vary-Search": "key-order, params=(\"a\")"])?.canonical("http://h/?\(text)")
         case .request: readRequests(bytes)
         case .requestHead: _ = try? RequestHead(bytes[...])
         case .retryAfter:
             _ = HTTPResponse(status: 503, headers: ["Retry-After": text], request: HTTPRequest("http://h/")).retryAfter
         case .setCookie: readCookies(text)
+        case .structured: _ = StructuredDictionary([text])
         case .url:
             _ = try? URLText.resolve(text, base: nil, query: nil)
             _ = try? URLText.resolve(text, base: "https://h/a/?q", query: "k=v")
+            _ = NormalizedURL.text(text)
+        case .vary: readVary(text)
         }
+    }
+
+    private func readVary(_ text: String) {
+        let names = VaryRule(["Vary": text]).names
+        let headers: HTTPHeaders = ["Accept-Language": text, "Foo": text]
+        let fingerprint = Fingerprint(salt: [])
+        _ = SelectingFields(names + ["accept-language", "foo"], of: headers, fingerprint: fingerprint)
+            .match(headers, response: ["Content-Language": "de"], fingerprint: fingerprint)
     }
 
     private func readFields(_ bytes: [UInt8]) {
         var buffer = HTTPHeaders.FieldBuffer()
-        for line in bytes.split(separator: 10) { line.withUnsafeBytes { buffer.append(line: $0) } }
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                if end > start { buffer.append(line: UnsafeRawBufferPointer(rebasing: bytes[start..<end])) }
+                start = end + 1
+            }
+        }
         var headers = HTTPHeaders(buffer)
-        for (name, _) in headers.prefix(5) { _ = headers[name] }
+        for name in Set(headers.prefix(5).map(\.name)) { _ = headers[name] }
         headers.remove(.contentLength)
         headers.remove(.contentEncoding)
     }

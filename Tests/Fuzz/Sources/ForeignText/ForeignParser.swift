@@ -1,7 +1,10 @@
 /// A parser of text that others send. Its raw value names it on the command line and in the corpus.
 public enum ForeignParser: String, CaseIterable, Sendable {
     case authenticate
+    case cacheControl = "cache-control"
+    case cacheEntry = "cache-entry"
     case charset
+    case conditions
     case contentLength = "content-length"
     case cookieDate = "cookie-date"
     case cookieJar = "cookie-jar"
@@ -16,11 +19,15 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case link
     case location
     case multipart
+    case publicKey = "public-key"
     case multipartResponse = "multipart-response"
     case redaction
+    case noVarySearch = "no-vary-search"
     case request
     case requestHead = "request-head"
     case retryAfter = "retry-after"
     case setCookie = "set-cookie"
+    case structured
     case url
+    case vary
 }

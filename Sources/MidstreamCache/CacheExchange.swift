@@ -1,0 +1,173 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// A request that goes further than the cache.
+struct CacheErrand: Sendable {
+    var request: HTTPRequest
+    var demand: CacheDemand
+    var lookup: CacheLookup
+    /// Why it goes further.
+    var forward: CacheStatus.Forward
+    /// In words.
+    var reason: String
+    let clock: any Clock<Duration>
+    /// Whether conditions of the cache's own may be added.
+    var mayValidate = true
+    /// Which fetch it leads.
+    var flight: Flight?
+}
+
+extension ResponseCache {
+    typealias Next = Interception.Next<HTTPRequest, HTTPResponse>
+
+    /// Asks the server, and stores what it answers.
+    func fetch(_ errand: CacheErrand, _ next: Next) async throws -> Flight.Landing {
+        let permit = permits.give(errand.lookup.key)
+        let validation = CacheValidation(errand, rules)
+        let requestTime = options.now()
+        let response: HTTPResponse
+        do {
+            response = try await next(validation.request)
+        } catch let error as HTTPError where error.isNoAnswer {
+            guard let landing = await instead(of: "\(error.code)", errand) else { throw error }
+            return landing
+        }
+        let exchange = CacheExchange(
+            errand: errand, validation: validation, response: response, requestTime: requestTime, responseTime: options.now(),
+            permit: permit)
+        return try await settle(exchange, next)
+    }
+
+    private func settle(_ exchange: CacheExchange, _ next: Next) async throws -> Flight.Landing {
+        let errand = exchange.errand
+        let response = exchange.response
+        switch response.status.code {
+        case 304 where exchange.validation.isOurs:
+            response.body.close()
+            if let landing = await freshened(exchange) { return landing }
+            return try await again(errand, next, "nothing that it could validate is there any more")
+        case 304:
+            await noteUnmodified(exchange)
+        case 206 where exchange.validation.completes != nil:
+            if let landing = await completed(exchange) { return landing }
+            response.body.close()
+            return try await again(errand, next, "what came doesn't fit what is stored")
+        case 416 where exchange.validation.completes != nil:
+            response.body.close()
+            return try await again(errand, next, "what is stored doesn't fit what the server has")
+        case 500, 502, 503, 504:
+            if let landing = await instead(of: "\(response.status)", errand) {
+                response.body.close()
+                return landing
+            }
+        default: break
+        }
+        if Invalidation.clearsOrigin(response) {
+            await forgetAll(origin: errand.lookup.key.origin, on: errand.clock)
+        }
+        return await stored(exchange)
+    }
+
+    /// Sends the request as it is, since what is stored was of no use.
+    private func again(_ errand: CacheErrand, _ next: Next, _ reason: String) async throws -> Flight.Landing {
+        errand.request.note("asks again without conditions: \(reason)")
+        var errand = errand
+        errand.mayValidate = false
+        return try await fetch(errand, next)
+    }
+
+    /// A stale response in the place of an error (RFC 5861 §4).
+    private func instead(of error: String, _ errand: CacheErrand) async -> Flight.Landing? {
+        guard let entry = errand.lookup.match, rules.mayAnswerOnError(entry.head, for: errand.demand, at: options.now()),
+            var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock)
+        else { return nil }
+        count(\.stale)
+        let status = CacheStatus(forward: errand.forward, ttl: ttl(of: entry.head), detail: "stale-if-error")
+        errand.request.record(
+            CallEvents.CacheOutcome(status, "the stale response answers in the place of an error: \(error)"))
+        response.cacheStatus = status
+        return Flight.Landing(response: response)
+    }
+
+    func ttl(of head: StoredHead) -> Int {
+        let left = rules.lifetime(of: head).seconds - rules.age(of: head, at: options.now())
+        return Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
+    }
+}
+
+/// A request of the cache's, and what came of it.
+struct CacheExchange: Sendable {
+    let errand: CacheErrand
+    let validation: CacheValidation
+    let response: HTTPResponse
+    let requestTime: Date
+    let responseTime: Date
+    let permit: FetchPermits.Permit
+}
+
+/// What the cache adds to a request: conditions by which the server may answer that what is stored is right (RFC 9111 §4.3.1), or that it
+/// sends no more than what is missing.
+struct CacheValidation: Sendable {
+    var request: HTTPRequest
+    /// Whether a 304 is the answer to conditions of the cache.
+    private(set) var isOurs = false
+    /// The entry of which the rest is asked for, and from where on.
+    private(set) var completes: (entry: CacheEntry, missing: Int64)?
+
+    init(_ errand: CacheErrand, _ rules: CacheRules) {
+        request = errand.request
+        let demand = errand.demand
+        guard errand.mayValidate, request.method == .get, !demand.isConditional, demand.use != .reload, demand.ifRange == nil
+        else { return }
+        if let (entry, missing, last) = Self.missing(errand) {
+            completes = (entry, missing)
+            request.headers[.range] = "bytes=\(missing)-\(last.map { "\($0)" } ?? "")"
+            request.headers[.ifRange] = entry.head.strongValidator
+            return
+        }
+        // A part that isn't there can't be had by a validation; and a whole that isn't there neither.
+        let usable = errand.lookup.variants.filter { entry in
+            guard let range = demand.range, range != .other, entry.head.status == .ok else { return entry.isWhole }
+            guard let length = entry.length, let wanted = range.resolved(length: length) else { return false }
+            return entry.parts.contains(wanted)
+        }
+        let tags = usable.compactMap(\.head.tag)
+        var seen: Set<EntityTag> = []
+        if !tags.isEmpty {
+            request.headers[.ifNoneMatch] = tags.filter { seen.insert($0).inserted }.map(\.text).joined(separator: ", ")
+        }
+        if errand.lookup.isOwn, let match = errand.lookup.match, usable.contains(where: { $0.id == match.id }),
+            let modified = match.head.fields.values(.lastModified).first
+        {
+            request.headers[.ifModifiedSince] = modified
+        }
+        isOurs = request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
+    }
+
+    /// The entry whose beginning is there of what is asked for, with the first byte that is missing and the last one that is wanted.
+    private static func missing(_ errand: CacheErrand) -> (entry: CacheEntry, missing: Int64, last: Int64?)? {
+        guard errand.lookup.isOwn, let entry = errand.lookup.match, !entry.isWhole, !entry.head.isInvalidated,
+            entry.head.status == .ok, entry.head.hasStrongValidator, let length = entry.length
+        else { return nil }
+        guard let range = errand.demand.range else {
+            return entry.parts.end(from: 0).map { (entry, $0, nil) }
+        }
+        guard range != .other, let wanted = range.resolved(length: length), !wanted.isEmpty,
+            let end = entry.parts.end(from: wanted.lowerBound), end < wanted.upperBound
+        else { return nil }
+        return (entry, end, wanted.upperBound - 1)
+    }
+}
+
+extension HTTPError {
+    /// Whether it means that the server can't be had just now.
+    fileprivate var isNoAnswer: Bool {
+        switch code {
+        case .invalidRequest, .bodyNotReplayable, .bodyUnreadable, .bodyTooLarge, .unsupported, .explaining, .deadlineExceeded,
+            .authentication, .decoding:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,161 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+extension ResponseCache {
+    /// Answers a request, from the store or by asking further in.
+    func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
+        var response = try await response(to: request, next)
+        if options.addsCacheStatus, let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
+        return response
+    }
+
+    private func response(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
+        let clock = next.call?.owner.clock ?? ContinuousClock()
+        guard request.method == .get || request.method == .head else { return try await send(request, next, clock) }
+        let demand = CacheDemand(request)
+        if let reason = demand.bypass {
+            let status = CacheStatus(forward: .bypass, detail: reason)
+            request.record(CallEvents.CacheOutcome(status, "isn't for the cache: \(reason)"))
+            var response = try await next(request)
+            response.cacheStatus = status
+            return response
+        }
+        let lookup = await lookUp(request, on: clock)
+        var errand = CacheErrand(
+            request: request, demand: demand, lookup: lookup, forward: lookup.variants.isEmpty ? .uriMiss : .varyMiss,
+            reason: lookup.variants.isEmpty ? "nothing stored" : "nothing stored for these fields", clock: clock)
+        if let entry = lookup.match {
+            let reuse = rules.reuse(entry.head, for: demand, at: options.now())
+            if let response = await reused(entry, reuse, errand, next) { return response }
+            errand.say(reuse, entry)
+        }
+        if demand.isOnlyIfCached { return unsatisfied(errand) }
+        count(\.misses)
+        if request.method == .head { return try await sendHead(errand, next) }
+        return try await fetchOnce(errand, next)
+    }
+
+    /// The response that an entry gives without the server; nil when it gives none.
+    private func reused(_ entry: CacheEntry, _ reuse: Reuse, _ errand: CacheErrand, _ next: Next) async -> HTTPResponse? {
+        let request = errand.request
+        let left: Double
+        switch reuse {
+        case .validate: return nil
+        case .fresh(let seconds): left = seconds
+        case .stale(let seconds), .staleWhileRevalidating(let seconds): left = -seconds
+        }
+        guard var response = await answer(request, with: entry, errand.demand, on: errand.clock) else { return nil }
+        count(\.hits)
+        let ttl = Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
+        let status = CacheStatus(isHit: true, ttl: ttl)
+        response.cacheStatus = status
+        if case .fresh = reuse {
+            request.record(CallEvents.CacheOutcome(status, "answered from \(store.name), fresh for \(ttl) s"))
+            return response
+        }
+        count(\.stale)
+        let isValidated = if case .staleWhileRevalidating = reuse { true } else { false }
+        let leave = isValidated ? "; validated meanwhile" : ", as the request allows"
+        request.record(CallEvents.CacheOutcome(status, "answered from \(store.name), stale for \(-ttl) s\(leave)"))
+        if isValidated { validateInBackground(entry, errand, next) }
+        return response
+    }
+
+    /// The made response to a request that mayn't go further (RFC 9111 §5.2.1.7).
+    private func unsatisfied(_ errand: CacheErrand) -> HTTPResponse {
+        errand.request.note("\(errand.reason), and the request mayn't go further")
+        var response = HTTPResponse(status: 504, headers: [.contentLength: "0"], request: errand.request)
+        response.isFromCache = true
+        response.isMade = true
+        response.cacheStatus = CacheStatus(detail: "only-if-cached")
+        return response
+    }
+
+    /// Fetches for all who miss the same at the same time.
+    private func fetchOnce(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
+        var errand = errand
+        let demand = errand.demand
+        let key = errand.lookup.key
+        guard demand.range == nil, !demand.isConditional, demand.use != .reload else {
+            return try await fetch(errand, next).response
+        }
+        switch board.role(for: key, now: options.now()) {
+        case .passes: return try await land(errand, next)
+        case .leads(let flight):
+            errand.flight = flight
+            let apart = next.branching(to: next.call?.branch(), due: next.position.due)
+            let share = try await flight.lead { [errand] in
+                let landing = try await self.fetch(errand, apart)
+                self.board.note(errand.lookup.key, isShareable: landing.shared != nil, now: self.options.now())
+                return landing
+            } onHead: { [errand] shared in
+                let isArriving = if case .arriving? = shared?.body { true } else { false }
+                if !isArriving { self.board.close(errand.lookup.key, flight) }
+            }
+            guard case .own(let response) = share else { return try await land(errand, next) }
+            return response
+        case .joins(let flight):
+            if let response = try await shared(flight, errand) { return response }
+            return try await land(errand, next)
+        }
+    }
+
+    /// Fetches for one alone.
+    private func land(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
+        let landing = try await fetch(errand, next)
+        if landing.shared != nil { board.note(errand.lookup.key, isShareable: true, now: options.now()) }
+        return landing.response
+    }
+
+    /// What another has asked for, if it may answer this request, too; nil: it goes by itself.
+    private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
+        let share: Flight.Share?
+        do {
+            share = try await TimeLimit(Self.patience, on: errand.clock).run(error: { _ in .timeout() }) {
+                try await flight.join()
+            }
+        } catch let error as HTTPError where Self.isItsOwn(error) {
+            errand.request.note("waited for another's answer, which didn't come")
+            return nil
+        }
+        guard case .shared(let head, let body)? = share else { return nil }
+        let request = errand.request
+        guard head.selecting.match(request.headers, response: head.fields, fingerprint: errand.lookup.fingerprint),
+            rules.reuse(head, for: errand.demand, at: options.now()).isFresh
+        else {
+            body.close()
+            return nil
+        }
+        count(\.collapsed)
+        var response = made(head.status, of: head, body, request)
+        var status = CacheStatus(forward: errand.forward, ttl: ttl(of: head))
+        status.isCollapsed = true
+        request.record(
+            CallEvents.CacheOutcome(status, "answered by what another request asked for, fresh for \(ttl(of: head)) s"))
+        response.cacheStatus = status
+        return response
+    }
+
+    /// Whether an error is that of one caller's limits, which others don't share.
+    private static func isItsOwn(_ error: HTTPError) -> Bool {
+        switch error.code {
+        case .timeout, .deadlineExceeded, .bodyTooLarge: true
+        default: false
+        }
+    }
+}
+
+extension CacheErrand {
+    /// Notes why what is stored doesn't answer.
+    fileprivate mutating func say(_ reuse: Reuse, _ entry: CacheEntry) {
+        switch reuse {
+        case .validate(let reason):
+            forward = reason == .demanded || reason == .tooOld || reason == .notFreshEnough ? .request : .stale
+            self.reason = reason.rawValue
+        default:
+            forward = entry.isWhole ? .uriMiss : .partial
+            self.reason = entry.isWhole ? "what was stored is gone" : "only a part is stored"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+public import Foundation
+public import MidstreamCore
+
+/// Whose cache it is (RFC 9111 §1).
+public enum CacheMode: String, Sendable, Hashable {
+    /// One user's, or one program's that asks in its own name. Entries for requests with credentials are kept apart by these.
+    case `private`
+    /// One that answers several users from the same entries, as a gateway's does.
+    case shared
+}
+
+/// The settings of a cache.
+public struct CacheOptions: Sendable {
+    /// How many bytes of one body are stored at most; 8 MiB by default. What is larger passes, and the caller notices nothing.
+    public var maximumEntryBytes: Int64 = 8 << 20
+    /// Which part of the time since its last change a response is taken for fresh when the server says nothing (RFC 9111 §4.2.2); 0.1 by
+    /// default.
+    public var heuristicShare = 0.1
+    /// How long that is at most; 24 hours by default.
+    public var maximumHeuristicAge = Duration.seconds(86_400)
+    /// Fields that stand for `Cache-Control` where they are there, the first one first (RFC 9213), such as `CDN-Cache-Control`; none by
+    /// default.
+    public var targetedFields: [HTTPHeaders.Name] = []
+    /// Whose entries a request may have; those with the same name share theirs, nil: all without one. By default, in a private cache, an
+    /// entry is for requests with the same `Authorization`, `Cookie` and fields marked sensitive, and what was answered to a request
+    /// without any of these is for all.
+    ///
+    /// Give it where tokens change more often than users do.
+    public var partition: (@Sendable (HTTPRequest) -> String?)?
+    /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``HTTPResponse/cacheStatus`` says the same.
+    public var addsCacheStatus = false
+    /// The time of day; the system's by default.
+    public var now: @Sendable () -> Date = { Date() }
+
+    /// The defaults.
+    public init() {}
+}
+
+/// What a cache did since it was made.
+public struct CacheStatistics: Sendable, Hashable {
+    /// Requests that were answered from the store without asking the server first.
+    public var hits = 0
+    /// Those that weren't.
+    public var misses = 0
+    /// Stored responses that the server said are still right.
+    public var validations = 0
+    /// Requests that were answered by what another one asked for.
+    public var collapsed = 0
+    /// Stale responses that answered: while they were validated, after an error, or since the request let them.
+    public var stale = 0
+    /// Responses that were stored.
+    public var stored = 0
+    /// Times that the store failed.
+    public var storeFailures = 0
+
+    /// Nothing done yet.
+    public init() {}
+}

@@ -1,0 +1,216 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+extension ResponseCache {
+    /// Stores a response while it is read, if it may be.
+    func stored(_ exchange: CacheExchange) async -> Flight.Landing {
+        let errand = exchange.errand
+        var response = exchange.response
+        var status = CacheStatus(forward: errand.forward)
+        if let obstacle = rules.obstacle(to: response, for: errand.request) {
+            status.detail = obstacle
+            tell(errand, status, "isn't stored: \(obstacle)")
+            response.cacheStatus = status
+            return Flight.Landing(response: response)
+        }
+        let head = StoredHead(
+            response, to: errand.request, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules,
+            fingerprint: errand.lookup.fingerprint)
+        var key = errand.lookup.key
+        if let rule = NoVarySearch(response.headers) {
+            searches.learn(rule, for: key.url)
+            key = CacheKey(url: rule.canonical(key.url), partition: key.partition)
+        }
+        guard let target = target(exchange, CacheEntry(key: key, head: head)) else {
+            tell(errand, status, "isn't stored: its Content-Range contradicts its length")
+            response.cacheStatus = status
+            return Flight.Landing(response: response)
+        }
+        let left = ttl(of: head)
+        status.ttl = left
+        status.isStored = true
+        let isFresh = rules.reuse(head, for: .plain, at: exchange.responseTime).isFresh
+        tell(errand, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
+        let shares = isFresh && response.status != .partialContent && errand.demand.range == nil
+        let (body, shared) = await record(response.body, target, exchange, sharing: shares ? head : nil)
+        response.body = body
+        response.cacheStatus = status
+        return Flight.Landing(response: response, shared: shared)
+    }
+
+    /// Which bytes of which entry a response brings; nil when it contradicts itself.
+    private func target(_ exchange: CacheExchange, _ entry: CacheEntry) -> Recording.Target? {
+        let response = exchange.response
+        var target = Recording.Target(entry: entry, limit: options.maximumEntryBytes)
+        let length = response.headers.values(.contentLength).first.flatMap { ByteNumber.read($0.utf8) }
+        guard response.status == .partialContent, let part = ContentRange(response.headers["Content-Range"]) else {
+            target.expected = length
+            target.length = length
+            target.keepsParts = response.status == .ok && entry.head.hasStrongValidator
+            return target
+        }
+        let count = part.range.upperBound - part.range.lowerBound
+        if let bytes = response.body.bytes, Int64(bytes.count) != count { return nil }
+        target.offset = part.range.lowerBound
+        target.expected = count
+        target.length = part.length
+        target.keepsParts = entry.head.hasStrongValidator
+        // More bytes of what is there already.
+        if let old = exchange.errand.lookup.match, exchange.errand.lookup.isOwn, old.head.hasStrongValidator,
+            old.head.isSameVersion(as: response.headers), old.length == part.length
+        {
+            target.entry = old
+            target.entry.head = old.head.freshened(
+                by: response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+        }
+        return target
+    }
+
+    /// The body, recorded as it is read; what is in memory is recorded at once.
+    private func record(
+        _ body: HTTPBody, _ target: Recording.Target, _ exchange: CacheExchange, sharing head: StoredHead?
+    ) async -> (HTTPBody, SharedResponse?) {
+        let errand = exchange.errand
+        let recording = await recording(target, exchange)
+        if let bytes = body.bytes {
+            if let recording {
+                if !bytes.isEmpty { await recording.write(bytes) }
+                await recording.finish()
+            }
+            return (body, head.map { SharedResponse(head: $0, body: .bytes(bytes)) })
+        }
+        guard let arriving = body.incoming else { return (body, nil) }
+        let source: any IncomingBody = recording.map { RecordedBody(arriving, $0) } ?? arriving
+        guard let head, let flight = errand.flight else { return (.incoming(source, length: body.length), nil) }
+        let key = errand.lookup.key
+        let shared = SharedBody(
+            source, length: body.length, keptBytes: min(options.maximumEntryBytes, Self.keptBytes)
+        ) { [weak self, weak flight] in
+            // The flight holds the body.
+            if let flight { self?.board.close(key, flight) }
+        }
+        guard let reader = shared.join() else { return (.incoming(source, length: body.length), nil) }
+        return (.incoming(reader, length: body.length), SharedResponse(head: head, body: .arriving(shared)))
+    }
+
+    /// Up to how many bytes of what is arriving are kept for those who join.
+    private static let keptBytes: Int64 = 8 << 20
+
+    private func recording(_ target: Recording.Target, _ exchange: CacheExchange) async -> Recording? {
+        let errand = exchange.errand
+        if let length = target.expected, length > target.limit { return nil }
+        let writer = await ask(for: errand.request, on: errand.clock) { [store] in
+            try await store.writer(for: target.entry, at: target.offset)
+        }
+        guard let writer else { return nil }
+        return Recording(target, writer: writer, permit: exchange.permit) { [weak self] outcome in
+            switch outcome {
+            case .stored: self?.count(\.stored)
+            case .notStored(let error): self?.storeFailed(error, errand.request)
+            case .tooLarge: errand.request.note("isn't stored: larger than an entry may be")
+            case .abandoned: break
+            }
+        }
+    }
+
+    func tell(_ errand: CacheErrand, _ status: CacheStatus, _ text: @autoclosure () -> String) {
+        errand.request.record(CallEvents.CacheOutcome(status, "\(errand.reason); \(text())"))
+    }
+}
+
+extension ResponseCache {
+    /// The stored response after the server said that it is right (RFC 9111 §4.3.4); nil when its body isn't there any more.
+    func freshened(_ exchange: CacheExchange) async -> Flight.Landing? {
+        let errand = exchange.errand
+        guard var entry = entry(validatedBy: exchange) else { return nil }
+        entry.head = entry.head.freshened(
+            by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+        let control = rules.control(of: entry.head)
+        let updated = entry
+        if !control.contains(.noStore), exchange.permit.holds {
+            _ = await ask(for: errand.request, on: errand.clock) { [store] in try await store.update(updated) }
+        }
+        guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
+        count(\.validations)
+        // Cookies that it came with are new.
+        response.isFromCache = !exchange.response.headers.contains(.setCookie)
+        response.version = exchange.response.version
+        response.metrics = exchange.response.metrics
+        response.request = exchange.response.request
+        var status = CacheStatus(forward: errand.forward, ttl: ttl(of: entry.head))
+        status.forwardStatus = .notModified
+        tell(errand, status, "the server says that it is still right, fresh for \(ttl(of: entry.head)) s")
+        response.cacheStatus = status
+        let shared = rules.reuse(entry.head, for: .plain, at: exchange.responseTime).isFresh && errand.demand.range == nil
+        return Flight.Landing(
+            response: response,
+            shared: shared ? response.body.bytes.map { SharedResponse(head: updated.head, body: .bytes($0)) } : nil)
+    }
+
+    /// Which of the stored responses a 304 speaks of: that with its strong tag, else with its tag, else the one that was asked about.
+    private func entry(validatedBy exchange: CacheExchange) -> CacheEntry? {
+        let lookup = exchange.errand.lookup
+        let variants = lookup.variants.filter { $0.head.tag != nil || $0.head.lastModified != nil }
+        if let tag = exchange.response.headers.values("ETag").first.flatMap({ EntityTag($0) }) {
+            let tagged = variants.first { $0.head.tag?.isStronglyEqual(to: tag) ?? false }
+            if let entry = tagged ?? variants.first(where: { $0.head.tag?.isWeaklyEqual(to: tag) ?? false }) { return entry }
+        }
+        if variants.count == 1 { return variants[0] }
+        return lookup.isOwn ? lookup.match : nil
+    }
+
+    /// The caller's own condition was true; if it was about a stored response, that is right, too.
+    func noteUnmodified(_ exchange: CacheExchange) async {
+        guard exchange.errand.lookup.isOwn, var entry = exchange.errand.lookup.match, let tag = entry.head.tag,
+            exchange.permit.holds,
+            let other = exchange.response.headers.values("ETag").first.flatMap({ EntityTag($0) }), tag.isStronglyEqual(to: other)
+        else { return }
+        entry.head = entry.head.freshened(
+            by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+        let updated = entry
+        _ = await ask(for: exchange.errand.request, on: exchange.errand.clock) { [store] in try await store.update(updated) }
+    }
+
+    /// What is stored with the rest that has come (RFC 9111 §3.4); nil when they aren't of the same bytes.
+    func completed(_ exchange: CacheExchange) async -> Flight.Landing? {
+        let errand = exchange.errand
+        guard let (entry, missing) = exchange.validation.completes, let length = entry.length,
+            let part = ContentRange(exchange.response.headers["Content-Range"]), part.range.lowerBound == missing,
+            part.length == length, entry.head.isSameVersion(as: exchange.response.headers),
+            let wanted = errand.demand.range == nil ? 0..<length : errand.demand.range?.resolved(length: length),
+            part.range.upperBound == wanted.upperBound,
+            let beginning = await body(of: entry, wanted.lowerBound..<missing, errand.request, errand.clock)
+        else { return nil }
+        var target = Recording.Target(
+            entry: entry, offset: missing, expected: part.range.upperBound - missing, length: length, keepsParts: true,
+            limit: max(0, options.maximumEntryBytes - entry.storedBytes))
+        target.entry.head = entry.head.freshened(
+            by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+        let (rest, _) = await record(exchange.response.body, target, exchange, sharing: nil)
+        let count = wanted.upperBound - wanted.lowerBound
+        let body = HTTPBody.incoming(JoinedBody(beginning, rest), length: count)
+        let isPart = errand.demand.range != nil
+        var response = made(isPart ? .partialContent : .ok, of: target.entry.head, body, errand.request) { fields in
+            fields[.contentLength] = "\(count)"
+            if isPart { fields["Content-Range"] = ContentRange.text(wanted, of: length) }
+        }
+        response.isFromCache = !exchange.response.headers.contains(.setCookie)
+        response.request = exchange.response.request
+        var status = CacheStatus(forward: .partial, ttl: ttl(of: target.entry.head))
+        status.forwardStatus = .partialContent
+        status.isStored = true
+        errand.request.record(CallEvents.CacheOutcome(status, "a part is stored; the server gave the rest"))
+        response.cacheStatus = status
+        return Flight.Landing(response: response)
+    }
+}
+
+extension Reuse {
+    var isFresh: Bool { if case .fresh = self { true } else { false } }
+}
+
+extension CacheDemand {
+    /// That of a request that says nothing.
+    static let plain = CacheDemand(HTTPRequest("http://plain.invalid/"))
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+extension ResponseCache {
+    /// Sends what isn't answered from the store, and forgets what it makes wrong (RFC 9111 §4.4).
+    func send(_ request: HTTPRequest, _ next: Next, _ clock: any Clock<Duration>) async throws -> HTTPResponse {
+        let requestTime = options.now()
+        var response = try await next(request)
+        let urls = Invalidation.urls(after: request, response)
+        for url in urls { await forget(url, on: clock) }
+        if !urls.isEmpty {
+            request.note("forgot what was stored for \(urls.map { URLText.redacted($0) }.joined(separator: ", "))")
+        }
+        if Invalidation.clearsOrigin(response) {
+            await forgetAll(origin: HTTPOrigin(request.urlText)?.description ?? "", on: clock)
+            request.note("forgot what was stored for the origin, as the server wants")
+        }
+        response.cacheStatus = CacheStatus(forward: .method)
+        guard let errand = await storingErrand(request, response, clock) else { return response }
+        let exchange = CacheExchange(
+            errand: errand, validation: CacheValidation(errand, rules), response: response, requestTime: requestTime,
+            responseTime: options.now(), permit: permits.give(errand.lookup.key))
+        return await stored(exchange).response
+    }
+
+    /// The errand by which the response to a POST is stored as one to a GET: it says that it is that, and for how long (RFC 9110
+    /// §9.3.3).
+    private func storingErrand(
+        _ request: HTTPRequest, _ response: HTTPResponse, _ clock: any Clock<Duration>
+    ) async -> CacheErrand? {
+        guard request.method == .post, response.status == .ok, request.cache != .noStore,
+            !CacheControl(request.headers.values(.cacheControl)).contains(.noStore),
+            let location = response.headers.values(.contentLocation).first,
+            let url = URLText.resolve(location: location, from: request.urlText),
+            NormalizedURL.text(url) == NormalizedURL.text(request.urlText)
+        else { return nil }
+        return CacheErrand(
+            request: request, demand: .plain, lookup: await lookUp(request, on: clock), forward: .method, reason: "a POST",
+            clock: clock, mayValidate: false)
+    }
+
+    /// Sends a `HEAD`, and updates what is stored by what it says (RFC 9111 §4.3.5).
+    func sendHead(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
+        let permit = permits.give(errand.lookup.key)
+        let requestTime = options.now()
+        var response = try await next(errand.request)
+        response.cacheStatus = CacheStatus(forward: errand.forward)
+        guard response.status == .ok, errand.lookup.isOwn, var entry = errand.lookup.match, entry.head.status == .ok,
+            permit.holds
+        else { return response }
+        if entry.head.differs(from: response) {
+            entry.head = entry.head.invalidated
+            errand.request.note("what is stored has changed on the server")
+        } else {
+            entry.head = entry.head.freshened(
+                by: response, requestTime: requestTime, responseTime: options.now(), rules: rules)
+            errand.request.note("what is stored is as the server says, fresh for \(ttl(of: entry.head)) s")
+        }
+        let updated = entry
+        _ = await ask(for: errand.request, on: errand.clock) { [store] in try await store.update(updated) }
+        return response
+    }
+
+    /// Validates an entry while its stale response is read: as a call of its own, one per entry at a time.
+    func validateInBackground(_ entry: CacheEntry, _ errand: CacheErrand, _ next: Next) {
+        guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
+        let (apart, limit) = next.apart(from: call, timeout: errand.request.timeout)
+        var validated = errand
+        validated.request = errand.request.asNewCall()
+        for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { validated.request.headers.remove(name) }
+        validated.request.onInterim = nil
+        validated.demand = .plain
+        validated.forward = .stale
+        validated.reason = "stale"
+        let hasBegun = call.owner.background.start { [self, validated] in
+            await ChainPosition.local.withValue(apart.position) {
+                try? await TimeLimit(limit, on: validated.clock).run(error: { _ in .timeout() }) {
+                    let landing = try await self.fetch(validated, apart)
+                    for try await _ in landing.response.body {}
+                }
+            }
+            validating.withLock { _ = $0.remove(entry.id) }
+        }
+        if !hasBegun { validating.withLock { _ = $0.remove(entry.id) } }
+    }
+}

@@ -1,0 +1,146 @@
+internal import Interception
+internal import MidstreamCore
+
+/// Writes a response's body to the store while somebody reads it. Whatever goes wrong with the store ends the writing, and nothing else.
+final class Recording: Sendable {
+    /// What is to become of the bytes.
+    struct Target: Sendable {
+        /// The entry as it was before; new, or one that some bytes of are there.
+        var entry: CacheEntry
+        /// The place of the first byte.
+        var offset: Int64 = 0
+        /// How many bytes there have to be; nil: as many as come.
+        var expected: Int64?
+        /// The length of the whole, when it is known beforehand.
+        var length: Int64?
+        /// Whether what was cut off is worth keeping: what is missing can be fetched without mixing two versions.
+        var keepsParts = false
+        /// How many bytes are written at most.
+        var limit: Int64
+    }
+
+    private let target: Target
+    private let permit: FetchPermits.Permit
+    private let report: @Sendable (Outcome) -> Void
+    private let state: Locked<State>
+
+    enum Outcome: Sendable { case stored, tooLarge, notStored(any Error), abandoned }
+
+    private struct State {
+        var writer: (any CacheWriter)?
+        var written: Int64 = 0
+    }
+
+    init(
+        _ target: Target, writer: any CacheWriter, permit: FetchPermits.Permit, report: @escaping @Sendable (Outcome) -> Void
+    ) {
+        self.target = target
+        self.permit = permit
+        self.report = report
+        state = Locked(State(writer: writer))
+    }
+
+    deinit {
+        // Whoever reads has let go.
+        if let writer = takeWriter() { Task { [writer] in await writer.abandon() } }
+    }
+
+    /// Takes the next bytes.
+    func write(_ bytes: [UInt8]) async {
+        guard let writer = state.withLock({ $0.writer }) else { return }
+        let written = state.withLock { state in
+            state.written += Int64(bytes.count)
+            return state.written
+        }
+        guard written <= target.limit else { return await giveUp(.tooLarge) }
+        do {
+            try await writer.write(bytes)
+        } catch {
+            await giveUp(.notStored(error))
+        }
+    }
+
+    /// The body has come to its end.
+    func finish() async {
+        let written = state.withLock { $0.written }
+        guard target.expected.map({ $0 == written }) ?? true else { return await cut() }
+        await commit(written, length: target.length ?? target.offset + written)
+    }
+
+    /// The body has ended before its end. Doesn't wait for the store.
+    func stop() {
+        guard state.withLock({ $0.writer != nil }) else { return }
+        Task { await cut() }
+    }
+
+    private func cut() async {
+        let written = state.withLock { $0.written }
+        guard target.keepsParts, written > 0, let length = target.length, target.expected.map({ written <= $0 }) ?? true else {
+            return await giveUp(.abandoned)
+        }
+        await commit(written, length: length)
+    }
+
+    private func commit(_ written: Int64, length: Int64) async {
+        guard permit.holds else { return await giveUp(.abandoned) }
+        guard let writer = takeWriter() else { return }
+        var entry = target.entry
+        entry.parts.insert(target.offset..<(target.offset + written))
+        entry.length = length
+        do {
+            try await writer.commit(entry)
+            report(.stored)
+        } catch {
+            report(.notStored(error))
+        }
+    }
+
+    private func giveUp(_ outcome: Outcome) async {
+        guard let writer = takeWriter() else { return }
+        await writer.abandon()
+        report(outcome)
+    }
+
+    private func takeWriter() -> (any CacheWriter)? {
+        state.withLock { state in
+            defer { state.writer = nil }
+            return state.writer
+        }
+    }
+}
+
+/// A body that is arriving, and is recorded as it is read.
+final class RecordedBody: IncomingBody {
+    private let source: any IncomingBody
+    private let recording: Recording
+
+    init(_ source: any IncomingBody, _ recording: Recording) {
+        self.source = source
+        self.recording = recording
+    }
+
+    deinit { recording.stop() }
+
+    func next() async throws -> [UInt8]? {
+        do {
+            guard let chunk = try await source.next() else {
+                await recording.finish()
+                return nil
+            }
+            await recording.write(chunk)
+            return chunk
+        } catch {
+            recording.stop()
+            throw error
+        }
+    }
+
+    func close() {
+        source.close()
+        recording.stop()
+    }
+
+    var isSpent: Bool { source.isSpent }
+    var trailers: HTTPHeaders? { source.trailers }
+    var metrics: TransportMetrics? { source.metrics }
+}

@@ -1,0 +1,81 @@
+internal import Foundation
+internal import MidstreamCore
+
+/// What a cache goes by when it judges heads.
+package struct CacheRules: Sendable {
+    var isShared = false
+    var heuristicShare = 0.1
+    var maximumHeuristicAge = 86_400.0
+    var targetedFields: [HTTPHeaders.Name] = []
+
+    /// How long a response is fresh (RFC 9111 §4.2.1).
+    struct Lifetime: Equatable {
+        var seconds: Double
+        /// Whether the server said so; a guess otherwise.
+        var isExplicit: Bool
+    }
+
+    /// What the server wants of this cache: a targeted field's directives, which stand for `Cache-Control` and `Expires` (RFC 9213
+    /// §2.2), or else those of `Cache-Control`.
+    func control(_ fields: HTTPHeaders, otherwise control: CacheControl) -> (control: CacheControl, isTargeted: Bool) {
+        for name in targetedFields {
+            let values = fields.values(name)
+            if !values.isEmpty, let targeted = CacheControl(targeted: values) { return (targeted, true) }
+        }
+        return (control, false)
+    }
+
+    /// What the server wants of this cache with a stored response.
+    func control(of head: StoredHead) -> CacheControl {
+        targetedFields.isEmpty ? head.control : control(head.fields, otherwise: head.control).control
+    }
+
+    func lifetime(of head: StoredHead) -> Lifetime {
+        let (control, isTargeted) =
+            targetedFields.isEmpty ? (head.control, false) : self.control(head.fields, otherwise: head.control)
+        if isShared, let seconds = control.sharedMaxAge { return Lifetime(seconds: Double(seconds), isExplicit: true) }
+        if let seconds = control.maxAge { return Lifetime(seconds: Double(seconds), isExplicit: true) }
+        if !isTargeted {
+            switch head.expiry {
+            case .at(let moment):
+                let seconds = moment.timeIntervalSince(head.date ?? head.responseTime)
+                return Lifetime(seconds: max(0, seconds), isExplicit: true)
+            case .past: return Lifetime(seconds: 0, isExplicit: true)
+            case .never: break
+            }
+        }
+        guard let modified = head.lastModified, head.status.isHeuristicallyCacheable || control.contains(.isPublic) else {
+            return Lifetime(seconds: 0, isExplicit: false)
+        }
+        let unchanged = (head.date ?? head.responseTime).timeIntervalSince(modified)
+        return Lifetime(seconds: min(max(0, unchanged * heuristicShare), maximumHeuristicAge), isExplicit: false)
+    }
+
+    /// How old a response is (RFC 9111 §4.2.3).
+    func age(of head: StoredHead, at now: Date) -> Double {
+        // A clock that went back says nothing about the time that has passed.
+        guard now >= head.responseTime else { return .infinity }
+        let apparent = head.date.map { max(0, head.responseTime.timeIntervalSince($0)) } ?? 0
+        let delay = max(0, head.responseTime.timeIntervalSince(head.requestTime))
+        return max(apparent, Double(head.receivedAge) + delay) + now.timeIntervalSince(head.responseTime)
+    }
+
+    /// Whether nothing but a validation makes a stale response usable (RFC 9111 §4.2.4).
+    func forbidsStale(_ control: CacheControl) -> Bool {
+        control.contains(.mustRevalidate) || control.contains(.noCache)
+            || (isShared && (control.contains(.proxyRevalidate) || control.sharedMaxAge != nil))
+    }
+}
+
+extension HTTPStatus {
+    /// Whether a cache may guess how long a response stays fresh (RFC 9110 §15.1).
+    var isHeuristicallyCacheable: Bool {
+        switch code {
+        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+        default: false
+        }
+    }
+
+    /// Whether what the status means is known here (RFC 9111 §5.2.2.3).
+    var isUnderstood: Bool { code >= 200 && code != 304 && !reason.isEmpty }
+}

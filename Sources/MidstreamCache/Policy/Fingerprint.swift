@@ -1,0 +1,37 @@
+package import MidstreamCore
+
+/// Tells values apart without keeping them: salted SHA-256.
+package struct Fingerprint: Sendable {
+    private let salt: [UInt8]
+
+    /// - Parameter salt: Random bytes that nobody outside knows.
+    package init(salt: [UInt8]) { self.salt = salt }
+
+    /// What values of secret fields are kept as.
+    package func text(of values: [String]) -> String {
+        var bytes = salt
+        for value in values {
+            // Its length keeps two values from reading like two others.
+            withUnsafeBytes(of: UInt64(value.utf8.count).littleEndian) { bytes += $0 }
+            bytes += value.utf8
+        }
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: SHA256.hash(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Whose a request is, by what it carries that is secret; nil when it carries nothing of that kind.
+    package func owner(of request: HTTPRequest) -> String? {
+        var secrets: [String] = []
+        for (name, value) in request.headers where request.headers.isSensitive(name) {
+            secrets.append(name.rawValue.lowercased())
+            secrets.append(value)
+        }
+        return secrets.isEmpty ? nil : text(of: secrets)
+    }
+
+    /// Random bytes for a salt.
+    package static func randomSalt() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+}

@@ -1,0 +1,32 @@
+internal import MidstreamCore
+
+/// What an unsafe request makes wrong (RFC 9111 §4.4).
+enum Invalidation {
+    /// The URLs, normalised; none when the response is an error, or the method changes nothing.
+    static func urls(after request: HTTPRequest, _ response: HTTPResponse) -> [String] {
+        // QUERY is safe, too; a method that nobody knows isn't.
+        guard !request.method.isSafe, request.method != "QUERY" else { return [] }
+        guard response.status.isSuccess || response.status.isRedirection else { return [] }
+        let target = NormalizedURL.text(request.urlText)
+        let origin = HTTPOrigin(target)
+        var urls = [target]
+        for name in [HTTPHeaders.Name.location, .contentLocation] {
+            guard let value = response.headers.values(name).first,
+                let url = URLText.resolve(location: value, from: request.urlText), HTTPOrigin(url) == origin
+            else { continue }
+            let text = NormalizedURL.text(url)
+            if !urls.contains(text) { urls.append(text) }
+        }
+        return urls
+    }
+
+    /// Whether a response wants all of its origin forgotten (Clear-Site-Data §3.1).
+    static func clearsOrigin(_ response: HTTPResponse) -> Bool {
+        response.headers.values("Clear-Site-Data").contains { value in
+            value.utf8.split(separator: UInt8(ascii: ",")).contains {
+                let type = $0.trimmed
+                return type.elementsEqual("\"cache\"".utf8) || type.elementsEqual("\"*\"".utf8)
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import MidstreamCore
+
+/// Which part of a query doesn't matter, as `No-Vary-Search` says.
+struct NoVarySearch: Sendable, Hashable {
+    private var ignoresOrder = false
+    /// The names that don't matter, or, with `ignoresOthers`, those that do.
+    private var names: Set<String> = []
+    private var ignoresOthers = false
+
+    /// Nil when there is none, it can't be read, or it says nothing.
+    init?(_ headers: HTTPHeaders) {
+        let values = headers.values("No-Vary-Search")
+        guard !values.isEmpty, let dictionary = StructuredDictionary(values) else { return nil }
+        switch dictionary["key-order"] {
+        case nil: break
+        case .boolean(let value)?: ignoresOrder = value
+        default: return nil
+        }
+        switch (dictionary["params"], dictionary["except"]) {
+        case (nil, nil): break
+        case (.boolean(let value)?, nil): ignoresOthers = value
+        case (.list(let list)?, nil):
+            guard let names = Self.strings(list) else { return nil }
+            self.names = names
+        case (nil, .list(let list)?):
+            guard let names = Self.strings(list) else { return nil }
+            (self.names, ignoresOthers) = (names, true)
+        default: return nil
+        }
+        if !ignoresOrder, !ignoresOthers, names.isEmpty { return nil }
+    }
+
+    private static func strings(_ values: [StructuredDictionary.Value]) -> Set<String>? {
+        var strings: Set<String> = []
+        for value in values {
+            guard case .string(let text) = value else { return nil }
+            strings.insert(text)
+        }
+        return strings
+    }
+
+    /// What a rule is looked up by: a URL without its query.
+    static func path(of url: String) -> String { url.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(url[..<$0]) } ?? url }
+
+    /// The URL that stands for all that are the same to the rule. No normalised URL looks like it, since none has a fragment.
+    func canonical(_ url: String) -> String {
+        let path = Self.path(of: url)
+        let query = url.utf8.dropFirst(path.utf8.count + 1)
+        var items = query.split(separator: UInt8(ascii: "&")).map(Self.item)
+        items.removeAll { item in names.contains(item.name) != ignoresOthers }
+        if ignoresOrder {
+            // Of items with the same name the order is kept.
+            items = items.enumerated().sorted { a, b in
+                a.element.name == b.element.name ? a.offset < b.offset : a.element.name < b.element.name
+            }.map(\.element)
+        }
+        return path + "#" + items.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
+    }
+
+    /// An item as forms are read (WHATWG URL §5.1).
+    private static func item(_ text: Substring.UTF8View) -> (name: String, value: String) {
+        let parts = text.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts.first.map(decoded) ?? ""
+        return (name, parts.count > 1 ? decoded(parts[1]) : "")
+    }
+
+    private static func decoded(_ text: Substring.UTF8View) -> String {
+        let bytes = Array(text)
+        var plain: [UInt8] = []
+        var place = 0
+        while place < bytes.count {
+            if bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count, let high = bytes[place + 1].hexadecimalValue,
+                let low = bytes[place + 2].hexadecimalValue
+            {
+                plain.append(high << 4 | low)
+                place += 3
+            } else {
+                plain.append(bytes[place] == UInt8(ascii: "+") ? 32 : bytes[place])
+                place += 1
+            }
+        }
+        return String(decoding: plain, as: UTF8.self)
+    }
+}

@@ -1,0 +1,42 @@
+internal import MidstreamCore
+
+extension CacheRules {
+    /// Why a response mayn't be stored (RFC 9111 §3); nil: it may be.
+    func obstacle(to response: HTTPResponse, for request: HTTPRequest) -> String? {
+        let headers = response.headers
+        let (control, isTargeted) = control(headers, otherwise: CacheControl(headers.values(.cacheControl)))
+        let status = response.status
+        guard status.code >= 200, status != .notModified, status != .preconditionFailed, status != 416 else {
+            return "\(status.code) answers this request alone"
+        }
+        if control.contains(.mustUnderstand) {
+            guard status.isUnderstood else { return "its status isn't understood" }
+        } else if control.contains(.noStore) {
+            return "no-store"
+        }
+        if isShared, control.contains(.isPrivate) { return "it is private" }
+        if isShared, request.headers.contains(.authorization), !control.contains(.isPublic), !control.contains(.mustRevalidate),
+            control.sharedMaxAge == nil
+        {
+            return "it answers one user"
+        }
+        if VaryRule(headers).isAny { return "it varies by what nobody can tell" }
+        if status == .partialContent, let obstacle = Self.obstacle(toPart: headers) { return obstacle }
+        let isExplicit =
+            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && headers.contains("Expires"))
+        if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
+        if isExplicit || headers.contains("ETag") || headers.contains(.lastModified) { return nil }
+        return "it says nothing about its freshness, and can't be validated"
+    }
+
+    private static func obstacle(toPart headers: HTTPHeaders) -> String? {
+        guard let range = ContentRange(headers["Content-Range"]) else { return "it isn't a single part" }
+        guard !headers.contains(.contentEncoding) else { return "it is a part of something encoded" }
+        if let length = headers.values(.contentLength).first.flatMap({ ByteNumber.read($0.utf8) }),
+            length != range.range.upperBound - range.range.lowerBound
+        {
+            return "its Content-Range contradicts its length"
+        }
+        return nil
+    }
+}

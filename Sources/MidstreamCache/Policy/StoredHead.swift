@@ -1,0 +1,87 @@
+package import Foundation
+package import MidstreamCore
+
+/// The head of a stored response, with what its fields say worked out once.
+package final class StoredHead: Sendable {
+    package let status: HTTPStatus
+    /// The fields that may be kept (RFC 9111 §3.1), without `Age`.
+    package let fields: HTTPHeaders
+    /// When the request was sent, and when the head of its response, or of the last that validated it, came.
+    package let requestTime: Date
+    package let responseTime: Date
+    /// The seconds that `Age` said (§5.1).
+    package let receivedAge: Int
+    let selecting: SelectingFields
+    /// Whether it has to be validated whatever its fields say, since something newer is known to be there.
+    let isInvalidated: Bool
+
+    // Worked out.
+    let control: CacheControl
+    let date: Date?
+    let expiry: Expiry
+    let lastModified: Date?
+    let tag: EntityTag?
+
+    /// What `Expires` says (§5.3).
+    enum Expiry: Sendable, Equatable {
+        case never
+        case at(Date)
+        /// Something that is no date, which means the past.
+        case past
+    }
+
+    init(
+        status: HTTPStatus, fields: HTTPHeaders, requestTime: Date, responseTime: Date, receivedAge: Int,
+        selecting: SelectingFields, isInvalidated: Bool = false
+    ) {
+        self.status = status
+        self.fields = fields
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        self.receivedAge = receivedAge
+        self.selecting = selecting
+        self.isInvalidated = isInvalidated
+        control = CacheControl(fields.values(.cacheControl))
+        date = fields.values(.date).first.flatMap { HTTPDate.parse($0, now: responseTime) }
+        expiry =
+            fields.values("Expires").first.map { value in
+                HTTPDate.parse(value, now: responseTime).map(Expiry.at) ?? .past
+            } ?? .never
+        lastModified = fields.values(.lastModified).first.flatMap { HTTPDate.parse($0, now: responseTime) }
+        tag = fields.values("ETag").first.flatMap { EntityTag($0) }
+    }
+
+    /// The head of a response that has just come.
+    convenience init(
+        _ response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
+        fingerprint: Fingerprint
+    ) {
+        let names = VaryRule(response.headers).names
+        self.init(
+            status: response.status == .partialContent ? .ok : response.status,
+            fields: StoredFields.kept(of: response, rules: rules), requestTime: requestTime, responseTime: responseTime,
+            receivedAge: Self.age(response.headers),
+            selecting: SelectingFields(names, of: request.headers, fingerprint: fingerprint))
+    }
+
+    /// The same, to be validated before it is used again.
+    var invalidated: StoredHead {
+        StoredHead(
+            status: status, fields: fields, requestTime: requestTime, responseTime: responseTime, receivedAge: receivedAge,
+            selecting: selecting, isInvalidated: true)
+    }
+
+    /// The head after a response without a body said that it is still right (§4.3.4), or one to `HEAD` (§4.3.5).
+    func freshened(by response: HTTPResponse, requestTime: Date, responseTime: Date, rules: CacheRules) -> StoredHead {
+        StoredHead(
+            status: status, fields: StoredFields.updated(fields, by: response, rules: rules), requestTime: requestTime,
+            responseTime: responseTime, receivedAge: Self.age(response.headers), selecting: selecting)
+    }
+
+    /// The seconds of an `Age`: the first member of the first field; none when that is no number.
+    static func age(_ headers: HTTPHeaders) -> Int {
+        guard let value = headers.values(.age).first else { return 0 }
+        let first = value.utf8.prefix { $0 != UInt8(ascii: ",") }
+        return CacheControl.seconds(String(Substring(first.trimmed))) ?? 0
+    }
+}

@@ -1,0 +1,53 @@
+/// A Dictionary of Structured Fields (RFC 9651 §3.2), read by the book: a text that breaks a rule is none at all (§4.2).
+///
+/// Parameters are checked and forgotten, since no field that is read here gives them a meaning.
+struct StructuredDictionary: Sendable, Equatable {
+    enum Value: Sendable, Equatable {
+        case integer(Int)
+        case decimal(Double)
+        case string(String)
+        case token(String)
+        case bytes
+        case boolean(Bool)
+        case date(Int)
+        case displayString
+        case list([Value])
+    }
+
+    /// The members in order; of a key that comes twice the last value counts, in the place of the first.
+    private(set) var members: [(key: String, value: Value)] = []
+    private var places: [String: Int] = [:]
+
+    subscript(key: String) -> Value? { places[key].map { members[$0].value } }
+
+    /// The fields of one name, which are one Dictionary; nil when they are none.
+    init?(_ values: [String]) {
+        var parser = StructuredParser(values.joined(separator: ","))
+        parser.skipSpaces()
+        guard !parser.isAtEnd else { return }
+        while true {
+            guard let key = parser.key() else { return nil }
+            var value = Value.boolean(true)
+            if parser.take("=") {
+                guard let read = parser.member() else { return nil }
+                value = read
+            }
+            guard parser.parameters() else { return nil }
+            if let place = places[key] {
+                members[place].value = value
+            } else {
+                places[key] = members.count
+                members.append((key, value))
+            }
+            parser.skipWhitespace()
+            if parser.isAtEnd { return }
+            guard parser.take(",") else { return nil }
+            parser.skipWhitespace()
+            if parser.isAtEnd { return nil }
+        }
+    }
+
+    static func == (a: Self, b: Self) -> Bool {
+        a.members.elementsEqual(b.members) { $0.key == $1.key && $0.value == $1.value }
+    }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// What all requests of one cache share.
+final class ResponseCache: Sendable {
+    let store: any CacheStore
+    let options: CacheOptions
+    let rules: CacheRules
+    let board = FetchBoard()
+    let permits = FetchPermits()
+    let searches = SearchRules()
+    /// Which entries are being validated behind the answers' back.
+    let validating = Locked<Set<UInt64>>([])
+    private let counters = Locked(CacheStatistics())
+    private let salted = Locked<Fingerprint?>(nil)
+
+    /// How long a store may take to answer.
+    static let storeLimit = Duration.seconds(1)
+    /// How long a request waits for another's head.
+    static let patience = Duration.seconds(5)
+
+    init(_ mode: CacheMode, store: any CacheStore, options: CacheOptions) {
+        self.store = store
+        self.options = options
+        rules = CacheRules(
+            isShared: mode == .shared, heuristicShare: options.heuristicShare,
+            maximumHeuristicAge: options.maximumHeuristicAge / .seconds(1), targetedFields: options.targetedFields)
+    }
+
+    var statistics: CacheStatistics { counters.withLock { $0 } }
+
+    func count(_ what: any WritableKeyPath<CacheStatistics, Int> & Sendable) { counters.withLock { $0[keyPath: what] += 1 } }
+
+    /// Asks the store; nil when it fails or takes too long, which is a note.
+    func ask<Value: Sendable>(
+        for request: HTTPRequest?, on clock: any Clock<Duration>, _ question: @escaping @Sendable () async throws -> Value
+    ) async -> Value? {
+        do {
+            if store.boundsItsTime { return try await question() }
+            return try await TimeLimit(Self.storeLimit, on: clock).run(error: { _ in .timeout() }, question)
+        } catch {
+            storeFailed(error, request)
+            return nil
+        }
+    }
+
+    /// A failure of the store is a note.
+    func storeFailed(_ error: any Error, _ request: HTTPRequest?) {
+        guard !(error is CancellationError) else { return }
+        count(\.storeFailures)
+        request?.note("the cache's store failed: \(type(of: error))")
+    }
+
+    /// What secret values are hashed with.
+    func fingerprint(_ clock: any Clock<Duration>) async -> Fingerprint {
+        if let fingerprint = salted.withLock({ $0 }) { return fingerprint }
+        let store = store
+        let salt = await ask(for: nil, on: clock) { try await store.salt() }
+        // Without the store's, nothing can be found there anyway.
+        let fingerprint = Fingerprint(salt: salt ?? Fingerprint.randomSalt())
+        guard salt != nil else { return fingerprint }
+        return salted.withLock { salted in
+            salted = salted ?? fingerprint
+            return salted ?? fingerprint
+        }
+    }
+
+    /// Forgets the entries of a URL, and lets nothing be stored that is on its way.
+    func forget(_ url: String, on clock: any Clock<Duration>) async {
+        let urls = [url] + (searches.canonical(url).map { [$0] } ?? [])
+        for url in urls {
+            permits.revoke(url)
+            board.closeAll { $0.url == url }
+            _ = await ask(for: nil, on: clock) { [store] in try await store.remove(CacheKey(url: url)) }
+        }
+    }
+
+    /// Forgets all entries of an origin; nil: all.
+    func forgetAll(origin: String?, on clock: any Clock<Duration>) async {
+        permits.revokeAll(origin: origin)
+        board.closeAll { origin == nil || $0.origin == origin }
+        _ = await ask(for: nil, on: clock) { [store] in try await store.removeAll(origin: origin) }
+    }
+}
+
+/// Which paths say that parts of their queries don't matter. Learned from responses, and forgotten with the process.
+final class SearchRules: Sendable {
+    private static let maximum = 4096
+    private let rules = Locked<[String: NoVarySearch]>([:])
+
+    func learn(_ rule: NoVarySearch, for url: String) {
+        let path = NoVarySearch.path(of: url)
+        rules.withLock { rules in
+            if rules.count >= Self.maximum, rules[path] == nil { rules = [:] }
+            rules[path] = rule
+        }
+    }
+
+    /// The URL that stands for all that are the same as this one; nil when no rule is known.
+    func canonical(_ url: String) -> String? {
+        let rule = rules.withLock { rules in rules.isEmpty ? nil : rules[NoVarySearch.path(of: url)] }
+        return rule?.canonical(url)
+    }
+}

@@ -1,0 +1,72 @@
+internal import MidstreamCore
+
+/// What entries of a cache are found by.
+public struct CacheKey: Hashable, Sendable {
+    /// The URL, normalised (RFC 3986 §6.2.2–3), without a fragment. What stands behind a `#` names several URLs that are the same to
+    /// the server, by its `No-Vary-Search`.
+    public let url: String
+    /// Whose entries; empty: anybody's. A salted hash or what ``CacheOptions/partition`` gave.
+    public let partition: String
+
+    /// Makes a key.
+    public init(url: String, partition: String = "") {
+        self.url = url
+        self.partition = partition
+    }
+
+    /// Scheme, host and port of the URL, as far as it has them.
+    public var origin: String { HTTPOrigin(url)?.description ?? "" }
+}
+
+/// A stored response: its head, and which of its bytes are there. One of the variants of its key.
+public struct CacheEntry: Sendable, Identifiable {
+    /// Names the body. A response that is stored anew has another; one that is validated keeps it.
+    public let id: UInt64
+    /// What it is found by.
+    public let key: CacheKey
+    package var head: StoredHead
+    /// Which bytes of the representation are there.
+    var parts: ByteRanges
+    /// How long the representation is; nil while nobody knows.
+    public internal(set) var length: Int64?
+
+    init(
+        id: UInt64 = .random(in: .min ... .max), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(),
+        length: Int64? = nil
+    ) {
+        self.id = id
+        self.key = key
+        self.head = head
+        self.parts = parts
+        self.length = length
+    }
+
+    /// Which bytes of the representation are there, in order.
+    public var ranges: [Range<Int64>] { parts.ranges }
+
+    /// How many bytes are there.
+    public var storedBytes: Int64 { parts.ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+
+    /// Whether all bytes are there.
+    public var isWhole: Bool { length.map { parts.contains(0..<$0) } ?? false }
+
+    /// Whether another entry of the same key answers the same requests, so that the newer one takes its place.
+    public func replaces(_ other: CacheEntry) -> Bool { key == other.key && head.selecting == other.head.selecting }
+
+    /// The entry of which only these bytes are there.
+    package func holding(_ range: Range<Int64>) -> CacheEntry {
+        var entry = self
+        entry.parts = ByteRanges([range])
+        return entry
+    }
+
+    /// About how many bytes the head takes in memory.
+    var headBytes: Int { 200 + head.fields.bytes.count + key.url.utf8.count }
+}
+
+extension CacheEntry: CustomStringConvertible, CustomReflectable {
+    /// The status and how much of the body is there; nothing of what the head says.
+    public var description: String { "\(head.status), \(storedBytes) of \(length.map { "\($0)" } ?? "?") bytes" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["entry": description]) }
+}

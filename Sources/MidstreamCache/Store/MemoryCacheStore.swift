@@ -1,0 +1,224 @@
+internal import Interception
+public import MidstreamCore
+
+/// Keeps entries in memory, up to a number of bytes. What is asked for rarely goes first (S3-FIFO, larger entries before smaller ones).
+///
+/// Each entry counts as its head, its body and 200 bytes. Of one key there are at most 32 variants. Copies of a client may share one.
+public final class MemoryCacheStore: CacheStore {
+    private final class Slot {
+        var entry: CacheEntry
+        var segments: [Segment]
+        var seat: EvictionQueues.Seat
+
+        init(_ entry: CacheEntry, _ segments: [Segment], _ seat: EvictionQueues.Seat) {
+            self.entry = entry
+            self.segments = segments
+            self.seat = seat
+        }
+    }
+
+    /// Bytes at their place in the representation.
+    fileprivate struct Segment {
+        var start: Int64
+        var bytes: [UInt8]
+        var range: Range<Int64> { start..<(start + Int64(bytes.count)) }
+    }
+
+    private struct State {
+        var slots: [CacheKey: [Slot]] = [:]
+        var partitions: [String: Set<String>] = [:]
+        var owners: [ObjectIdentifier: Slot] = [:]
+        var queues: EvictionQueues
+    }
+
+    private static let maximumVariants = 32
+    private let state: Locked<State>
+    /// How many bytes it holds at most.
+    public let maximumBytes: Int64
+
+    /// Makes an empty store.
+    ///
+    /// - Parameter maximumBytes: How many bytes it holds at most; 64 MiB by default.
+    public init(maximumBytes: Int64 = 64 << 20) {
+        self.maximumBytes = max(0, maximumBytes)
+        state = Locked(State(queues: EvictionQueues(capacity: max(0, maximumBytes))))
+    }
+
+    /// “memory”.
+    public var name: String { "memory" }
+    /// True.
+    public var boundsItsTime: Bool { true }
+    /// How many bytes it holds.
+    public var bytes: Int64 { state.withLock { $0.queues.bytes } }
+    /// How many entries it holds.
+    public var count: Int { state.withLock { $0.queues.count } }
+
+    /// The entries of a key, the newest first.
+    public func entries(for key: CacheKey) async -> [CacheEntry] {
+        state.withLock { $0.slots[key]?.map(\.entry) ?? [] }
+    }
+
+    /// The bytes of an entry, which are in memory. Counts as a hit.
+    public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
+        let found = state.withLock { state -> (segments: [Segment], length: Int64?)? in
+            guard let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) else { return nil }
+            slot.seat.hit()
+            return (slot.segments, slot.entry.length)
+        }
+        guard let found, let range = range ?? found.length.map({ 0..<$0 }) else { throw MissingBytes() }
+        if range.isEmpty { return .empty }
+        guard
+            let segment = found.segments.first(where: {
+                $0.start <= range.lowerBound && range.upperBound <= $0.range.upperBound
+            })
+        else { throw MissingBytes() }
+        if segment.range == range { return .bytes(segment.bytes) }
+        let start = Int(range.lowerBound - segment.start)
+        return .bytes(Array(segment.bytes[start..<(start + Int(range.upperBound - range.lowerBound))]))
+    }
+
+    /// Takes bytes.
+    public func writer(for entry: CacheEntry, at offset: Int64) async -> any CacheWriter { Writer(self, offset) }
+
+    /// Replaces the head of an entry.
+    public func update(_ entry: CacheEntry) async -> Bool {
+        state.withLock { state in
+            guard let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) else { return false }
+            slot.entry.head = entry.head
+            reseat(slot, &state)
+            return true
+        }
+    }
+
+    /// Forgets the entries of a URL.
+    public func remove(_ key: CacheKey) async {
+        state.withLock { state in
+            for partition in state.partitions[key.url] ?? [] {
+                for slot in state.slots[CacheKey(url: key.url, partition: partition)] ?? [] { drop(slot, &state) }
+            }
+        }
+    }
+
+    /// Forgets the entries of an origin, or all.
+    public func removeAll(origin: String?) async {
+        state.withLock { state in
+            for slots in state.slots.values {
+                for slot in slots where origin == nil || slot.entry.key.origin == origin { drop(slot, &state) }
+            }
+        }
+    }
+
+    private func commit(_ entry: CacheEntry, _ segment: Segment) throws {
+        try state.withLock { state in
+            if let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) {
+                slot.segments = Segment.union(slot.segments, segment)
+                slot.entry = entry
+                slot.entry.parts = ByteRanges(slot.segments.map(\.range))
+                return reseat(slot, &state)
+            }
+            var entry = entry
+            // What was written is there, and nothing else.
+            entry.parts = ByteRanges([segment.range])
+            let seat = seat(of: entry)
+            guard seat.size <= maximumBytes else { throw NoRoom() }
+            let slot = Slot(entry, segment.bytes.isEmpty ? [] : [segment], seat)
+            for other in state.slots[entry.key] ?? [] where entry.replaces(other.entry) { drop(other, &state) }
+            if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last {
+                drop(last, &state)
+            }
+            state.slots[entry.key, default: []].insert(slot, at: 0)
+            state.partitions[entry.key.url, default: []].insert(entry.key.partition)
+            sit(slot, &state)
+        }
+    }
+
+    private func seat(of entry: CacheEntry) -> EvictionQueues.Seat {
+        EvictionQueues.Seat(size: Int64(entry.headBytes) + entry.storedBytes, ghost: entry.key.hashValue)
+    }
+
+    private func reseat(_ slot: Slot, _ state: inout State) {
+        let hits = slot.seat.hits
+        state.owners[ObjectIdentifier(slot.seat)] = nil
+        state.queues.remove(slot.seat)
+        slot.seat = seat(of: slot.entry)
+        guard slot.seat.size <= maximumBytes else { return forget(slot, &state) }
+        for _ in 0..<hits { slot.seat.hit() }
+        sit(slot, &state)
+    }
+
+    private func sit(_ slot: Slot, _ state: inout State) {
+        state.owners[ObjectIdentifier(slot.seat)] = slot
+        for seat in state.queues.insert(slot.seat) {
+            if let evicted = state.owners.removeValue(forKey: ObjectIdentifier(seat)) { forget(evicted, &state) }
+        }
+    }
+
+    private func drop(_ slot: Slot, _ state: inout State) {
+        state.owners[ObjectIdentifier(slot.seat)] = nil
+        state.queues.remove(slot.seat)
+        forget(slot, &state)
+    }
+
+    /// Takes a slot that sits nowhere any more out of its shelf.
+    private func forget(_ slot: Slot, _ state: inout State) {
+        let key = slot.entry.key
+        state.slots[key]?.removeAll { $0 === slot }
+        guard state.slots[key]?.isEmpty == true else { return }
+        state.slots[key] = nil
+        state.partitions[key.url]?.remove(key.partition)
+        if state.partitions[key.url]?.isEmpty == true { state.partitions[key.url] = nil }
+    }
+
+    private struct MissingBytes: Error {}
+    private struct NoRoom: Error {}
+
+    private final class Writer: CacheWriter {
+        private let store: MemoryCacheStore
+        private let offset: Int64
+        private let chunks = Locked<(chunks: [[UInt8]], count: Int64)>(([], 0))
+
+        init(_ store: MemoryCacheStore, _ offset: Int64) {
+            self.store = store
+            self.offset = offset
+        }
+
+        func write(_ bytes: [UInt8]) async throws {
+            try chunks.withLock { written in
+                written.count += Int64(bytes.count)
+                guard written.count <= store.maximumBytes else { throw NoRoom() }
+                written.chunks.append(bytes)
+            }
+        }
+
+        func commit(_ entry: CacheEntry) async throws {
+            let chunks = chunks.withLock { written in
+                defer { written.chunks = [] }
+                return written.chunks
+            }
+            let bytes = chunks.count == 1 ? chunks[0] : Array(chunks.joined())
+            try store.commit(entry, Segment(start: offset, bytes: bytes))
+        }
+
+        func abandon() async { chunks.withLock { $0.chunks = [] } }
+    }
+}
+
+extension MemoryCacheStore.Segment {
+    /// Segments with another, which wins where they overlap; those that touch it become one with it.
+    fileprivate static func union(_ segments: [Self], _ new: Self) -> [Self] {
+        if new.bytes.isEmpty { return segments }
+        var united = new
+        var others: [Self] = []
+        for segment in segments {
+            guard segment.range.lowerBound <= united.range.upperBound, united.range.lowerBound <= segment.range.upperBound else {
+                others.append(segment)
+                continue
+            }
+            let before = max(0, Int(united.start - segment.start))
+            let after = max(0, Int(segment.range.upperBound - united.range.upperBound))
+            let bytes = segment.bytes.prefix(before) + united.bytes + segment.bytes.suffix(after)
+            united = Self(start: min(segment.start, united.start), bytes: Array(bytes))
+        }
+        return (others + [united]).sorted { $0.start < $1.start }
+    }
+}

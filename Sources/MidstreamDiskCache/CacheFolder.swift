@@ -1,0 +1,110 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+internal import Platform
+
+/// The files of a cache on disk: a database, and a file for each body that is too large for it. Only its user may read them.
+struct CacheFolder: Sendable {
+    let path: String
+
+    var database: String { "\(path)/cache.sqlite" }
+    private var bodies: String { "\(path)/bodies" }
+
+    func body(_ id: UInt64) -> String { "\(bodies)/\(String(id, radix: 16))" }
+    /// A name that nobody else has.
+    func temporary() -> String { "\(bodies)/\(String(UInt64.random(in: .min ... .max), radix: 16)).part" }
+
+    /// Makes what isn't there yet.
+    func prepare() throws {
+        for folder in [path, bodies] {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        // The log and its index get the rights of the database, which SQLite would give to all.
+        close(try Self.open(database, O_RDWR | O_CREAT))
+    }
+
+    /// Puts a damaged database aside, with all that belongs to it. One that was put there before is thrown away.
+    func putAside() {
+        let aside = path + ".damaged"
+        try? FileManager.default.removeItem(atPath: aside)
+        rename(path, aside)
+    }
+
+    /// Removes the files of bodies that are older than an hour and belong to nothing.
+    func sweep(now: Date, belongs: (UInt64) -> Bool) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: bodies)) ?? [] {
+            let path = "\(bodies)/\(name)"
+            guard let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date,
+                now.timeIntervalSince(changed) > 3600
+            else { continue }
+            if let id = UInt64(name, radix: 16), belongs(id) { continue }
+            unlink(path)
+        }
+    }
+
+    /// Opens a file that only its user may read.
+    static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+        let descriptor = openFile(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(errno) }
+        return descriptor
+    }
+}
+
+/// Outside of the type, whose own function has the system's name.
+private func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
+
+/// What the system says went wrong with a file.
+struct FileError: Error {
+    let code: Int32
+    init(_ code: Int32) { self.code = code }
+}
+
+/// A file that bytes are written to at any place.
+final class BodyFile: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String, isNew: Bool) throws {
+        descriptor = try CacheFolder.open(path, isNew ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
+    }
+
+    deinit { close(descriptor) }
+
+    var length: Int64 { Int64(lseek(descriptor, 0, SEEK_END)) }
+
+    func write(_ bytes: [UInt8], at offset: Int64) throws {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw FileError(errno)
+            }
+            done += count
+        }
+    }
+}
+
+/// A lock that one process at a time holds, until it ends or lets go.
+final class FolderLock {
+    private var descriptor: Int32 = -1
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Whether this process holds it, which it does from the first time on that nobody else does.
+    func isHeld() -> Bool {
+        if descriptor >= 0 { return true }
+        guard let opened = try? CacheFolder.open(path, O_RDWR | O_CREAT) else { return false }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+            close(opened)
+            return false
+        }
+        descriptor = opened
+        return true
+    }
+}

@@ -1,0 +1,130 @@
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// What SQLite says went wrong.
+struct DatabaseError: Error, CustomStringConvertible {
+    let code: Int32
+    let description: String
+
+    /// Whether the file isn't a database, or no longer one.
+    var isDamage: Bool { code & 0xFF == SQLITE_CORRUPT || code & 0xFF == SQLITE_NOTADB }
+}
+
+/// One connection to an SQLite database. Used by one thread at a time; who owns it sees to that.
+final class Database {
+    /// A value of a row or a statement.
+    enum Value: Equatable {
+        case null
+        case integer(Int64)
+        case blob([UInt8])
+
+        var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+        var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
+    }
+
+    private let connection: OpaquePointer
+    /// Those that have been compiled, by their text.
+    private var statements: [String: OpaquePointer] = [:]
+
+    /// Opens a file.
+    init(path: String) throws {
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened else {
+            sqlite3_close_v2(opened)
+            throw DatabaseError(code: code, description: "the database can't be opened")
+        }
+        connection = opened
+        sqlite3_extended_result_codes(connection, 1)
+        sqlite3_busy_timeout(connection, 250)
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(connection)
+    }
+
+    /// How many rows the last statement changed.
+    var changes: Int { Int(sqlite3_changes(connection)) }
+
+    /// Runs statements without values, once.
+    func execute(_ sql: String) throws {
+        let code = sqlite3_exec(connection, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// Runs a statement, and gives its rows.
+    @discardableResult
+    func run(_ sql: String, _ values: Value...) throws -> [[Value]] {
+        let statement = try prepared(sql)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (place, value) in values.enumerated() {
+            let code = bind(value, to: statement, at: Int32(place + 1))
+            guard code == SQLITE_OK else { throw failure(code) }
+        }
+        var rows: [[Value]] = []
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return rows }
+            guard code == SQLITE_ROW else { throw failure(code) }
+            rows.append((0..<sqlite3_column_count(statement)).map { column(statement, $0) })
+        }
+    }
+
+    /// Does several things, or none of them.
+    func transaction<Result>(_ work: () throws -> Result) throws -> Result {
+        try run("BEGIN IMMEDIATE")
+        do {
+            let result = try work()
+            try run("COMMIT")
+            return result
+        } catch {
+            _ = try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Moves what the log holds into the database, as far as nobody reads it.
+    func checkpoint() { sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
+
+    private func prepared(_ sql: String) throws -> OpaquePointer {
+        if let statement = statements[sql] { return statement }
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(connection, sql, -1, &statement, nil)
+        guard code == SQLITE_OK, let statement else { throw failure(code) }
+        statements[sql] = statement
+        return statement
+    }
+
+    private func bind(_ value: Value, to statement: OpaquePointer, at place: Int32) -> Int32 {
+        switch value {
+        case .null: sqlite3_bind_null(statement, place)
+        case .integer(let number): sqlite3_bind_int64(statement, place, number)
+        case .blob(let bytes):
+            // Copied, since it has to live until the statement has run.
+            sqlite3_bind_blob64(statement, place, bytes, UInt64(bytes.count), Self.copied)
+        }
+    }
+
+    private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    private func column(_ statement: OpaquePointer, _ place: Int32) -> Value {
+        switch sqlite3_column_type(statement, place) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, place))
+        case SQLITE_BLOB:
+            let count = Int(sqlite3_column_bytes(statement, place))
+            return .blob([UInt8](UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, place), count: count)))
+        default: return .null
+        }
+    }
+
+    private func failure(_ code: Int32) -> DatabaseError {
+        DatabaseError(code: code, description: String(cString: sqlite3_errstr(code)))
+    }
+}

@@ -1,0 +1,309 @@
+import Foundation
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamCache
+
+@Suite("Many requests at once", .timeLimit(.minutes(1)))
+struct ConcurrencyTests {
+    /// Sends so many at once, and waits until all but one wait for that one.
+    private func together(_ count: Int, _ bench: CacheBench, streamed: Bool = false) async throws -> [[UInt8]] {
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    let request = HTTPRequest(CacheBench.url)
+                    let response = streamed ? try await bench.client.stream(request) : try await bench.client.send(request)
+                    return try await response.body.collect()
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test("one request is sent for all who miss the same", arguments: [false, true])
+    func collapse(streamed: Bool) async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            await gate.wait()
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivingBody([[1], [2], [3]])),
+                request: request)
+        }
+        let all = Task { try await together(1000, bench, streamed: streamed) }
+        await gate.reached()
+        while bench.cache.statistics.misses < 1000 { await Task.yield() }
+        gate.open()
+        let bodies = try await all.value
+        #expect(bodies.count == 1000 && bodies.allSatisfy { $0 == [1, 2, 3] })
+        #expect(bench.sent == 1)
+        #expect(bench.cache.statistics.collapsed + bench.cache.statistics.hits == 999)
+    }
+
+    @Test("what mayn't be shared lets all go at once, and isn't waited for again")
+    func pass() async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            await gate.wait()
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "no-store"], body: .bytes([7]), request: request)
+        }
+        let all = Task { try await together(100, bench) }
+        await gate.reached()
+        while bench.cache.statistics.misses < 100 { await Task.yield() }
+        gate.open()
+        #expect(try await all.value.count == 100)
+        #expect(bench.sent == 100)
+        let second = Gate()
+        let again = CacheBench.url
+        _ = second
+        let role = bench.cache.role(for: again, now: bench.clock.now)
+        guard case .passes = role else {
+            Issue.record("the key isn't remembered")
+            return
+        }
+        bench.clock.advance(121)
+        if case .passes = bench.cache.role(for: again, now: bench.clock.now) {
+            Issue.record("the key is remembered for too long")
+        }
+    }
+
+    @Test("a request that another's answer doesn't fit is sent by itself")
+    func otherVariant() async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            await gate.wait()
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "Vary": "Foo"], body: .text(request.headers["Foo"] ?? ""),
+                request: request)
+        }
+        async let first = bench.get(CacheBench.url, ["Foo": "1"])
+        await gate.reached()
+        async let second = bench.get(CacheBench.url, ["Foo": "2"])
+        while bench.cache.statistics.misses < 2 { await Task.yield() }
+        gate.open()
+        #expect(try await [first.text, second.text] == ["1", "2"])
+        #expect(bench.sent == 2)
+    }
+
+    @Test("the fetch goes on for the others when its first caller leaves, and is cancelled when all have left")
+    func leaving() async throws {
+        let gate = Gate()
+        let wasCancelled = Locked(0)
+        let bench = CacheBench { request in
+            try await withTaskCancellationHandler {
+                await gate.wait()
+                try Task.checkCancellation()
+                return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
+            } onCancel: {
+                wasCancelled.withLock { $0 += 1 }
+            }
+        }
+        let first = Task { try await bench.get() }
+        await gate.reached()
+        let second = Task { try await bench.get() }
+        while bench.cache.statistics.misses < 2 { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(5))
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.open()
+        #expect(try await second.value.text == "x")
+        #expect(bench.sent == 1 && wasCancelled.withLock { $0 } == 0)
+    }
+
+    @Test("an error is everybody's")
+    func error() async throws {
+        let gate = Gate()
+        let bench = CacheBench { _ in
+            await gate.wait()
+            throw HTTPError(.connection, phase: .notSent)
+        }
+        let first = Task { try await bench.get() }
+        await gate.reached()
+        let second = Task { try await bench.get() }
+        while bench.cache.statistics.misses < 2 { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(5))
+        gate.open()
+        for task in [first, second] { await #expect(throws: HTTPError.self) { try await task.value } }
+        #expect(bench.sent == 1)
+    }
+
+    @Test("who has waited for five seconds sends its own")
+    func patience() async throws {
+        let gate = Gate()
+        let number = Locked(0)
+        let bench = CacheBench { request in
+            let isFirst = number.withLock { number in
+                number += 1
+                return number == 1
+            }
+            if isFirst { await gate.wait() }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
+        }
+        let first = Task { try await bench.get() }
+        await gate.reached()
+        let second = Task { try await bench.get() }
+        await bench.timer.waitForSleepers(1)
+        bench.timer.advance(by: .seconds(5))
+        #expect(try await second.value.text == "x")
+        gate.open()
+        #expect(try await first.value.text == "x")
+        #expect(bench.sent == 2)
+    }
+
+    @Test("the stale answer comes at once, one validation follows it, and its result is served")
+    func staleWhileRevalidate() async throws {
+        let gate = Gate()
+        let number = Locked(0)
+        let bench = CacheBench { request in
+            let isFirst = number.withLock { number in
+                number += 1
+                return number == 1
+            }
+            if !isFirst { await gate.wait() }
+            return HTTPResponse(
+                status: 200,
+                headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": isFirst ? "\"a\"" : "\"b\""],
+                body: .text(isFirst ? "one" : "two"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        for _ in 0..<5 {
+            let stale = try await bench.get()
+            #expect(stale.text == "one" && stale.isHit && stale.cacheStatus?.ttl == -10)
+        }
+        await gate.reached()
+        #expect(bench.sent == 2 && bench.stub.requests.last?.headers["If-None-Match"] == "\"a\"")
+        gate.open()
+        while bench.cache.statistics.stored < 2 { await Task.yield() }
+        #expect(try await bench.get().text == "two")
+        #expect(bench.sent == 2)
+    }
+
+    @Test("a validation behind the answer ends with its client")
+    func released() async throws {
+        let wasCancelled = Gate()
+        let isStalling = Locked(false)
+        var bench: CacheBench? = CacheBench { request in
+            if isStalling.withLock({ $0 }) {
+                do { try await untilCancelled() } catch {
+                    wasCancelled.open()
+                    throw error
+                }
+            }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60"], body: .text("x"),
+                request: request)
+        }
+        _ = try await bench?.get()
+        isStalling.withLock { $0 = true }
+        bench?.clock.advance(20)
+        _ = try await bench?.get()
+        while bench?.sent != 2 { await Task.yield() }
+        bench = nil
+        await wasCancelled.wait()
+    }
+
+    @Test("a stale response answers in the place of an error where the server lets it", arguments: [true, false])
+    func staleIfError(breaks: Bool) async throws {
+        let number = Locked(0)
+        let bench = CacheBench { request in
+            let isFirst = number.withLock { number in
+                number += 1
+                return number == 1
+            }
+            if isFirst {
+                return HTTPResponse(
+                    status: 200, headers: ["Cache-Control": "max-age=10, stale-if-error=60"], body: .text("one"), request: request
+                )
+            }
+            if breaks { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: 503, request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        let stale = try await bench.get()
+        #expect(stale.text == "one" && stale.headers["Age"] == "20")
+        bench.clock.advance(60)
+        if breaks {
+            await #expect(throws: HTTPError.self) { try await bench.get() }
+        } else {
+            #expect(try await bench.get().status == 503)
+        }
+    }
+
+    @Test("without leave nothing stale answers, also when the network is gone")
+    func neverStale() async throws {
+        let isGone = Locked(false)
+        let bench = CacheBench { request in
+            if isGone.withLock({ $0 }) { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=10"], body: .text("x"), request: request)
+        }
+        _ = try await bench.get()
+        isGone.withLock { $0 = true }
+        bench.clock.advance(20)
+        await #expect(throws: HTTPError.self) { try await bench.get() }
+    }
+
+    @Test("readers have each their own pace until the body has outgrown what is kept, and then go in step")
+    func sharedBody() async throws {
+        let pieces = (0..<400).map { [UInt8](repeating: UInt8($0 % 251), count: 1000) }
+        let isClosed = Locked(false)
+        let body = SharedBody(ArrivingBody(pieces), length: nil, keptBytes: 100_000, window: 50_000) {
+            isClosed.withLock { $0 = true }
+        }
+        let readers = try (0..<20).map { _ in try #require(body.join()) }
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect() } }
+            for try await bytes in group { #expect(bytes == Array(pieces.joined())) }
+        }
+        #expect(isClosed.withLock { $0 } && body.join() == nil)
+    }
+
+    @Test("a reader that leaves doesn't hold up the others, and the last one closes the source")
+    func leavingReaders() async throws {
+        let source = ArrivingBody((0..<1000).map { _ in [UInt8](repeating: 1, count: 1000) })
+        let body = SharedBody(source, length: nil, keptBytes: 10_000, window: 10_000) {}
+        let slow = try #require(body.join())
+        let quick = try #require(body.join())
+        for _ in 0..<10 { _ = try await quick.next() }
+        slow.close()
+        for _ in 0..<500 { #expect(try await quick.next()?.count == 1000) }
+        await #expect(throws: HTTPError.self) { try await slow.next() }
+        quick.close()
+        #expect(source.closings > 0)
+    }
+
+    @Test("a caller that closes early leaves no whole entry")
+    func closedEarly() async throws {
+        let bench = CacheBench { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"],
+                body: .incoming(ArrivingBody((0..<9999).map { _ in [UInt8](repeating: 1, count: 1000) })), request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        var iterator = response.body.makeAsyncIterator()
+        _ = try await iterator.next()
+        response.body.close()
+        #expect(try await !bench.get().isHit)
+    }
+
+    @Test("what is larger than an entry may be passes, and the caller notices nothing")
+    func tooLarge() async throws {
+        let bench = CacheBench(options: { $0.maximumEntryBytes = 5 }) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivingBody([[1, 2, 3], [4, 5, 6]])),
+                request: request)
+        }
+        for _ in 0..<2 { #expect(try await bench.get().data.count == 6) }
+        #expect(bench.sent == 2)
+    }
+}
+
+extension CacheInterceptor {
+    /// What a request for a URL would do.
+    fileprivate func role(for url: String, now: Date) -> FetchBoard.Role {
+        cache.board.role(for: CacheKey(url: url), now: now)
+    }
+}

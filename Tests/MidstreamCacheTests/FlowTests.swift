@@ -1,0 +1,356 @@
+import Foundation
+import Interception
+import MidstreamCookies
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamCache
+
+@Suite("A cache in the pipeline", .timeLimit(.minutes(1)))
+struct FlowTests {
+    @Test("a fresh response answers with its age, and a stale one is fetched anew")
+    func hitAndMiss() async throws {
+        let bench = CacheBench(answers: [
+            (200, ["Cache-Control": "max-age=60", "X": "1"], "one"), (200, ["Cache-Control": "max-age=60"], "two"),
+        ])
+        let first = try await bench.get()
+        #expect(first.text == "one" && first.cacheStatus?.description == "Midstream; fwd=uri-miss; ttl=60; stored")
+        bench.clock.advance(30)
+        let second = try await bench.get()
+        #expect(second.text == "one" && second.headers["Age"] == "30" && second.headers["X"] == "1")
+        #expect(second.cacheStatus?.description == "Midstream; hit; ttl=30")
+        #expect(second.trace.description.contains("answered from memory, fresh for 30 s"))
+        let events = second.trace.events(of: CallEvents.CacheOutcome.self)
+        #expect(events.map(\.status) == [CacheStatus(isHit: true, ttl: 30)] && events.first?.attributes["hit"] == true)
+        bench.clock.advance(31)
+        #expect(try await bench.get().text == "two")
+        #expect(bench.sent == 2)
+        #expect(bench.cache.statistics.hits == 1 && bench.cache.statistics.misses == 2 && bench.cache.statistics.stored == 2)
+    }
+
+    @Test("equivalent URLs share an entry, and others don't")
+    func keys() async throws {
+        let bench = CacheBench(answers: [(200, ["Cache-Control": "max-age=60"], "one")])
+        for url in ["http://cache.test/a", "HTTP://Cache.test:80/%61#top", "http://cache.test/b/../a"] {
+            _ = try await bench.get(url)
+        }
+        #expect(bench.sent == 1)
+        for url in ["http://cache.test/a?x=1", "https://cache.test/a"] { _ = try await bench.get(url) }
+        #expect(bench.sent == 3)
+    }
+
+    @Test("a stale response is validated, its fields are replaced, and it is fresh again")
+    func validation() async throws {
+        let bench = CacheBench(answers: [
+            (
+                200,
+                [
+                    "Cache-Control": "max-age=10", "ETag": "\"a\"", "Last-Modified": "Tue, 14 Nov 2023 22:00:00 GMT", "A": "1",
+                    "B": "1",
+                ], "one"
+            ),
+            (304, ["Cache-Control": "max-age=100", "ETag": "\"a\"", "A": "2"], ""),
+        ])
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        let validated = try await bench.get()
+        #expect(validated.text == "one" && validated.headers["A"] == "2" && validated.headers["B"] == "1")
+        #expect(validated.cacheStatus?.description == "Midstream; fwd=stale; fwd-status=304; ttl=100")
+        let sent = try #require(bench.stub.requests.last)
+        #expect(sent.headers["If-None-Match"] == "\"a\"" && sent.headers["If-Modified-Since"] == "Tue, 14 Nov 2023 22:00:00 GMT")
+        bench.clock.advance(50)
+        #expect(try await bench.get().headers["A"] == "2")
+        #expect(bench.sent == 2)
+    }
+
+    @Test("what has to be validated each time is stored")
+    func alwaysValidated() async throws {
+        let bench = CacheBench(answers: [
+            (200, ["Cache-Control": "no-cache", "ETag": "\"a\""], "one"), (304, ["ETag": "\"a\""], ""),
+        ])
+        for _ in 0..<3 { #expect(try await bench.get().text == "one") }
+        #expect(bench.stub.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", "\"a\""])
+    }
+
+    @Test("a 304 picks the variant whose tag it names, of all that were asked about")
+    func variants() async throws {
+        let bench = CacheBench { request in
+            let language = request.headers["Accept-Language"] ?? ""
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Vary": "Accept-Language", "ETag": "\"\(language)\""]
+            guard language != "fr" else {
+                headers["ETag"] = "W/\"en\""
+                return HTTPResponse(status: 304, headers: headers, request: request)
+            }
+            return HTTPResponse(status: 200, headers: headers, body: .text(language), request: request)
+        }
+        for language in ["en", "de"] { _ = try await bench.get(CacheBench.url, ["Accept-Language": language]) }
+        #expect(bench.sent == 2)
+        let third = try await bench.get(CacheBench.url, ["Accept-Language": "fr"])
+        #expect(third.text == "en" && third.cacheStatus?.forward == .varyMiss)
+        #expect(bench.stub.requests.last?.headers["If-None-Match"] == "\"de\", \"en\"")
+        #expect(try await bench.get(CacheBench.url, ["Accept-Language": "de"]).isHit)
+    }
+
+    @Test("when the body of what a 304 speaks of is gone, the request is sent again without conditions")
+    func vanished() async throws {
+        let store = MemoryCacheStore()
+        let bench = CacheBench(store: store) { request in
+            if request.headers["If-None-Match"] != nil {
+                await store.removeAll(origin: nil)
+                return HTTPResponse(status: 304, request: request)
+            }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=1", "ETag": "\"a\""], body: .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(5)
+        #expect(try await bench.get().text == "one")
+        #expect(bench.sent == 3)
+    }
+
+    @Test("the caller's own conditions are answered from what is fresh, and passed on else")
+    func ownConditions() async throws {
+        let modified = "Tue, 14 Nov 2023 22:00:00 GMT"
+        let bench = CacheBench { request in
+            let isOwn = request.headers["If-None-Match"] != nil
+            return HTTPResponse(
+                status: isOwn ? 304 : 200,
+                headers: ["Cache-Control": "max-age=10", "ETag": "\"a\"", "Last-Modified": modified, "Content-Type": "x/y"],
+                body: isOwn ? .empty : .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        let same = try await bench.get(CacheBench.url, ["If-None-Match": "\"b\", \"a\""])
+        #expect(same.status == 304 && same.headers["ETag"] == "\"a\"" && same.headers["Content-Type"] == nil && same.isHit)
+        #expect(try await bench.get(CacheBench.url, ["If-None-Match": "\"b\"", "If-Modified-Since": modified]).text == "one")
+        #expect(try await bench.get(CacheBench.url, ["If-Modified-Since": "Tuesday, 14-Nov-23 22:00:01 GMT"]).status == 304)
+        #expect(try await bench.get(CacheBench.url, ["If-Modified-Since": "Tue, 14 Nov 2023 21:00:00 GMT"]).status == 200)
+        #expect(bench.sent == 1)
+        bench.clock.advance(20)
+        #expect(try await bench.get(CacheBench.url, ["If-None-Match": "\"a\""]).status == 304)
+        #expect(bench.sent == 2)
+        #expect(try await bench.get().isHit, "the 304 to the caller's own condition freshened what is stored")
+    }
+
+    @Test("a request can want the server, nothing stored, nothing sent, or anything stored")
+    func uses() async throws {
+        let bench = CacheBench(answers: [
+            (200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "one"), (200, ["Cache-Control": "max-age=10"], "two"),
+        ])
+        let missing = try await bench.get { $0.cache = .onlyIfCached }
+        #expect(missing.status == 504 && bench.sent == 0)
+        _ = try await bench.get()
+        #expect(try await bench.get { $0.cache = .onlyIfCached }.text == "one")
+        bench.clock.advance(20)
+        #expect(try await bench.get { $0.cache = .onlyIfCached }.status == 504)
+        #expect(try await bench.get { $0.cache = .ignoringFreshness }.text == "one")
+        #expect(try await bench.get { $0.cache = .noStore }.text == "two")
+        #expect(bench.sent == 2 && bench.stub.requests.last?.headers["If-None-Match"] == nil)
+        #expect(try await bench.get { $0.cache = .ignoringFreshness }.text == "one")
+        #expect(try await bench.get { $0.cache = .reload }.text == "two")
+        #expect(bench.stub.requests.last?.headers["If-None-Match"] == nil)
+        #expect(try await bench.get().text == "two" && bench.sent == 3)
+    }
+
+    @Test("a made 504 isn't tried again")
+    func madeIsFinal() async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.maxRetries = 3
+        let stub = StubTransport.ok
+        let client = HTTPClient(configuration: configuration, transport: stub) { CacheInterceptor() }
+        await #expect {
+            _ = try await client.send(HTTPRequest("http://h/", headers: ["Cache-Control": "only-if-cached"]))
+        } throws: {
+            ($0 as? HTTPError)?.code == .unacceptableStatus
+        }
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test("HEAD is answered from a stored GET, and a stale one is updated or made to be validated by it")
+    func head() async throws {
+        let tag = Locked("\"a\"")
+        let bench = CacheBench { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=10", "ETag": tag.withLock { $0 }],
+                body: request.method == .head ? .empty : .text("one"), request: request)
+        }
+        let head = { try await bench.client.send(HTTPRequest(.head, CacheBench.url)) }
+        #expect(try await head().cacheStatus?.isHit == false)
+        _ = try await bench.get()
+        #expect(try await head().isHit)
+        bench.clock.advance(20)
+        #expect(try await head().isHit == false)
+        #expect(try await bench.get().isHit)
+        tag.withLock { $0 = "\"b\"" }
+        bench.clock.advance(20)
+        _ = try await head()
+        let later = try await bench.get()
+        #expect(!later.isHit && later.headers["ETag"] == "\"b\"")
+    }
+
+    @Test("an unsafe request that succeeds makes what it changes be forgotten", arguments: ["POST", "PUT", "DELETE", "M-SEARCH"])
+    func invalidation(method: String) async throws {
+        let bench = CacheBench { request in
+            if request.method != .get {
+                return HTTPResponse(
+                    status: request.headers["Fail"] == nil ? 200 : 500,
+                    headers: ["Location": "/b", "Content-Location": "http://elsewhere.test/a"], request: request)
+            }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], body: .text("x"), request: request)
+        }
+        let urls = ["http://cache.test/a", "http://cache.test/b", "http://elsewhere.test/a"]
+        for url in urls { _ = try await bench.get(url) }
+        _ = try await bench.client.send(HTTPRequest(HTTPMethod(rawValue: method), urls[0], headers: ["Fail": "1"]))
+        for url in urls { #expect(try await bench.get(url).isHit) }
+        _ = try await bench.client.send(HTTPRequest(HTTPMethod(rawValue: method), urls[0]))
+        var hits: [Bool] = []
+        for url in urls { hits.append(try await bench.get(url).isHit) }
+        #expect(hits == [false, false, true])
+    }
+
+    @Test("what was on its way when it was made wrong isn't stored")
+    func generations() async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            if request.method == .get { await gate.wait() }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], body: .text("x"), request: request)
+        }
+        let old = Task { try await bench.get() }
+        await gate.reached()
+        _ = try await bench.client.send(HTTPRequest(.put, CacheBench.url))
+        gate.open()
+        #expect(try await old.value.text == "x")
+        #expect(try await !bench.get().isHit)
+        #expect(try await bench.get().isHit)
+    }
+
+    @Test("a POST that says what a GET would be answered is stored for that")
+    func post() async throws {
+        let bench = CacheBench(answers: [(200, ["Cache-Control": "max-age=60", "Content-Location": "/a"], "one")])
+        _ = try await bench.client.send(HTTPRequest(.post, CacheBench.url))
+        #expect(try await bench.get().isHit)
+        _ = try await bench.client.send(HTTPRequest(.post, "http://cache.test/other"))
+        #expect(try await !bench.get("http://cache.test/other").isHit)
+    }
+
+    @Test("Clear-Site-Data forgets the origin, and the cache can be told to forget")
+    func clearing() async throws {
+        let bench = CacheBench { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=99"]
+            if request.urlText.hasSuffix("clear") { headers = ["Clear-Site-Data": "\"cookies\", \"cache\""] }
+            return HTTPResponse(status: 200, headers: headers, request: request)
+        }
+        for url in ["http://a.test/1", "http://b.test/1"] { _ = try await bench.get(url) }
+        _ = try await bench.get("http://a.test/clear")
+        #expect(try await !bench.get("http://a.test/1").isHit)
+        #expect(try await bench.get("http://b.test/1").isHit)
+        await bench.cache.remove("http://b.test:80/1")
+        #expect(try await !bench.get("http://b.test/1").isHit)
+        await bench.cache.removeAll()
+        #expect(try await !bench.get("http://a.test/1").isHit)
+    }
+
+    @Test("what one user was answered isn't for another, and secrets aren't kept")
+    func partitions() async throws {
+        let bench = CacheBench { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=99"], body: .text(request.headers["Authorization"] ?? "nobody"),
+                request: request)
+        }
+        for user in ["alice", "bob"] {
+            for _ in 0..<2 { #expect(try await bench.get(CacheBench.url, ["Authorization": user]).text == user) }
+        }
+        #expect(bench.sent == 2)
+        #expect(try await bench.get().text == "nobody")
+        #expect(try await bench.get(CacheBench.url, ["Cookie": "a=b"]).isHit, "what was answered without credentials is for all")
+        #expect(bench.sent == 3)
+        _ = try await bench.client.send(HTTPRequest(.put, CacheBench.url))
+        #expect(try await !bench.get(CacheBench.url, ["Authorization": "alice"]).isHit, "forgotten for all users")
+    }
+
+    @Test("the user can say who shares what")
+    func givenPartitions() async throws {
+        let bench = CacheBench(options: { $0.partition = { $0.headers["Tenant"] } }) { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], request: request)
+        }
+        _ = try await bench.get(CacheBench.url, ["Tenant": "a", "Authorization": "1"])
+        #expect(try await bench.get(CacheBench.url, ["Tenant": "a", "Authorization": "2"]).isHit)
+        #expect(try await !bench.get(CacheBench.url, ["Tenant": "b", "Authorization": "1"]).isHit)
+        #expect(try await !bench.get().isHit)
+    }
+
+    @Test("a shared cache has one entry for all, of what it may store")
+    func shared() async throws {
+        let bench = CacheBench(.shared) { request in
+            let control = request.urlText.hasSuffix("open") ? "max-age=99, public" : "max-age=99"
+            return HTTPResponse(status: 200, headers: ["Cache-Control": control], request: request)
+        }
+        for url in ["http://h.test/open", "http://h.test/own"] {
+            _ = try await bench.get(url, ["Authorization": "a", "Cookie": "b"])
+        }
+        #expect(try await bench.get("http://h.test/open").isHit)
+        #expect(try await !bench.get("http://h.test/own").isHit)
+    }
+
+    @Test("cookies of a stored response aren't taken again")
+    func cookies() async throws {
+        let jar = CookieJar()
+        let bench = CacheBench(options: { _ in }, [CookieInterceptor(jar)]) { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99", "Set-Cookie": "a=1"], request: request)
+        }
+        _ = try await bench.get()
+        #expect(jar.cookies.count == 1)
+        jar.removeAll()
+        let again = try await bench.get()
+        #expect(again.isHit && again.headers["Set-Cookie"] == "a=1" && jar.cookies.isEmpty)
+    }
+
+    @Test("URLs whose queries differ in what doesn't matter share an entry")
+    func noVarySearch() async throws {
+        let bench = CacheBench(answers: [
+            (200, ["Cache-Control": "max-age=99", "No-Vary-Search": "key-order, params=(\"utm\")"], "x")
+        ])
+        _ = try await bench.get("http://cache.test/p?a=1&b=2&utm=3")
+        #expect(try await bench.get("http://cache.test/p?b=2&a=1").isHit)
+        #expect(try await !bench.get("http://cache.test/p?a=2&b=2").isHit)
+        _ = try await bench.client.send(HTTPRequest(.delete, "http://cache.test/p?b=2&a=1"))
+        #expect(try await !bench.get("http://cache.test/p?a=1&b=2").isHit)
+    }
+
+    @Test("each hop of a redirect is looked up by its own URL")
+    func redirects() async throws {
+        let bench = CacheBench { request in
+            let path = request.url.path
+            let (status, target): (HTTPStatus, String?) = path == "/1" ? (301, "/2") : path == "/2" ? (302, "/3") : (200, nil)
+            var headers: HTTPHeaders = path == "/2" ? [:] : ["Cache-Control": "max-age=99"]
+            if let target { headers["Location"] = target }
+            return HTTPResponse(status: status, headers: headers, body: .text(path), request: request)
+        }
+        for _ in 0..<3 { #expect(try await bench.get("http://cache.test/1").text == "/3") }
+        #expect(bench.stub.requests.map { $0.url.path } == ["/1", "/2", "/3", "/2", "/2"])
+    }
+
+    @Test("explanations end with the answer, or say what is missing")
+    func explanations() async throws {
+        let bench = CacheBench(answers: [(200, ["Cache-Control": "max-age=60", "ETag": "\"a\""], "one")])
+        #expect("\(try await bench.client.explain(HTTPRequest(CacheBench.url)))".contains("nothing stored"))
+        _ = try await bench.get()
+        let explanation = try await bench.client.explain(HTTPRequest(CacheBench.url))
+        #expect(explanation.answeredBy == "CacheInterceptor")
+        #expect("\(explanation)".contains("fresh for 60 s, would answer from memory"))
+        bench.clock.advance(61)
+        let stale = try await bench.client.explain(HTTPRequest(CacheBench.url))
+        #expect(stale.answeredBy == nil && stale.request.headers["If-None-Match"] == "\"a\"")
+        #expect(bench.sent == 1)
+    }
+
+    @Test("the status of the cache can be a field")
+    func statusField() async throws {
+        let bench = CacheBench(options: { $0.addsCacheStatus = true }) { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], request: request)
+        }
+        _ = try await bench.get()
+        #expect(try await bench.get().headers["Cache-Status"] == "Midstream; hit; ttl=60")
+    }
+}

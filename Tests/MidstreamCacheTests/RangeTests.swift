@@ -1,0 +1,177 @@
+import Foundation
+import Interception
+import MidstreamCache
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("Parts of responses", .timeLimit(.minutes(1)))
+struct RangeTests {
+    private static let text = "0123456789"
+
+    /// Serves ranges of ten digits, as servers do.
+    private func bench(_ headers: HTTPHeaders = ["ETag": "\"a\""], store: any CacheStore = MemoryCacheStore()) -> CacheBench {
+        CacheBench(store: store) { request in
+            var headers = headers
+            headers["Cache-Control"] = "max-age=60"
+            let text = Self.text
+            guard let range = request.headers["Range"], request.headers["If-Range"] ?? "\"a\"" == "\"a\"" else {
+                headers["Content-Length"] = "\(text.utf8.count)"
+                return HTTPResponse(status: 200, headers: headers, body: .text(text), request: request)
+            }
+            let bounds = range.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+            let first = bounds[0] ?? text.count - (bounds[1] ?? 0)
+            let last = bounds[0] == nil ? text.count - 1 : min(bounds[1] ?? text.count - 1, text.count - 1)
+            headers["Content-Range"] = "bytes \(first)-\(last)/\(text.count)"
+            return HTTPResponse(
+                status: 206, headers: headers, body: .bytes(Array(Array(text.utf8)[first...last])), request: request)
+        }
+    }
+
+    private func get(_ bench: CacheBench, _ range: String?, _ more: HTTPHeaders = [:]) async throws -> HTTPResponse {
+        var headers = more
+        headers["Range"] = range.map { "bytes=\($0)" }
+        return try await bench.get(CacheBench.url, headers)
+    }
+
+    @Test(
+        "a whole response answers any single range",
+        arguments: [
+            ("0-1", "01", "bytes 0-1/10"), ("1-", "123456789", "bytes 1-9/10"), ("-1", "9", "bytes 9-9/10"),
+            ("8-99", "89", "bytes 8-9/10"),
+        ])
+    func fromWhole(range: String, text: String, field: String) async throws {
+        let bench = bench()
+        _ = try await get(bench, nil)
+        let part = try await get(bench, range)
+        #expect(part.status == 206 && part.text == text && part.isHit)
+        #expect(part.headers["Content-Range"] == field && part.headers["Content-Length"] == "\(text.utf8.count)")
+        #expect(bench.sent == 1)
+    }
+
+    @Test("a range behind the end isn't there, and several are the server's")
+    func unsatisfiable() async throws {
+        let bench = bench()
+        _ = try await get(bench, nil)
+        let none = try await get(bench, "10-")
+        #expect(none.status == 416 && none.headers["Content-Range"] == "bytes */10" && none.isHit)
+        #expect(try await get(bench, "0-1", ["If-Range": "\"b\""]).text == Self.text)
+        #expect(try await get(bench, "0-1", ["If-Range": "\"a\""]).text == "01")
+        #expect(bench.sent == 1)
+    }
+
+    @Test(
+        "a part answers what lies within it",
+        arguments: [("-5", "56789"), ("6-8", "678"), ("6-", "6789"), ("-1", "9")])
+    func fromPart(range: String, text: String) async throws {
+        let bench = bench()
+        #expect(try await get(bench, "-5").text == "56789")
+        let part = try await get(bench, range)
+        #expect(part.status == 206 && part.text == text && part.isHit)
+        #expect(bench.sent == 1)
+    }
+
+    @Test("a part is completed by what is missing, and then is whole")
+    func completion() async throws {
+        let bench = bench()
+        _ = try await get(bench, "0-4")
+        let whole = try await get(bench, nil)
+        #expect(whole.status == 200 && whole.text == Self.text && whole.headers["Content-Range"] == nil)
+        #expect(bench.stub.requests.last?.headers["Range"] == "bytes=5-")
+        #expect(bench.stub.requests.last?.headers["If-Range"] == "\"a\"")
+        #expect(whole.cacheStatus?.forward == .partial)
+        #expect(try await get(bench, nil).isHit)
+        #expect(bench.sent == 2)
+    }
+
+    @Test("of a range whose beginning is there only the rest is fetched")
+    func extendedRange() async throws {
+        let bench = bench()
+        _ = try await get(bench, "2-4")
+        let part = try await get(bench, "3-7")
+        #expect(part.status == 206 && part.text == "34567" && part.headers["Content-Range"] == "bytes 3-7/10")
+        #expect(bench.stub.requests.last?.headers["Range"] == "bytes=5-7")
+        #expect(try await get(bench, "2-7").isHit)
+    }
+
+    @Test("parts from several places are kept together")
+    func severalParts() async throws {
+        let bench = bench()
+        for range in ["0-1", "8-9"] { _ = try await get(bench, range) }
+        for (range, text) in [("0-1", "01"), ("8-9", "89")] { #expect(try await get(bench, range).text == text) }
+        #expect(bench.sent == 2)
+    }
+
+    @Test("parts without a strong validator aren't combined", arguments: [[:], ["ETag": "W/\"a\""]] as [HTTPHeaders])
+    func weak(headers: HTTPHeaders) async throws {
+        let bench = bench(headers)
+        _ = try await get(bench, "0-4")
+        #expect(try await get(bench, "1-2").isHit)
+        #expect(try await get(bench, nil).text == Self.text)
+        #expect(bench.stub.requests.last?.headers["Range"] == nil)
+    }
+
+    @Test("what has changed meanwhile is fetched as a whole")
+    func changed() async throws {
+        let version = Locked("\"a\"")
+        let bench = CacheBench { request in
+            let tag = version.withLock { $0 }
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": tag]
+            if request.headers["Range"] != nil, request.headers["If-Range"] ?? tag == tag {
+                var headers = headers
+                headers["Content-Range"] = "bytes 0-4/10"
+                return HTTPResponse(status: 206, headers: headers, body: .text("01234"), request: request)
+            }
+            return HTTPResponse(status: 200, headers: headers, body: .text("abcdefghij"), request: request)
+        }
+        _ = try await get(bench, "0-4")
+        version.withLock { $0 = "\"b\"" }
+        #expect(try await get(bench, nil).text == "abcdefghij")
+        #expect(try await get(bench, "0-1").text == "ab")
+    }
+
+    @Test("a part that contradicts itself isn't stored")
+    func contradiction() async throws {
+        let bench = CacheBench(answers: [
+            (206, ["Cache-Control": "max-age=60", "Content-Range": "bytes 4-9/10"], "01234")
+        ])
+        for _ in 0..<2 { #expect(try await get(bench, "-5").text == "01234") }
+        #expect(bench.sent == 2)
+    }
+
+    @Test("what was cut off is kept when the rest can be told to be of it, and thrown away else", arguments: [true, false])
+    func cutOff(isStrong: Bool) async throws {
+        let store = MemoryCacheStore()
+        let isCut = Locked(true)
+        let bench = CacheBench(store: store) { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Content-Length": "10"]
+            if isStrong { headers["ETag"] = "\"a\"" }
+            if request.headers["Range"] == "bytes=4-" {
+                headers["Content-Range"] = "bytes 4-9/10"
+                headers["Content-Length"] = "6"
+                return HTTPResponse(status: 206, headers: headers, body: .text("456789"), request: request)
+            }
+            let fails = isCut.withLock { isCut in
+                defer { isCut = false }
+                return isCut
+            }
+            let body = ArrivingBody(
+                fails ? [Array("0123".utf8)] : [Array(Self.text.utf8)], thenThrowing: fails ? HTTPError(.connectionLost) : nil)
+            return HTTPResponse(status: 200, headers: headers, body: .incoming(body, length: 10), request: request)
+        }
+        let cut = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        await #expect(throws: HTTPError.self) { try await cut.body.collect() }
+        while bench.cache.statistics.stored == 0, isStrong { await Task.yield() }
+        #expect(try await bench.get().text == Self.text)
+        #expect(bench.stub.requests.last?.headers["Range"] == (isStrong ? "bytes=4-" : nil))
+        #expect(try await bench.get().isHit)
+    }
+
+    @Test("a body that isn't as long as its head says is no whole entry")
+    func wrongLength() async throws {
+        let bench = CacheBench(answers: [(200, ["Cache-Control": "max-age=60", "Content-Length": "10"], "0123")])
+        for _ in 0..<2 { _ = try await bench.get() }
+        #expect(bench.sent == 2)
+    }
+}

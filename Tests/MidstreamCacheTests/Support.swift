@@ -1,0 +1,86 @@
+import Foundation
+import Interception
+import MidstreamCache
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+
+/// A time of day that moves when a test says so.
+final class WallClock: Sendable {
+    private let time = Locked(Date(timeIntervalSince1970: 1_700_000_000))
+
+    var now: Date { time.withLock { $0 } }
+    func advance(_ seconds: Double) { time.withLock { $0 += seconds } }
+    /// The moment as a field says it.
+    func text(_ offset: Double = 0) -> String { HTTPDate.text(now + offset) }
+}
+
+/// A server of closures and a client with a cache before it.
+struct CacheBench: Sendable {
+    let clock = WallClock()
+    let timer = TestClock()
+    let stub: StubTransport
+    let cache: CacheInterceptor
+    let client: HTTPClient
+
+    init(
+        _ mode: CacheMode = .private, store: any CacheStore = MemoryCacheStore(),
+        options change: (inout CacheOptions) -> Void = { _ in }, _ interceptors: [any HTTPInterceptor] = [],
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) {
+        let clock = clock
+        stub = StubTransport { request in
+            var response = try await respond(request)
+            if response.headers["Date"] == nil { response.headers["Date"] = clock.text() }
+            if response.headers["Date"] == "none" { response.headers["Date"] = nil }
+            return response
+        }
+        var options = CacheOptions()
+        options.now = { clock.now }
+        change(&options)
+        cache = CacheInterceptor(mode, store: store, options: options)
+        var configuration = HTTPClient.Configuration()
+        configuration.validators = []
+        configuration.timeout = nil
+        configuration.clock = timer
+        configuration.headers = [:]
+        client = HTTPClient(configuration: configuration, transport: stub) { [cache] in
+            interceptors
+            cache
+        }
+    }
+
+    /// Answers with these, the first one first, and then with the last.
+    init(
+        _ mode: CacheMode = .private, options change: (inout CacheOptions) -> Void = { _ in },
+        answers: [(HTTPStatus, HTTPHeaders, String)]
+    ) {
+        let number = Locked(0)
+        self.init(mode, options: change) { request in
+            let place = number.withLock { number in
+                defer { number += 1 }
+                return min(number, answers.count - 1)
+            }
+            let (status, headers, text) = answers[place]
+            return HTTPResponse(status: status, headers: headers, body: .bytes(Array(text.utf8)), request: request)
+        }
+    }
+
+    static let url = "http://cache.test/a"
+
+    func get(_ url: String = url, _ headers: HTTPHeaders = [:], _ change: (inout HTTPRequest) -> Void = { _ in }) async throws
+        -> HTTPResponse
+    {
+        var request = HTTPRequest(url, headers: headers)
+        change(&request)
+        return try await client.send(request)
+    }
+
+    /// How many requests went further than the cache.
+    var sent: Int { stub.requests.count }
+}
+
+extension HTTPResponse {
+    var isHit: Bool { cacheStatus?.isHit == true }
+    var text: String { String(decoding: data, as: UTF8.self) }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import Interception
+import MidstreamCache
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamDiskCache
+
+@Suite("Entries on disk", .timeLimit(.minutes(1)))
+struct DiskStoreTests {
+    /// A folder that is there as long as the test.
+    private final class Folder: Sendable {
+        let url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("midstream-cache-\(UUID().uuidString)")
+
+        deinit {
+            try? FileManager.default.removeItem(at: url)
+            try? FileManager.default.removeItem(atPath: url.path + ".damaged")
+        }
+
+        var database: String { url.path + "/cache.sqlite" }
+        var bodies: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path + "/bodies")) ?? [] }
+
+        /// All that is in the files.
+        var contents: Data {
+            let names = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
+            return names.compactMap { FileManager.default.contents(atPath: "\(url.path)/\($0)") }.reduce(Data(), +)
+        }
+    }
+
+    private let folder = Folder()
+
+    private func client(
+        _ store: any CacheStore, _ count: Locked<Int> = Locked(0),
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) -> HTTPClient {
+        let stub = StubTransport { request in
+            count.withLock { $0 += 1 }
+            return try await respond(request)
+        }
+        var configuration = HTTPClient.Configuration()
+        configuration.validators = []
+        return HTTPClient(configuration: configuration, transport: stub) { CacheInterceptor(store: store) }
+    }
+
+    private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
+
+    /// Answers with as many bytes as the path says.
+    private func sized(_ request: HTTPRequest) -> HTTPResponse {
+        HTTPResponse(
+            status: 200, headers: ["Cache-Control": "max-age=600", "ETag": "\"a\"", "Set-Cookie": "a=1"],
+            body: .bytes(bytes(Int(request.url.lastPathComponent) ?? 0)), request: request)
+    }
+
+    @Test("outlive the process, small ones and large ones", arguments: [0, 10, 16 << 10, (16 << 10) + 1, 300_000])
+    func persistence(size: Int) async throws {
+        let count = Locked(0)
+        let request = HTTPRequest("http://h.test/\(size)")
+        for round in 0..<3 {
+            // Each is a store of its own, as in a new process.
+            let response = try await client(DiskCacheStore(folder.url), count) { sized($0) }.send(request)
+            #expect(response.data == Data(bytes(size)) && response.cacheStatus?.isHit == (round > 0))
+        }
+        #expect(count.withLock { $0 } == 1)
+        #expect(folder.bodies.count == (size > 16 << 10 ? 1 : 0))
+    }
+
+    @Test("stay readable when they are forgotten while somebody reads")
+    func evictedWhileRead() async throws {
+        let store = DiskCacheStore(folder.url)
+        let client = client(store) { sized($0) }
+        let request = HTTPRequest("http://h.test/300000")
+        _ = try await client.send(request)
+        let response = try await client.stream(request)
+        try await store.removeAll(origin: nil)
+        #expect(folder.bodies.isEmpty)
+        #expect(try await response.body.collect() == bytes(300_000))
+    }
+
+    @Test("hold no token, no owner and no URL of a request")
+    func secrecy() async throws {
+        let client = client(DiskCacheStore(folder.url)) { request in
+            var response = sized(request)
+            response.headers["Vary"] = "Authorization, X-API-Key"
+            return response
+        }
+        for user in ["alice-token", "bob-token"] {
+            let request = HTTPRequest(
+                "http://h.test/300?api_key=url-secret", headers: ["Authorization": user, "X-API-Key": "key-secret"])
+            #expect(try await client.send(request).cacheStatus?.isHit == false)
+            #expect(try await client.send(request).cacheStatus?.isHit == true)
+        }
+        let contents = folder.contents
+        for secret in ["alice-token", "bob-token", "url-secret", "key-secret", "h.test"] {
+            #expect(contents.range(of: Data(secret.utf8)) == nil, "\(secret)")
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.database)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try FileManager.default.attributesOfItem(atPath: folder.url.path)[.posixPermissions] as? Int == 0o700)
+    }
+
+    @Test("a damaged database is put aside, and a new one begun", arguments: [false, true])
+    func garbage(whileOpen: Bool) async throws {
+        let store = DiskCacheStore(folder.url)
+        let first = client(store) { sized($0) }
+        let request = HTTPRequest("http://h.test/1000")
+        _ = try await first.send(request)
+        let other = DiskCacheStore(folder.url)
+        if !whileOpen { try FileManager.default.removeItem(atPath: folder.database + "-wal") }
+        try Data([UInt8](repeating: 0x41, count: 100_000)).write(to: URL(fileURLWithPath: folder.database))
+        let second = client(other) { sized($0) }
+        for _ in 0..<3 { #expect(try await second.send(request).data == Data(bytes(1000))) }
+        #expect(try await second.send(request).cacheStatus?.isHit == true)
+        // While another has it open all is read from the log, which is in order.
+        #expect(whileOpen || FileManager.default.fileExists(atPath: folder.url.path + ".damaged"))
+    }
+
+    @Test("a body file that was cut short or is gone is a miss, never a wrong body", arguments: [0, 299_999, nil])
+    func cutShort(length: Int?) async throws {
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        let request = HTTPRequest("http://h.test/300000")
+        _ = try await client.send(request)
+        let path = try #require(folder.bodies.first.map { folder.url.path + "/bodies/" + $0 })
+        if let length { truncate(path, off_t(length)) } else { unlink(path) }
+        let response = try await client.send(request)
+        #expect(response.data == Data(bytes(300_000)) && response.cacheStatus?.isHit == false)
+        #expect(try await client.send(request).cacheStatus?.isHit == true)
+    }
+
+    @Test("a damaged head is a miss")
+    func damagedHead() async throws {
+        let store = DiskCacheStore(folder.url)
+        let client = client(store) { sized($0) }
+        let request = HTTPRequest("http://h.test/10")
+        _ = try await client.send(request)
+        let database = try Database(path: folder.database)
+        try database.run("UPDATE entries SET checksum = checksum + 1")
+        #expect(try await client.send(request).cacheStatus?.isHit == false)
+        #expect(try await client.send(request).cacheStatus?.isHit == true)
+    }
+
+    @Test("a folder that can't be made is misses and notes")
+    func unusable() async throws {
+        let file = folder.url.path
+        _ = FileManager.default.createFile(atPath: file, contents: Data())
+        let client = client(DiskCacheStore(URL(fileURLWithPath: file + "/cache"))) { sized($0) }
+        for _ in 0..<2 {
+            let response = try await client.send(HTTPRequest("http://h.test/10"))
+            #expect(response.data.count == 10 && response.trace.description.contains("the cache's store failed"))
+        }
+    }
+
+    @Test("another's lock is a miss")
+    func locked() async throws {
+        let store = DiskCacheStore(folder.url)
+        let client = client(store) { sized($0) }
+        _ = try await client.send(HTTPRequest("http://h.test/10"))
+        let database = try Database(path: folder.database)
+        try database.run("BEGIN EXCLUSIVE")
+        #expect(try await client.send(HTTPRequest("http://h.test/20")).data.count == 20)
+        try database.run("COMMIT")
+        #expect(try await client.send(HTTPRequest("http://h.test/20")).cacheStatus?.isHit == false)
+        #expect(try await client.send(HTTPRequest("http://h.test/20")).cacheStatus?.isHit == true)
+    }
+
+    @Test("never stays above what it may hold, and keeps what is asked for")
+    func eviction() async throws {
+        let store = DiskCacheStore(folder.url, maximumBytes: 200_000)
+        let client = client(store) { sized($0) }
+        for number in 0..<60 {
+            _ = try await client.send(HTTPRequest("http://h.test/\(number)/\(number % 2 == 0 ? 3000 : 20_000)"))
+            _ = try await client.send(HTTPRequest("http://h.test/0/3000"))
+            await store.maintainNow()
+            #expect(try await store.bytes <= 200_000)
+        }
+        #expect(try await client.send(HTTPRequest("http://h.test/0/3000")).cacheStatus?.isHit == true)
+        #expect(folder.bodies.count < 11)
+    }
+
+    @Test("files that belong to nothing are swept after an hour")
+    func sweep() async throws {
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        _ = try await client.send(HTTPRequest("http://h.test/300000"))
+        let kept = try #require(folder.bodies.first)
+        for (name, age) in [("1.part", 7200.0), ("2", 7200), ("3.part", 60), (kept, 7200)] {
+            let path = folder.url.path + "/bodies/" + name
+            if name != kept { _ = FileManager.default.createFile(atPath: path, contents: Data([1])) }
+            try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
+        }
+        _ = try await DiskCacheStore(folder.url).salt()
+        #expect(Set(folder.bodies) == ["3.part", kept])
+    }
+
+    @Test("parts are completed in their file")
+    func parts() async throws {
+        let all = bytes(100_000)
+        let count = Locked(0)
+        let client = client(DiskCacheStore(folder.url), count) { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=600", "ETag": "\"a\""]
+            guard let range = request.headers["Range"] else {
+                return HTTPResponse(status: 200, headers: headers, body: .bytes(all), request: request)
+            }
+            let bounds = range.dropFirst(6).split(separator: "-").compactMap { Int($0) }
+            let last = bounds.count > 1 ? bounds[1] : all.count - 1
+            headers["Content-Range"] = "bytes \(bounds[0])-\(last)/\(all.count)"
+            return HTTPResponse(status: 206, headers: headers, body: .bytes(Array(all[bounds[0]...last])), request: request)
+        }
+        let url = "http://h.test/x"
+        _ = try await client.send(HTTPRequest(url, headers: ["Range": "bytes=0-49999"]))
+        let part = try await client.send(HTTPRequest(url, headers: ["Range": "bytes=100-199"]))
+        #expect(part.cacheStatus?.isHit == true && part.data == Data(all[100..<200]))
+        #expect(try await client.send(HTTPRequest(url)).data == Data(all))
+        let whole = try await client.send(HTTPRequest(url))
+        #expect(whole.cacheStatus?.isHit == true && whole.data == Data(all))
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test("two stores on one folder see what the other stores")
+    func twoStores() async throws {
+        let count = Locked(0)
+        let clients = (0..<2).map { _ in client(DiskCacheStore(folder.url), count) { sized($0) } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let size = 100 + number % 10 * 5000
+                    let response = try await clients[number % 2].send(HTTPRequest("http://h.test/\(size)"))
+                    #expect(response.data == Data(bytes(size)))
+                }
+            }
+            try await group.waitForAll()
+        }
+        for client in clients {
+            #expect(try await client.send(HTTPRequest("http://h.test/100")).cacheStatus?.isHit == true)
+        }
+    }
+
+    @Test("two levels: what is in memory is answered from there, and what isn't from disk")
+    func tiers() async throws {
+        let memory = MemoryCacheStore()
+        let count = Locked(0)
+        let store = TieredStore(memory, DiskCacheStore(folder.url))
+        let first = client(store, count) { sized($0) }
+        for size in [100, 300_000] {
+            for _ in 0..<2 { #expect(try await first.send(HTTPRequest("http://h.test/\(size)")).data.count == size) }
+        }
+        #expect(count.withLock { $0 } == 2 && memory.count == 2)
+        let second = MemoryCacheStore()
+        let later = client(TieredStore(second, DiskCacheStore(folder.url)), count) { sized($0) }
+        for _ in 0..<2 { #expect(try await later.send(HTTPRequest("http://h.test/100")).cacheStatus?.isHit == true) }
+        #expect(second.count == 1 && count.withLock { $0 } == 2)
+        _ = try await later.send(HTTPRequest(.put, "http://h.test/100"))
+        #expect(try await later.send(HTTPRequest("http://h.test/100")).cacheStatus?.isHit == false)
+    }
+}
