@@ -20,6 +20,8 @@ struct EventSourceTests {
         var configuration = HTTPClient.Configuration()
         configuration.timeout = nil
         configuration.clock = clock
+        // The arbiter would read the body of a response that is rejected within a limit on the same clock, which isn't one of these waits.
+        configuration.validators = []
         // Full jitter then shows the whole of the delay, but for its last bit.
         configuration.random = { 1 }
         client = testClient(baseURL: server.url(), configuration: configuration)
@@ -110,6 +112,17 @@ struct EventSourceTests {
         let (delays, result) = await outcome(waits: 2)
         #expect(try result.get() == ["a"])
         #expect(delays == [.seconds(3), .seconds(3)])
+    }
+
+    @Test("… as errors of the validators, too", arguments: [429, 503])
+    func rejectedStatus(status: Int) async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.random = { 0 }
+        let client = HTTPClient(baseURL: server.url(), configuration: configuration)
+        server.enqueue(.init(status: HTTPStatus(status), body: "later"), Self.stream("data: a\n\n"), Self.end)
+        #expect(try await client.events(HTTPRequest("/")).all().map(\.data) == ["a"])
+        server.enqueue(.init(status: 404))
+        #expect(await httpError { try await client.events(HTTPRequest("/")).all() }?.response?.status == .notFound)
     }
 
     @Test("Retry-After is the least, and has a limit")
