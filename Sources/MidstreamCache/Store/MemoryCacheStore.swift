@@ -191,7 +191,7 @@ public final class MemoryCacheStore: CacheStore {
         }
 
         func commit(_ entry: CacheEntry) async throws {
-            let (chunks, count) = chunks.withLock { written in
+            let (chunks, count) = self.chunks.withLock { written in
                 defer { written.chunks = [] }
                 return written
             }
