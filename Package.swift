@@ -31,7 +31,18 @@ let package = Package(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
-        .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
+        .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .systemLibrary(name: "CCompression"),
+        .target(
+            name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings
+        ),
+        .target(
+            name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTasks", dependencies: ["MidstreamTransfers", "MidstreamCore", "Interception", "Platform"],
+            swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "MidstreamCurl",
@@ -46,7 +57,8 @@ let package = Package(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
-                "MidstreamTasks",
+                "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
+                "MidstreamTemplates",
                 "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
@@ -73,8 +85,12 @@ let package = Package(
         .executableTarget(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["MidstreamCore", "MidstreamTesting", "Interception"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport",
+            dependencies: [
+                "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
@@ -96,6 +112,32 @@ let package = Package(
         .testTarget(
             name: "MidstreamCookiesTests",
             dependencies: ["Midstream", "MidstreamCookies", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamObservabilityTests",
+            dependencies: ["Midstream", "MidstreamObservability", "MidstreamCore", "MidstreamTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTemplatesTests",
+            dependencies: ["TestSupport", "Midstream", "MidstreamTemplates", "MidstreamTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamStreamsTests",
+            dependencies: ["Midstream", "MidstreamStreams", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamCompressionTests",
+            dependencies: [
+                "Midstream", "MidstreamCompression", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTransfersTests",
+            dependencies: [
+                "Midstream", "MidstreamTransfers", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTasksTests",
@@ -123,28 +165,30 @@ let package = Package(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamToolTests", dependencies: ["MidstreamTool", "Midstream", "MidstreamTesting"],
+            name: "MidstreamToolTests", dependencies: ["TestSupport", "MidstreamTool", "Midstream", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
-            name: "MidstreamURLSessionTests", dependencies: ["MidstreamURLSession", "MidstreamCore", "TestSupport"],
+            name: "MidstreamURLSessionTests",
+            dependencies: ["MidstreamURLSession", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
-        .target(name: "LookupInterposition", path: "Tests/LookupInterposition"),
+        .target(name: "LibraryInterposition", path: "Tests/LibraryInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
                 "MidstreamCore", "Interception", "TestSupport",
-                .target(name: "LookupInterposition", condition: .when(platforms: [.linux])),
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamTesting"],
+            name: "DocumentationTests",
+            dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
-                "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
+                "TestSupport", "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),

@@ -8,6 +8,8 @@ let package = Package(
         .executable(name: "curl-baseline", targets: ["CurlBaseline"]),
         .executable(name: "midstream-bench", targets: ["MidstreamBench"]),
         .executable(name: "parser-bench", targets: ["ParserBench"]),
+        .executable(name: "bomb-bench", targets: ["BombBench"]),
+        .executable(name: "stream-bench", targets: ["StreamBench"]),
         .executable(name: "cache-bench", targets: ["CacheBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
@@ -21,6 +23,19 @@ let package = Package(
         .executableTarget(
             name: "MidstreamBench",
             dependencies: [.product(name: "Midstream", package: "Midstream")],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]),
+        // What others notice of a body that grows by decoding.
+        .executableTarget(name: "BombBench", dependencies: [.product(name: "Midstream", package: "Midstream")]),
+        // How fast bodies are read in lines, events and parts, and hashed.
+        .executableTarget(
+            name: "StreamBench",
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamSigning", package: "Midstream"),
+            ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),

@@ -17,6 +17,9 @@ export_environment() {
     export MIDSTREAM_SERVER_CERT=$directory/server.pem
     export MIDSTREAM_CLIENT_CERT=$directory/client.pem
     export MIDSTREAM_CLIENT_KEY=$directory/client.key
+    # Both in one file, PKCS #12.
+    export MIDSTREAM_CLIENT_PKCS12=$directory/client.p12
+    export MIDSTREAM_CLIENT_PASSWORD=$client_password
     # The server's public key as CURLOPT_PINNEDPUBLICKEY takes it.
     MIDSTREAM_SERVER_PIN=$(public_key_pin "$MIDSTREAM_SERVER_CERT")
     export MIDSTREAM_SERVER_PIN

@@ -20,6 +20,9 @@ issue() {
         -extfile "$templates/openssl.cnf" -extensions "$1" -out "$1.pem"
 }
 
+# What the client's PKCS #12 file is encrypted with.
+client_password=opensesame
+
 make_certificates() {
     (
         cd "$directory"
@@ -28,6 +31,7 @@ make_certificates() {
             -keyout ca.key -out ca.pem
         issue server localhost
         issue client "Midstream test client"
+        openssl pkcs12 -export -in client.pem -inkey client.key -passout "pass:$client_password" -out client.p12
     ) >"$directory/openssl.log" 2>&1 || {
         cat "$directory/openssl.log" >&2
         fail "the certificates can't be made; openssl's output is above"

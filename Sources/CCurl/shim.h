@@ -47,6 +47,10 @@ static inline CURLcode ccurl_set_prerequest_function(CURL *handle, curl_prereq_c
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
 }
 
+static inline CURLcode ccurl_set_trailer_function(CURL *handle, curl_trailer_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_TRAILERFUNCTION, function);
+}
+
 static inline CURLcode ccurl_set_open_function(CURL *handle, curl_opensocket_callback function) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
 }

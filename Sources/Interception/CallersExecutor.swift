@@ -25,4 +25,12 @@ package struct CallersExecutor: Sendable {
         }
         return Task(operation: operation)
     }
+
+    /// Starts a task there that has none of the present one's task-local values.
+    package func startDetached(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *) {
+            return Task.detached(executorPreference: preferred as? any TaskExecutor, operation: operation)
+        }
+        return Task.detached(operation: operation)
+    }
 }

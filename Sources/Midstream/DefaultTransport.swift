@@ -1,3 +1,5 @@
+public import Foundation
+
 extension HTTPClient {
     /// Makes a client on the platform's transport: libcurl on Linux (unless the package trait `Curl` is off), URLSession elsewhere.
     ///
@@ -12,6 +14,16 @@ extension HTTPClient {
     ) {
         self.init(
             baseURL: baseURL, configuration: configuration, transport: transport ?? Self.defaultTransport,
+            interceptors: interceptors)
+    }
+
+    /// Makes a client with a `URL` as its base, on the platform's transport unless another one is given.
+    public convenience init(
+        baseURL: URL, configuration: Configuration = .init(), transport: (any HTTPTransport)? = nil,
+        @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) {
+        self.init(
+            baseURL: baseURL.absoluteString, configuration: configuration, transport: transport ?? Self.defaultTransport,
             interceptors: interceptors)
     }
 

@@ -97,6 +97,12 @@ extension ResponseCache {
             return response
         case .joins(let flight):
             if let response = try await shared(flight, errand) { return response }
+            // It may have come to its end, and been stored, since this one looked.
+            let lookup = await lookUp(errand.request, on: errand.clock)
+            if let entry = lookup.match {
+                let reuse = rules.reuse(entry.head, for: demand, at: options.now())
+                if reuse.isFresh, let response = await reused(entry, reuse, errand, next) { return response }
+            }
             return try await land(errand, next)
         }
     }

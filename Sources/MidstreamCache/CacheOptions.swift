@@ -27,7 +27,7 @@ public struct CacheOptions: Sendable {
     ///
     /// Give it where tokens change more often than users do.
     public var partition: (@Sendable (HTTPRequest) -> String?)?
-    /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``MidstreamCore/HTTPResponse/cacheStatus`` says the same.
+    /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``HTTPResponse/cacheStatus`` says the same.
     public var addsCacheStatus = false
     /// The time of day; the system's by default.
     public var now: @Sendable () -> Date = { Date() }

@@ -60,6 +60,24 @@ public struct CookieInterceptor: HTTPInterceptor {
     }
 }
 
+/// Short forms for a pipeline.
+extension ChainedHTTPInterceptor {
+    /// Keeps and sends cookies; see ``CookieInterceptor``.
+    ///
+    /// - Parameter jar: Where they are kept; by default an empty jar of its own.
+    public static func cookies(_ jar: CookieJar = CookieJar()) -> Self {
+        .chain(inOrder: [CookieInterceptor(jar)])
+    }
+}
+
+/// Short forms for the lines of a pipeline that follow another one.
+extension HTTPInterceptor {
+    /// The same for a line that follows another.
+    public func cookies(_ jar: CookieJar = CookieJar()) -> ChainedHTTPInterceptor {
+        chain(before: CookieInterceptor(jar))
+    }
+}
+
 extension CookieInterceptor: CustomStringConvertible, CustomReflectable {
     /// How many cookies there are.
     public var description: String { "cookies: \(jar)" }

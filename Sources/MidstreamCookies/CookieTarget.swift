@@ -12,8 +12,7 @@ struct CookieTarget {
     /// What of an absolute http or https URL decides; nil for any other text.
     init?(_ url: String) {
         let parts = URLText(url)
-        guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
-            let host = parts.host.flatMap(URLText.asciiHost)?.lowercased(), !host.isEmpty,
+        guard let scheme = parts.webScheme, let host = parts.host.flatMap(URLText.asciiHost)?.lowercased(), !host.isEmpty,
             // No longer one can be asked, and each name above it is looked up.
             host.utf8.count <= URLText.maximumHost + 1
         else { return nil }

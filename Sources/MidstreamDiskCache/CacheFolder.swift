@@ -66,6 +66,7 @@ final class BodyFile: Sendable {
 
     init(_ path: String, isNew: Bool) throws {
         descriptor = try CacheFolder.open(path, isNew ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
+        ResourceWitness.tell(of: self)
     }
 
     deinit { close(descriptor) }

@@ -36,6 +36,7 @@ public final class DiskCacheStore: CacheStore {
         self.folder = CacheFolder(path: folder.path)
         self.maximumBytes = max(0, maximumBytes)
         state = Locked(State())
+        ResourceWitness.tell(of: self)
     }
 
     /// “disk”.

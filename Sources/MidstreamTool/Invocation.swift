@@ -26,6 +26,7 @@ struct Invocation {
             if arguments.showsTrace { Terminal.printError("\(response.trace)") }
             return response.status.code < 400 ? 0 : 1
         } catch let error as HTTPError {
+            if let response = error.response { try await show(response) }
             Terminal.printError("midst: \(error)")
             if arguments.showsTrace, let trace = error.trace { Terminal.printError("\(trace)") }
             return 1
@@ -34,15 +35,15 @@ struct Invocation {
 
     private func client() throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
-        // The tool shows a response of any status.
-        configuration.validators = []
+        configuration.validators = [RetryWhileLeft(retries: arguments.retries)]
         configuration.maxRetries = arguments.retries
+        // There is one call, whose user has said how often.
+        configuration.retryBudget = nil
         configuration.deadline = arguments.deadline
         configuration.maximumBufferedBody = 1 << 30
         if let timeout = arguments.timeout { configuration.timeout = timeout }
         if !arguments.followsRedirects { configuration.redirects = .refuse }
         return HTTPClient(configuration: configuration, transport: try arguments.transport.transport()) {
-            RequestID()
             UserAgent()
             AcceptAnything()
             WireTimes()

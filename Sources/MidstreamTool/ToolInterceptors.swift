@@ -1,15 +1,6 @@
 import Foundation
 import Midstream
 
-/// Names the call, so that a server's log can be searched for it.
-struct RequestID: RequestInterceptor {
-    let stage = InterceptorStage.call
-
-    func intercept(request: inout HTTPRequest) async throws {
-        if !request.headers.contains("X-Request-ID") { request.headers["X-Request-ID"] = request.id.uuidString.lowercased() }
-    }
-}
-
 /// Says who asks.
 struct UserAgent: RequestInterceptor {
     let stage = InterceptorStage.call

@@ -27,15 +27,18 @@ public import MidstreamCore
 /// - Received fields come in the order of their names, values of one name joined by `, `. `Set-Cookie` is taken apart again.
 /// - `GET` with a body fails with ``HTTPError/Code/unsupported``. Trailers and interim responses aren't told. The version of HTTP isn't known when
 ///   the head comes, so a streamed response says HTTP/1.1.
-/// - Certificates are checked by the system's rules alone: no pinning, no authorities of one's own, no client certificate.
 ///
 /// Apple's platforms:
+/// - A client certificate has to be PKCS #12. Authorities of one's own don't lift what App Transport Security demands.
+/// - A response that is `text/plain`, or says no media type, comes when 512 bytes of its body are there, or all of it.
 /// - `POST` without `Content-Type` is sent as `application/x-www-form-urlencoded`.
 /// - A suspended task is a request to the session, not a promise: what it delivers all the same waits in memory, and past a limit
 ///   the response fails with ``HTTPError/Code/bodyTooLarge``.
 /// - A background configuration can't be used: requests fail with ``HTTPError/Code/unsupported``.
 ///
 /// Linux (swift-corelibs-foundation):
+/// - Certificates are checked by the system's rules alone: with any other ``TLSConfiguration`` requests fail with
+///   ``HTTPError/Code/unsupported``.
 /// - Some responses **end the process**: a chunked one with trailers, one whose connection is closed within the head, and one with
 ///   `Content-Length: 9223372036854775807`. Nothing here can prevent it; use the libcurl transport where the server isn't trusted.
 /// - A `POST` whose kept connection dies under it may never end by itself; the client's timeout ends it.
@@ -75,16 +78,20 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Parameters:
     ///   - configuration: Copied; an ephemeral one by default. Its cookies, cache, credential storage and timeouts are
     ///     replaced: the client ends what takes too long, by cancelling.
+    ///   - tls: How servers prove who they are, and how the client does; by default as the system has it. Of the two oldest versions of
+    ///     TLS, this one's and the configuration's, the newer counts. What can't be carried out makes each request fail with
+    ///     ``HTTPError/Code/tls`` or ``HTTPError/Code/unsupported``.
     ///   - bufferLimit: How many bytes of a streamed response may wait in memory for their reader.
     ///   - spoolLimit: How many more of them may wait: in a temporary file on Linux, where the sender can't be made to wait; in memory
     ///     elsewhere, where a session may go on delivering when it is asked to hold. A response that exceeds it fails with
     ///     ``HTTPError/Code/bodyTooLarge``.
     public init(
-        configuration: URLSessionConfiguration = .ephemeral, bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
+        configuration: URLSessionConfiguration = .ephemeral, tls: TLSConfiguration = TLSConfiguration(),
+        bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
         spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
     ) {
         let isBackground = Self.isBackground(configuration)
-        problem =
+        var problem =
             isBackground
             ? HTTPError(.unsupported, "A background configuration can't be used by this transport.", phase: .notSent) : nil
         let own = isBackground ? .ephemeral : (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
@@ -96,7 +103,23 @@ public final class URLSessionTransport: HTTPTransport {
         own.requestCachePolicy = .reloadIgnoringLocalCacheData
         own.timeoutIntervalForRequest = OutgoingRequest.never
         own.timeoutIntervalForResource = OutgoingRequest.never
-        session = Session(own)
+        let delegate: SessionDelegate
+        #if canImport(Security)
+            var trust: SessionTrust?
+            do { trust = try SessionTrust(tls) } catch { problem = problem ?? error as? HTTPError }
+            delegate = SessionDelegate(trust: trust)
+            if tls.minimumVersion == .tls1_3 { own.tlsMinimumSupportedProtocolVersion = .TLSv13 }
+        #else
+            delegate = SessionDelegate()
+            if !tls.isDefault {
+                problem = HTTPError(
+                    .unsupported,
+                    "URLSession on Linux checks certificates by the system's rules alone; libcurl can do otherwise.",
+                    phase: .notSent)
+            }
+        #endif
+        self.problem = problem
+        session = Session(own, delegate: delegate)
         limits = BodyLimits(memory: max(1, bufferLimit), spool: max(0, spoolLimit))
     }
 

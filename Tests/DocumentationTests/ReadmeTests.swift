@@ -42,17 +42,36 @@ struct ReadmeTests {
         #expect(sent.headers[.acceptLanguage] == "en")
     }
 
+    private actor Session {
+        func token() async throws -> String { "t" }
+    }
+
+    @Test("Short forms")
+    func shortForms() async throws {
+        let session = Session()
+        let client = HTTPClient(baseURL: "https://api.example.com/v2") {
+            .logging
+                .traceparent
+                .cookies()
+                .bearer { try await session.token() }
+        }
+        _ = try await client.send(HTTPRequest("users/42"))
+        #expect(server.requests.first?.headers[.authorization] == "Bearer t")
+        #expect(server.requests.first?.headers["traceparent"] != nil)
+    }
+
     @Test("A call as a value")
     func callAsValue() async throws {
         let client = HTTPClient(baseURL: "https://api.example.com/v2") {}
+        let id = 42
 
-        let user = try await client.get("users/42")
-            .query("full", "1")
+        let user = try await client.get("users/\(id)")  // percent-encoded, whatever it holds
+            .query("full", true)
             .timeout(.seconds(5))
             .retries(3)
             .value(User.self)
 
         #expect(user.name == "Ann")
-        #expect(server.requests.first?.urlText == "https://api.example.com/v2/users/42?full=1")
+        #expect(server.requests.first?.urlText == "https://api.example.com/v2/users/42?full=true")
     }
 }

@@ -195,6 +195,34 @@ struct RetryExamples {
         #expect(other.allowsUnsafeRetry)
     }
 
+    private struct Problem: Decodable {
+        let detail: String
+    }
+
+    @Test("The cause is caught, whatever the call makes of it")
+    func causes() async throws {
+        let lastReport = "yesterday's"
+        for (reply, expected) in [
+            (StubTransport.Reply.fail(HTTPError(.timeout)), "yesterday's"),
+            (.respond(.ok, body: "today's"), "today's"), (.respond(409, body: .json(text: #"{"detail": "busy"}"#)), "busy"),
+        ] {
+            let configuration = HTTPClient.Configuration(
+                maxRetries: 1, validators: [DefaultValidator(retriableErrors: [.timeout: .immediate])])
+            let client = HTTPClient(
+                baseURL: "https://api.example.com", configuration: configuration,
+                transport: StubTransport(sequence: [reply, reply]))
+            var report = ""
+            do {
+                report = try await client.get("report").string()
+            } catch let error as HTTPError where error.cause == .timeout {
+                report = lastReport
+            } catch let error as HTTPError where error.response?.status == .conflict {
+                report = try error.decode(Problem.self).detail  // what the server says about it
+            }
+            #expect(report == expected)
+        }
+    }
+
     @Test("E3 Exhaustion carries the last reason")
     func exhaustion() async throws {
         let transport = StubTransport(status: .serviceUnavailable)

@@ -15,22 +15,23 @@ struct TaskExamples {
     @Test("A request as a task")
     func request() async throws {
         let (client, transport) = client(.respond(.ok, body: .text(#"{"name": "Ann"}"#)))
-        let user = try await client.get("users/42")
-            .query("full", "1")
+        let id = 42
+        let user = try await client.get("users/\(id)")
+            .query("full", true)
             .header(.acceptLanguage, "en")
             .timeout(.seconds(5))
             .retries(3)
             .value(User.self)
         #expect(user == User(name: "Ann"))
         let sent = try #require(transport.requests.first)
-        #expect(sent.urlText == "https://api.example.com/users/42?full=1")
+        #expect(sent.urlText == "https://api.example.com/users/42?full=true")
         #expect(sent.headers[.acceptLanguage] == "en")
     }
 
     @Test("A body")
     func body() async throws {
         let (client, transport) = client(.respond(.created))
-        let head = try await client.post("users", body: .json(User(name: "Bob"))).result().head
+        let head = try await client.post("users", json: User(name: "Bob")).result().head
         #expect(head.status == .created)
         #expect(transport.requests.first?.headers[.contentType] == "application/json")
     }
@@ -45,8 +46,30 @@ struct TaskExamples {
         let exists = try await client.get("users/43")
             .acceptOnlyStatusCode([200, 404])
             .map { $0.head.status == .ok }
-            .result()
+            .value()
         #expect(!exists)
+    }
+
+    private struct Post: Codable, Sendable, Equatable { let postTitle: String }
+
+    @Test("Optional items of a query")
+    func queryItems() async throws {
+        let (client, transport) = client(.respond(.ok, body: .text("[]")))
+        let cursor: String? = nil
+        let posts = try await client.get("posts")
+            .query(["page": 2, "drafts": true, "after": cursor])
+            .value([Post].self)
+        #expect(posts.isEmpty && transport.requests.first?.urlText == "https://api.example.com/posts?page=2&drafts=true")
+    }
+
+    @Test("A decoder of the client's")
+    func decoder() async throws {
+        let transport = StubTransport(status: .ok, body: .json(text: #"{"post_title": "Rain"}"#))
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let client = HTTPClient(
+            baseURL: "https://api.example.com", configuration: .init(decoder: decoder), transport: transport)
+        #expect(try await client.get("posts/1").value(Post.self) == Post(postTitle: "Rain"))
     }
 
     @Test("A part of a body")
@@ -92,19 +115,22 @@ struct TaskExamples {
     func download() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .stream(length: 300_000)))
-        server.enqueue(.init(body: .stream(length: 300_000)))
+        server.enqueue(.init(body: .pattern(length: 300_000)), .init(body: "stored"))
         let client = HTTPClient(baseURL: server.url())
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
-        try await client.get("film").download(to: file)
-        #expect(try Data(contentsOf: file).count == 300_000)
-
         let fractions = Recorder()
-        let film = try await client.get("film")
-            .progress(.download) { fractions.write("\($0.fraction ?? 0)") }
+        try await client.get("film").download(to: file) { progress in
+            fractions.write("\(progress.fraction ?? 0)")
+        }
+        #expect(try Data(contentsOf: file).count == 300_000)
+        #expect(fractions.events.last == "1.0")
+        fractions.clear()
+
+        let film = try await client.put("films/1", body: .file(file))
+            .progress(.upload) { fractions.write("\($0.fraction ?? 0)") }
             .data()
-        #expect(film.count == 300_000)
+        #expect(film == Data("stored".utf8))
         #expect(fractions.events.last == "1.0")
     }
 
@@ -114,7 +140,7 @@ struct TaskExamples {
             .respond(.ok, body: .text("not yet")), .respond(.ok, body: .text(#"{"name": "Ann"}"#)))
         let user = try await client.get("users/42")
             .decode(User.self)
-            .retry(2, when: { ($0 as? HTTPError)?.code == .decoding })
+            .askAgain(2, when: { ($0 as? HTTPError)?.code == .decoding })
             .extractPayload()
             .result()
         #expect(user.name == "Ann")

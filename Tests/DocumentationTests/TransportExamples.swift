@@ -49,7 +49,7 @@ struct TransportExamples {
     func streaming() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .stream(length: 1_000_000)))
+        server.enqueue(.init(body: .pattern(length: 1_000_000)))
         let client = HTTPClient(baseURL: server.url())
         let response = try await client.stream(HTTPRequest("film"))
         var count = 0

@@ -5,7 +5,7 @@
     @testable import Interception
 
     /// What the library starts for a caller stays where the caller is.
-    @Suite(.timeLimit(.minutes(1))) struct CallersExecutorTests {
+    @Suite(.timeLimit(.minutes(10))) struct CallersExecutorTests {
         @available(macOS 26.4, iOS 26.4, watchOS 26.4, tvOS 26.4, visionOS 26.4, *)
         @Test func sharedWorkRunsWhereItsFirstCallerDoes() async throws {
             let executor = QueueExecutor()

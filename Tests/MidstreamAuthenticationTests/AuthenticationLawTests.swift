@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamAuthentication
 
-@Suite("The laws of interceptors hold for authentication", .timeLimit(.minutes(1)))
+@Suite("The laws of interceptors hold for authentication", .leavesNothing, .timeLimit(.minutes(10)))
 struct AuthenticationLawTests {
     @Test func apiKeys() async throws {
         try await assertInterceptorLaws { APIKeyInterceptor("key", in: .header("X-API-Key")) }

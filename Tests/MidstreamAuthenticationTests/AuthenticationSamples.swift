@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The samples of `Documentation/Authentication.md`, compiled and run.
-@Suite(.timeLimit(.minutes(1))) struct AuthenticationSamples {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct AuthenticationSamples {
     private actor Session {
         var count = 0
         func token(insteadOf rejected: String?) async throws -> String {
@@ -17,10 +17,7 @@ import Testing
         let session = Session()
         let stub = StubTransport(status: .ok)
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
-            AuthenticationInterceptor(
-                BearerAuthenticator { rejected in
-                    try await session.token(insteadOf: rejected)
-                })
+            .bearer { rejected in try await session.token(insteadOf: rejected) }
         }
         _ = try await client.send(HTTPRequest("/"))
         #expect(stub.credentials == ["Bearer  1"])
@@ -39,12 +36,51 @@ import Testing
         #expect(try await user.refresh(tokenFromLogin).refreshToken == "r")
     }
 
+    @Test func fromLoginToLogout() async throws {
+        let (code, redirect, verifier) = ("c0de", "https://app.example.com/back", "v")
+        let login = StubTransport(sequence: [
+            .respond(.ok, body: .json(text: #"{"access_token":"t1","token_type":"Bearer","refresh_token":"r1"}"#)),
+            .respond(.ok, body: .json(text: #"{"access_token":"t2","token_type":"Bearer","refresh_token":"r2"}"#)),
+            .respond(.ok),
+        ])
+        let loginClient = HTTPClient(baseURL: "https://login.example.com", transport: login)
+        let endpoint = OAuthTokenEndpoint(url: "token", client: OAuthClient(id: "app"), using: loginClient)
+        let stub = StubTransport { request in
+            let isNew = request.headers[.authorization] == "Bearer t2"
+            return HTTPResponse(status: isNew ? .ok : .unauthorized, body: "Ann", request: request)
+        }
+
+        // Log in.
+        let first = try await endpoint.token(for: [
+            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect), ("code_verifier", verifier),
+        ])
+        let store = InMemoryTokenStore(first)
+
+        // Use, and refresh.
+        let session = AuthenticationInterceptor(OAuthAuthenticator(.refreshToken(), from: endpoint, store: store))
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) { session }
+        let profile = try await client.get("profile").string()
+
+        // Log out.
+        if let last = try await store.load() {
+            let token = last.refreshToken ?? last.accessToken
+            _ = try await loginClient.post("revoke", body: .form([("token", token), ("client_id", "app")])).data()
+        }
+        try await store.save(nil)
+        session.credential = nil
+
+        #expect(profile == "Ann")
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer t1", "Bearer t2"])
+        let forms = login.requests.map { String(decoding: $0.body.bytes ?? [], as: UTF8.self) }
+        #expect(forms[0].contains("code=c0de") && forms[1].contains("refresh_token=r1") && forms[2].contains("token=r2"))
+    }
+
     @Test func aPasswordAndAKey() async throws {
         let (password, key) = ("p", "k")
         let stub = StubTransport(status: .ok)
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
-            AuthenticationInterceptor(BasicAuthenticator(user: "Aladdin", password: password))
-            APIKeyInterceptor(key, in: .query("key"))
+            .basic(user: "Aladdin", password: password)
+                .apiKey(key, in: .query("key"))
         }
         _ = try await client.send(HTTPRequest("/"))
         #expect(stub.requests[0].urlText == "https://api.example.com/?key=k")

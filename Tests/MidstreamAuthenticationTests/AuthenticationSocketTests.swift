@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The same over real sockets.
-@Suite(.timeLimit(.minutes(2))) struct AuthenticationSocketTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct AuthenticationSocketTests {
     /// A server that accepts one token and answers anything else with 401.
     private func server(accepting token: String) throws -> MockServer {
         let server = try MockServer()
@@ -24,7 +24,7 @@ import Testing
         let server = try self.server(accepting: "token 1")
         defer { server.shutdown() }
         let authenticator = TestAuthenticator()
-        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
+        let client = testClient(baseURL: server.url(), transport: platformTransport()) {
             AuthenticationInterceptor(authenticator, credential: "old")
         }
         try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
@@ -40,7 +40,7 @@ import Testing
         defer { server.shutdown() }
         let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())
-        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
+        let client = testClient(baseURL: server.url(), transport: platformTransport()) {
             AuthenticationInterceptor(authenticator, credential: "old")
         }
         let calls = (0..<20).map { _ in Task { try await client.send(HTTPRequest(.post, "/", body: .text("x"))) } }
@@ -57,7 +57,7 @@ import Testing
             let client = try #require(box.withLock { $0 })
             #expect(try await client.send(HTTPRequest(.post, "/login")).data == "welcome".data(using: .utf8))
         }
-        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
+        let client = testClient(baseURL: server.url(), transport: platformTransport()) {
             AuthenticationInterceptor(authenticator, credential: "old")
         }
         box.withLock { $0 = client }
@@ -74,9 +74,9 @@ import Testing
         feed.yield([1])
         server.respond { request in
             if request.headers[.authorization] == "token 1" { return .init(body: "in") }
-            return .init(status: .unauthorized, body: .chunks(chunks))
+            return .init(status: .unauthorized, body: .once(chunks))
         }
-        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
+        let client = testClient(baseURL: server.url(), transport: platformTransport()) {
             AuthenticationInterceptor(TestAuthenticator(), credential: "old")
         }
         let response = try await client.stream(HTTPRequest("/"))
@@ -90,7 +90,7 @@ import Testing
         defer { other.shutdown() }
         server.enqueue(.init(status: .temporaryRedirect, headers: [.location: other.url("/x")]))
         let authenticator = TestAuthenticator()
-        let client = HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) {
+        let client = testClient(baseURL: server.url(), transport: platformTransport()) {
             AuthenticationInterceptor(authenticator)
         }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }

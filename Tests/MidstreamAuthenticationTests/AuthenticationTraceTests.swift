@@ -2,23 +2,24 @@ import Foundation
 import MidstreamAuthentication
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// What traces, explanations and descriptions say, and what they keep to themselves.
-@Suite(.timeLimit(.minutes(1))) struct AuthenticationTraceTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct AuthenticationTraceTests {
     private func notes(in trace: Trace) -> [String] {
         func all(_ spans: [Trace.Span]) -> [String] { spans.flatMap { $0.notes + all($0.children) } }
         return all(trace.spans)
     }
 
     @Test func theTraceTellsOfRefreshAndResend() async throws {
-        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport.accepting("token 1")) {
+        let client = testClient(baseURL: "https://a.example", transport: StubTransport.accepting("token 1")) {
             AuthenticationInterceptor(TestAuthenticator(), credential: "s3cret")
         }
         let trace = try await client.send(HTTPRequest("/")).trace
         #expect(notes(in: trace) == ["rejected with 401; refreshed the credential and sent again"])
         #expect(!"\(trace)".contains("s3cret") && !"\(trace)".contains("token 1"))
-        let obtained = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) {
+        let obtained = testClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) {
             AuthenticationInterceptor(TestAuthenticator())
         }
         #expect(notes(in: try await obtained.send(HTTPRequest("/")).trace) == ["obtained a credential"])
@@ -27,7 +28,7 @@ import Testing
     @Test func anExplanationRefreshesNothing() async throws {
         let authenticator = TestAuthenticator()
         let interceptor = AuthenticationInterceptor(authenticator)
-        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) { interceptor }
+        let client = testClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) { interceptor }
         func note(_ url: String = "/") async throws -> String? {
             try await client.explain(HTTPRequest(url)).steps.first { $0.name.hasPrefix("Authentication") }?.note
         }
@@ -45,7 +46,7 @@ import Testing
         let authenticator = TestAuthenticator()
         authenticator.fail(with: SecretiveError(text: "s3cret"))
         let interceptor = AuthenticationInterceptor(authenticator, credential: "s3cret")
-        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .unauthorized)) { interceptor }
+        let client = testClient(baseURL: "https://a.example", transport: StubTransport(status: .unauthorized)) { interceptor }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         var shown = "\(interceptor)\(String(reflecting: error))\(error?.localizedDescription ?? "")\(try #require(error?.trace))"
         dump(interceptor, to: &shown)
@@ -67,7 +68,7 @@ import Testing
             AuthenticationInterceptor(BasicAuthenticator(user: "ann", password: "s3cret")),
         ]
         for interceptor in interceptors {
-            let client = HTTPClient(baseURL: "https://api.test", transport: StubTransport(status: .ok)) { interceptor }
+            let client = testClient(baseURL: "https://api.test", transport: StubTransport(status: .ok)) { interceptor }
             let explanation = try await client.explain(HTTPRequest("x"))
             #expect(explanation.request.headers.contains(.authorization))
             #expect("\(explanation)".contains("+ Authorization: \(HTTPHeaders.withheld)") && !"\(explanation)".contains("s3cret"))

@@ -1,10 +1,11 @@
 import MidstreamAuthentication
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Where credentials go, redirects included.
-@Suite(.timeLimit(.minutes(1))) struct CredentialScopeTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct CredentialScopeTests {
     private func send(
         to urls: [String], base: String? = nil, origins: [String]? = nil, redirecting: [String: String] = [:]
     ) async throws -> (sent: [String], refreshes: Int) {
@@ -13,7 +14,7 @@ import Testing
             guard let target = redirecting[request.urlText] else { return HTTPResponse(status: .ok, request: request) }
             return HTTPResponse(status: .temporaryRedirect, headers: [.location: target], request: request)
         }
-        let client = HTTPClient(baseURL: base, transport: stub) {
+        let client = testClient(baseURL: base, transport: stub) {
             AuthenticationInterceptor(authenticator, origins: origins)
         }
         for url in urls { _ = try await client.send(HTTPRequest(url)) }
@@ -77,7 +78,7 @@ import Testing
             default: HTTPResponse(status: .found, headers: [.location: "https://b.example/"], request: request)
             }
         }
-        let client = HTTPClient(baseURL: "https://a.example", transport: stub) {
+        let client = testClient(baseURL: "https://a.example", transport: stub) {
             AuthenticationInterceptor(authenticator, credential: "old")
         }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -94,7 +95,7 @@ import Testing
             default: HTTPResponse(status: .ok, request: request)
             }
         }
-        let client = HTTPClient(baseURL: "https://a.example", transport: stub) {
+        let client = testClient(baseURL: "https://a.example", transport: stub) {
             AuthenticationInterceptor(TestAuthenticator()).at(.exchange)
         }
         _ = try await client.send(HTTPRequest("/"))

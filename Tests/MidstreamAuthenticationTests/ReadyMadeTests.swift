@@ -2,13 +2,14 @@ import Interception
 import MidstreamAuthentication
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BearerAndBasicTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct BearerAndBasicTests {
     @Test func aBearerTokenComesFromTheClosureAndIsReplacedWhenRejected() async throws {
         let asked = Locked<[String?]>([])
         let stub = StubTransport.accepting("Bearer new")
-        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
             AuthenticationInterceptor(
                 BearerAuthenticator { old in
                     asked.withLock { $0.append(old) }
@@ -22,7 +23,7 @@ import Testing
 
     @Test func aBearerTokenIsReplacedAheadOfItsEnd() async throws {
         let stub = StubTransport.accepting("Bearer new")
-        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
             AuthenticationInterceptor(BearerAuthenticator(expires: { $0 == "old" }) { _ in "new" }, credential: "old")
         }
         _ = try await client.send(HTTPRequest("/"))
@@ -31,7 +32,7 @@ import Testing
 
     @Test func aFixedTokenThatIsRejectedIsNotSentAgain() async throws {
         let stub = StubTransport(status: .unauthorized)
-        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
             AuthenticationInterceptor(BearerAuthenticator(token: "fixed"))
         }
         await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -40,7 +41,7 @@ import Testing
 
     @Test func aRequestKeepsItsOwnAuthorization() async throws {
         let stub = StubTransport(status: .unauthorized)
-        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
             AuthenticationInterceptor(BearerAuthenticator { _ in "token" })
         }
         await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/", headers: [.authorization: "Own"])) }
@@ -49,7 +50,7 @@ import Testing
 
     @Test func aTokenThatCanNotBeAHeaderIsRefused() async throws {
         let stub = StubTransport(status: .ok)
-        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
             AuthenticationInterceptor(BearerAuthenticator(token: "two\r\nlines"))
         }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -59,7 +60,7 @@ import Testing
 
     @Test func basicCredentialsAreSentUnasked() async throws {
         let stub = StubTransport(status: .ok)
-        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
             AuthenticationInterceptor(BasicAuthenticator(user: "Aladdin", password: "open sesame"))
         }
         _ = try await client.send(HTTPRequest("/"))
@@ -69,7 +70,7 @@ import Testing
 
     @Test func basicCredentialsThatAreRejectedAreNotSentAgain() async throws {
         let stub = StubTransport(status: .unauthorized)
-        let client = HTTPClient(baseURL: "https://api.example", transport: stub) {
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
             AuthenticationInterceptor(BasicAuthenticator(user: "u", password: "p"))
         }
         await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func aUserNameWithAColonIsRefused() async throws {
-        let client = HTTPClient(baseURL: "https://api.example", transport: StubTransport(status: .ok)) {
+        let client = testClient(baseURL: "https://api.example", transport: StubTransport(status: .ok)) {
             AuthenticationInterceptor(BasicAuthenticator(user: "a:b", password: "p"))
         }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -86,7 +87,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct APIKeyTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct APIKeyTests {
     private func urls(
         _ interceptor: APIKeyInterceptor, _ url: String, redirecting: [String: String] = [:]
     ) async throws -> [HTTPRequest] {
@@ -94,7 +95,7 @@ import Testing
             guard let target = redirecting[request.urlText] else { return HTTPResponse(status: .ok, request: request) }
             return HTTPResponse(status: .found, headers: [.location: target], request: request)
         }
-        _ = try await HTTPClient(baseURL: "https://a.example", transport: stub) { interceptor }.send(HTTPRequest(url))
+        _ = try await testClient(baseURL: "https://a.example", transport: stub) { interceptor }.send(HTTPRequest(url))
         return stub.requests
     }
 
@@ -129,7 +130,7 @@ import Testing
 
     @Test func theKeyIsInNoDescription() async throws {
         let interceptor = APIKeyInterceptor("s3cret", in: .query("app_id_b"))
-        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .notFound)) { interceptor }
+        let client = testClient(baseURL: "https://a.example", transport: StubTransport(status: .notFound)) { interceptor }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         var shown = "\(interceptor)\(String(reflecting: error))\(try #require(error?.trace))"
         shown += "\(try await client.explain(HTTPRequest("/")))"

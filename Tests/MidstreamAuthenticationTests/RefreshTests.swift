@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// When a credential is refreshed, and for whom.
-@Suite(.timeLimit(.minutes(1))) struct RefreshTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct RefreshTests {
     @Test func theFirstCallObtainsACredentialThatTheNextOnesUse() async throws {
         let authenticator = TestAuthenticator()
         let stub = StubTransport.accepting("token 1")
@@ -139,6 +139,36 @@ import Testing
         clock.advance(by: .seconds(30))
         #expect(await code { try await client.send(HTTPRequest("/")) } == .unacceptableStatus)
         #expect(authenticator.refreshes == 6)
+    }
+
+    @Test("Refreshes that help don't count, however many there are", arguments: [true, false])
+    func shortLivedTokens(areRejected: Bool) async throws {
+        let authenticator = TestAuthenticator()
+        let used = Locked<Set<String>>([])
+        // Each token is good for one request: it is due afterwards, or rejected.
+        let stub = StubTransport { request in
+            let token = request.headers[.authorization] ?? ""
+            let isFirst = used.withLock { $0.insert(token).inserted }
+            if !areRejected { authenticator.expire(token) }
+            return HTTPResponse(status: isFirst ? .ok : .unauthorized, request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, clock: TestClock()), stub)
+        for _ in 0..<50 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
+        #expect(authenticator.refreshes == 50)
+    }
+
+    @Test("One that fails counts, and so does one whose credential is rejected, whatever others bring")
+    func vainRefreshes() async throws {
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport { HTTPResponse(status: $0.urlText.hasSuffix("/bad") ? .unauthorized : .ok, request: $0) }
+        let client = HTTPClient.authenticated(
+            by: AuthenticationInterceptor(authenticator, credential: "old", clock: TestClock()), stub)
+        for number in 0..<7 {
+            #expect(try await client.send(HTTPRequest("/good")).status == .ok)
+            #expect(
+                await code { try await client.send(HTTPRequest("/bad")) } == (number < 5 ? .unacceptableStatus : .authentication))
+        }
+        #expect(authenticator.refreshes == 5)
     }
 
     @Test func theLimitLeavesCallsAloneWhoseCredentialIsAccepted() async throws {

@@ -2,6 +2,7 @@ import MidstreamTesting
 import Interception
 import MidstreamAuthentication
 import MidstreamCore
+import TestSupport
 
 /// Gives out `token 1`, `token 2` … and lets a test hold up and break its refreshes.
 final class TestAuthenticator: Authenticator {
@@ -51,7 +52,7 @@ extension HTTPClient {
     ) -> HTTPClient {
         var configuration = Configuration()
         configuration.clock = clock
-        return HTTPClient(baseURL: "https://api.example", configuration: configuration, transport: transport) { interceptor }
+        return testClient(baseURL: "https://api.example", configuration: configuration, transport: transport) { interceptor }
     }
 }
 

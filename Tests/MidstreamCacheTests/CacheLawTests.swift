@@ -1,9 +1,10 @@
 import MidstreamCache
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite("The laws of interceptors hold for the cache", .timeLimit(.minutes(1)))
+@Suite("The laws of interceptors hold for the cache", .leavesNothing, .timeLimit(.minutes(10)))
 struct CacheLawTests {
     @Test func cache() async throws {
         for mode in [CacheMode.private, .shared] { try await assertInterceptorLaws { CacheInterceptor(mode) } }

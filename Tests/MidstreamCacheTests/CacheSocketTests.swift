@@ -6,16 +6,18 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("A cache on real sockets", .timeLimit(.minutes(2)))
+@Suite("A cache on real sockets", .leavesNothing, .timeLimit(.minutes(10)))
 struct CacheSocketTests {
     private func client(_ cache: CacheInterceptor) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.validators = []
-        return HTTPClient(configuration: configuration) { cache }
+        return testClient(configuration: configuration) { cache }
     }
 
     @Test("a thousand who miss the same send one request, and get equal bodies", arguments: [false, true])
     func collapse(streamed: Bool) async throws {
+        // The loop of the streamed ones stays. By what is to be found out.
+        Belongings.current?.excuse("EventLoop")
         let server = try MockServer()
         defer { server.shutdown() }
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -67,7 +69,8 @@ struct CacheSocketTests {
         }
         let client = client(CacheInterceptor())
         for isHit in [false, true] {
-            let response = try await client.send(HTTPRequest(server.url("/x")))
+            // Who says what encodings it takes undoes them.
+            let response = try await client.send(HTTPRequest(server.url("/x"), headers: ["Accept-Encoding": "unknown"]))
             #expect(response.body.text == "hello" && response.headers["Content-Encoding"] == "unknown")
             #expect(response.cacheStatus?.isHit == isHit)
         }

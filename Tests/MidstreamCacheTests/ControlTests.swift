@@ -1,9 +1,10 @@
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamCache
 
-@Suite("The directives of Cache-Control")
+@Suite("The directives of Cache-Control", .leavesNothing)
 struct ControlTests {
     @Test(
         "seconds are digits; what isn't makes the response stale, and the first of two counts",

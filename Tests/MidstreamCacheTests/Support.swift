@@ -44,7 +44,7 @@ struct CacheBench: Sendable {
         configuration.timeout = nil
         configuration.clock = timer
         configuration.headers = [:]
-        client = HTTPClient(configuration: configuration, transport: stub) { [cache] in
+        client = testClient(configuration: configuration, transport: stub) { [cache] in
             interceptors
             cache
         }

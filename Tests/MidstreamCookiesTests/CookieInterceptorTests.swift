@@ -2,9 +2,10 @@ import Foundation
 import MidstreamCookies
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite("Cookies in the pipeline", .timeLimit(.minutes(1)))
+@Suite("Cookies in the pipeline", .leavesNothing, .timeLimit(.minutes(10)))
 struct CookieInterceptorTests {
     private let url = "https://a.example/x"
 
@@ -15,7 +16,7 @@ struct CookieInterceptorTests {
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = retries
         configuration.validators = [DefaultValidator(retriableStatus: [.serviceUnavailable: .immediate])]
-        return HTTPClient(configuration: configuration, transport: stub) {
+        return testClient(configuration: configuration, transport: stub) {
             CookieInterceptor(jar)
             more
         }

@@ -2,9 +2,10 @@ import Foundation
 import Interception
 @testable import MidstreamCookies
 import MidstreamCore
+import TestSupport
 import Testing
 
-@Suite("A jar of cookies")
+@Suite("A jar of cookies", .leavesNothing)
 struct CookieJarTests {
     /// A clock that stands still unless it is told otherwise.
     private final class Hours: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MidstreamCookies
 
-@Suite("The laws of interceptors hold for cookies", .timeLimit(.minutes(1)))
+@Suite("The laws of interceptors hold for cookies", .leavesNothing, .timeLimit(.minutes(10)))
 struct CookieLawTests {
     @Test func cookies() async throws {
         try await assertInterceptorLaws { CookieInterceptor() }

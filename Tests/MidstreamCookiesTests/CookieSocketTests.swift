@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 /// The same over real sockets.
-@Suite("Cookies on a real server", .timeLimit(.minutes(1)))
+@Suite("Cookies on a real server", .leavesNothing, .timeLimit(.minutes(10)))
 struct CookieSocketTests {
     private func cookies(_ server: MockServer) -> [String?] { server.requests.map { $0.headers[.cookie] } }
 
     private func client(_ server: MockServer, _ jar: CookieJar) -> HTTPClient {
-        HTTPClient(baseURL: server.url(), transport: HTTPClient.defaultTransport) { CookieInterceptor(jar) }
+        testClient(baseURL: server.url(), transport: platformTransport()) { CookieInterceptor(jar) }
     }
 
     @Test("a login with a redirect, a visit and a logout")
@@ -68,7 +68,7 @@ struct CookieSocketTests {
         let (chunks, feed) = AsyncStream<[UInt8]>.makeStream()
         defer { feed.finish() }
         feed.yield([1])
-        server.enqueue(.init(headers: ["Set-Cookie": "a=1"], body: .chunks(chunks)))
+        server.enqueue(.init(headers: ["Set-Cookie": "a=1"], body: .once(chunks)))
         let jar = CookieJar()
         let response = try await client(server, jar).stream(HTTPRequest("/"))
         #expect(jar.cookies.map(\.name) == ["a"])

@@ -7,7 +7,7 @@ import Testing
 @testable import MidstreamCore
 
 /// The core's own interceptors keep to the laws that others are checked by.
-@Suite("The core's interceptors keep to the laws", .timeLimit(.minutes(1)))
+@Suite("The core's interceptors keep to the laws", .leavesNothing, .timeLimit(.minutes(10)))
 struct CoreLawTests {
     private let mark = ClosureRequestInterceptor { $0.headers["X-Mark"] = "1" }
     private let look = ClosureResponseInterceptor { $0.headers["X-Seen"] = "1" }

@@ -8,7 +8,7 @@
     @testable import MidstreamCurl
 
     /// Bodies that are small on the wire and huge decoded.
-    @Suite(.timeLimit(.minutes(1))) struct BombTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct BombTests {
         /// Sends gzip of zero bytes until nobody takes it: fixed codes (RFC 1951 §3.2.6), the literal 0, then "258 times the byte
         /// before" in 13 bits each.
         private static func bomb() throws -> RawServer {
@@ -33,7 +33,7 @@
         private func transport(_ ratio: Int?) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.maximumDecodedRatio = ratio
-            return CurlTransport(configuration: configuration)
+            return curlTransport(configuration: configuration)
         }
 
         @Test func `A body that grows too much is refused`() async throws {
@@ -59,7 +59,7 @@
             let transport = transport(nil)
             let loop = try #require(transport.executor as? EventLoop)
             let response = try await transport.deliver(request("\(server.url)/bomb", .streamed))
-            while await onLoop(loop, { loop.active.contains { $0.isReceivingPaused } }) == false { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.active.contains { $0.isReceivingPaused } }) }
             var total = 0
             for try await chunk in response.body {
                 #expect(chunk.count <= BodyStream.limit + (64 << 10))
@@ -78,11 +78,53 @@
             let eater = Task {
                 for try await _ in try await transport.deliver(request("\(url)/bomb", .streamed)).body {}
             }
-            while await onLoop(loop, { loop.decoding.most }) == 0 { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.decoding.most }) != 0 }
             for _ in 0..<50 {
                 #expect(try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
                 #expect(await onLoop(loop) { loop.decoding.most } <= (4 << 20) + (64 << 10))
             }
+            eater.cancel()
+            _ = await eater.result
+        }
+
+        /// What curl hands over again after a pause is refused within another call than what it hands over at first. Nothing but the error
+        /// ends these: there is no limit of time.
+        @Test func `One that gets too large after a pause fails`() async throws {
+            let server = try Self.bomb()
+            var configuration = CurlTransport.Configuration()
+            (configuration.connectTimeout, configuration.idleTimeout, configuration.maximumDecodedRatio) = (nil, nil, nil)
+            let transport = curlTransport(configuration: configuration)
+            for limit in [4 << 20, 5 << 20, 9 << 20] {
+                let error = await #expect(throws: HTTPError.self) {
+                    try await transport.deliver(request("\(server.url)/bomb", .buffered(upTo: limit)))
+                }
+                #expect(error?.code == .bodyTooLarge)
+            }
+            #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
+        }
+
+        /// The bomb uses up its time in each turn, and is the first to go on in the next.
+        @Test func `Others that are encoded have their turn, too`() async throws {
+            let bomb = try Self.bomb()
+            let small = try RawServer { connection in
+                while connection.readHead() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 22\r\n\r\n")
+                    connection.write([31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 207, 6, 0, 71, 221, 220, 121, 2, 0, 0, 0])
+                }
+            }
+            let transport = transport(nil)
+            let loop = try #require(transport.executor as? EventLoop)
+            let isOver = Locked(false)
+            let url = bomb.url
+            let eater = Task {
+                defer { isOver.withLock { $0 = true } }
+                _ = try await transport.deliver(request("\(url)/bomb", .buffered(upTo: 512 << 20)))
+            }
+            await eventually { await onLoop(loop, { loop.decoding.most }) != 0 }
+            for _ in 0..<5 {
+                #expect(try await transport.deliver(request(small.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
+            }
+            #expect(isOver.withLock { $0 } == false, "They were kept waiting until there was nothing left of it.")
             eater.cancel()
             _ = await eater.result
         }

@@ -7,7 +7,7 @@
     @testable import MidstreamCurl
 
     /// Numbers at both ends of what they can be: nothing traps.
-    @Suite(.timeLimit(.minutes(1))) struct ConfigurationLimitTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConfigurationLimitTests {
         private static let durations: [Duration] = [
             .zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(1), .seconds(Int64.max), .seconds(Int64.max) * 2,
             Duration(secondsComponent: Int64.min, attosecondsComponent: 0),
@@ -22,7 +22,7 @@
             for set in settings {
                 var configuration = CurlTransport.Configuration()
                 set(&configuration)
-                let transport = CurlTransport(configuration: configuration)
+                let transport = curlTransport(configuration: configuration)
                 for options in [
                     ExchangeOptions(delivery: .streamed), ExchangeOptions(delivery: .buffered(upTo: 10), timeLimit: duration),
                     ExchangeOptions(delivery: .buffered(upTo: 10)),
@@ -45,10 +45,10 @@
             for set in settings {
                 var configuration = CurlTransport.Configuration()
                 set(&configuration)
-                let transport = CurlTransport(configuration: configuration)
+                let transport = curlTransport(configuration: configuration)
                 for _ in 0..<2 { #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).status == 200) }
             }
-            _ = try? await CurlTransport().deliver(request(server.url, .buffered(upTo: count)))
+            _ = try? await curlTransport().deliver(request(server.url, .buffered(upTo: count)))
         }
     }
 #endif

@@ -7,8 +7,8 @@
 
     @testable import MidstreamCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct CurlTransportTests {
-        let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct CurlTransportTests {
+        let transport = curlTransport()
 
         @Test(arguments: deliveries) func `A GET brings status, fields and body`(_ delivery: BodyDelivery) async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 5\r\n\r\nhello" }
@@ -35,7 +35,7 @@
                 "HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n" + String(decoding: request.body, as: UTF8.self)
             }
             let bytes = [UInt8](repeating: 65, count: 300_000)
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            let file = temporaryPath(UUID().uuidString)
             try Data(bytes).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             let pieces = stride(from: 0, to: bytes.count, by: 50_000).map { Array(bytes[$0..<($0 + 50_000)]) }

@@ -8,7 +8,7 @@
     @testable import MidstreamCurl
 
     /// What is done about the encodings of bodies, and about those that are made to do harm.
-    @Suite(.timeLimit(.minutes(1))) struct DecodingTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct DecodingTests {
         private static let plain = Array(String(repeating: "hello, encoded world. ", count: 20).utf8)
         private static let gzip = bytes("H4sIAAAAAAACA8tIzcnJ11FIzUvOT0lNUSjPL8pJ0VPIGBUd5KIAg87UpbgBAAA=")
         private static let encoded: [String: [UInt8]] = [
@@ -48,7 +48,7 @@
         @Test(arguments: ["gzip", "deflate", "br", "zstd"], Framing.allCases)
         func `A body that is cut is an error`(_ coding: String, _ framing: Framing) async throws {
             let whole = try #require(Self.encoded[coding])
-            let transport = CurlTransport()
+            let transport = curlTransport()
             for delivery in deliveries {
                 let server = try server(coding, whole, framing)
                 let response = try await transport.deliver(request(server.url, delivery))
@@ -67,7 +67,7 @@
         @Test(arguments: deliveries) func `What follows the end is an error, but for further members`(_ delivery: BodyDelivery)
             async throws
         {
-            let transport = CurlTransport()
+            let transport = curlTransport()
             for (coding, whole) in Self.encoded {
                 let server = try server(coding, whole + [1, 2, 3])
                 let error = await #expect(throws: HTTPError.self) {
@@ -100,7 +100,7 @@
         }
 
         @Test(arguments: deliveries) func `Two codings are undone, and no third`(_ delivery: BodyDelivery) async throws {
-            let transport = CurlTransport()
+            let transport = curlTransport()
             for (coding, whole) in Self.encoded {
                 for framing in Framing.allCases {
                     let twice = try server("\(coding), gzip", Self.stored(whole), framing)
@@ -124,7 +124,7 @@
             async throws
         {
             let part = Array(Self.gzip.prefix(20))
-            let transport = CurlTransport()
+            let transport = curlTransport()
             for (headers, asked) in [(["Range": "bytes=0-19"], "none"), ([:], "gzip, br")] as [(HTTPHeaders, String)] {
                 let server = try server("gzip", part, status: "206 Partial Content")
                 var sent = request(server.url, delivery)
@@ -140,7 +140,7 @@
         @Test func `Zstandard is offered on request, with a small window`() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.offersZstandard = true
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             let server = try server("zstd", Self.encoded["zstd"]!)
             let response = try await transport.deliver(request(server.url, .buffered(upTo: 1_000)))
             #expect(response.headers["X-Asked"] == "gzip, br, zstd")

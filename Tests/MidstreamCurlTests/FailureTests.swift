@@ -7,7 +7,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct FailureTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct FailureTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let answer: String
             let code: HTTPError.Code
@@ -41,7 +41,7 @@
                 _ = connection.readHead()
                 connection.write(fault.answer)
             }
-            let transport = CurlTransport()
+            let transport = curlTransport()
             let error = try await #require(throws: HTTPError.self) {
                 _ = try await transport.deliver(request(server.url, delivery)).body.collect()
             }
@@ -52,7 +52,7 @@
         @Test func `A refused connection was never a request`() async throws {
             let body = HTTPBody.once([[UInt8]]().stream)
             let error = try await #require(throws: HTTPError.self) {
-                try await CurlTransport().send(HTTPRequest(.post, "http://127.0.0.1:1", body: body))
+                try await curlTransport().send(HTTPRequest(.post, "http://127.0.0.1:1", body: body))
             }
             #expect(error.code == .connection)
             #expect(error.phase == .notSent)
@@ -61,7 +61,7 @@
 
         @Test func `A name that doesn't exist is told apart`() async throws {
             let error = try await #require(throws: HTTPError.self) {
-                try await CurlTransport().send(HTTPRequest("http://nowhere.invalid"))
+                try await curlTransport().send(HTTPRequest("http://nowhere.invalid"))
             }
             #expect(error.code == .nameResolution)
             #expect(error.phase == .notSent)
@@ -70,7 +70,7 @@
         @Test func `A handshake that fails was never a request`() async throws {
             let server = try RawServer { $0.write("no TLS here\r\n") }
             let error = try await #require(throws: HTTPError.self) {
-                try await CurlTransport().send(HTTPRequest("https://127.0.0.1:\(server.port)"))
+                try await curlTransport().send(HTTPRequest("https://127.0.0.1:\(server.port)"))
             }
             #expect(error.code == .tls)
             #expect(error.phase == .notSent)
@@ -85,7 +85,7 @@
             configuration.connectTimeout = .milliseconds(phase == "connect" ? 50 : 60_000)
             configuration.headTimeout = phase == "head" ? .milliseconds(50) : nil
             configuration.idleTimeout = .milliseconds(phase == "body" || phase == "upload" ? 50 : 60_000)
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             let scheme = phase == "connect" ? "https" : "http"
             let body = HTTPBody.bytes([UInt8](repeating: 0, count: phase == "upload" ? 64 << 20 : 0))
             for delivery in deliveries {
@@ -105,7 +105,7 @@
             }
             var configuration = CurlTransport.Configuration()
             configuration.idleTimeout = .milliseconds(20)
-            let response = try await CurlTransport(configuration: configuration).send(HTTPRequest(server.url))
+            let response = try await curlTransport(configuration: configuration).send(HTTPRequest(server.url))
             // Longer than the limit; no later moment is asserted.
             try await Task.sleep(for: .milliseconds(100))
             #expect(try await response.body.collect().count == 2_000_000)
@@ -121,7 +121,7 @@
                 arrived.continuation.yield()
                 connection.waitForEnd()
             }
-            let transport = CurlTransport()
+            let transport = curlTransport()
             let request = request(server.url, delivery)
             let task = Task { try await transport.deliver(request).body.collect() }
             for await _ in arrived.stream { break }
@@ -143,7 +143,7 @@
 
         @Test func `Userinfo of a URL isn't in an error's message`() async throws {
             let error = try await #require(throws: HTTPError.self) {
-                try await CurlTransport().send(HTTPRequest("http://user:s3cret@nowhere.invalid:1/"))
+                try await curlTransport().send(HTTPRequest("http://user:s3cret@nowhere.invalid:1/"))
             }
             #expect(!"\(error)".contains("s3cret") && !error.message.contains("s3cret"))
         }

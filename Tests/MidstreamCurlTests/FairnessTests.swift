@@ -8,12 +8,12 @@
     @testable import MidstreamCurl
 
     /// Who has to wait for a connection.
-    @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct FairnessTests {
         private func transport(_ limit: Int, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.maximumConnectionsPerHost = limit
             change(&configuration)
-            return CurlTransport(configuration: configuration)
+            return curlTransport(configuration: configuration)
         }
 
         /// With one connection, since the server's threads see several in any order.
@@ -58,9 +58,9 @@
             let loop = try #require(transport.executor as? EventLoop)
             let url = server.url
             let first = Task { try await transport.deliver(request("\(url)/first", .buffered(upTo: 10))) }
-            while await onLoop(loop, { loop.active.count }) == 0 { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.active.count }) != 0 }
             let second = Task { try await transport.deliver(request("\(url)/second", .buffered(upTo: 10))) }
-            while await onLoop(loop, { loop.admission.waitingCount }) == 0 { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.admission.waitingCount }) != 0 }
             second.cancel()
             await #expect(throws: CancellationError.self) { try await second.value }
             let error = await #expect(throws: HTTPError.self) {
@@ -69,7 +69,7 @@
             }
             #expect(error?.code == .timeout && error?.phase == .notSent)
             let third = Task { try await transport.deliver(request("\(url)/third", .buffered(upTo: 10))) }
-            while await onLoop(loop, { loop.admission.waitingCount }) == 0 { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.admission.waitingCount }) != 0 }
             gate.signal()
             #expect(try await first.value.status == 200)
             #expect(try await third.value.status == 200)
@@ -86,7 +86,7 @@
             let loop = try #require(transport.executor as? EventLoop)
             let url = server.url
             let tasks = (0..<3).map { _ in Task { try await transport.deliver(request(url, .buffered(upTo: 10))) } }
-            while await onLoop(loop, { loop.admission.waitingCount }) < 2 { await Task.yield() }
+            await eventually { await onLoop(loop, { loop.admission.waitingCount }) >= 2 }
             transport.close()
             for task in tasks {
                 let error = await #expect(throws: HTTPError.self) { try await task.value }

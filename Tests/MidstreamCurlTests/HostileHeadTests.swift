@@ -8,8 +8,8 @@
     @testable import MidstreamCurl
 
     /// Heads and trailers that no honest server sends.
-    @Suite(.timeLimit(.minutes(1))) struct HostileHeadTests {
-        private let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct HostileHeadTests {
+        private let transport = curlTransport()
 
         /// libcurl before 8.1.0 writes through a pointer that the answer before it has left behind.
         @Test func `A head that begins with a folded line leaves the memory whole`() async throws {
@@ -20,7 +20,7 @@
                         ? folded : "HTTP/1.1 200 OK\r\nX-Field: aaaaaaaa\r\nContent-Length: 0\r\n\r\n"
                 }
                 let other = try RawServer.answering { _ in folded }
-                let transport = CurlTransport()
+                let transport = curlTransport()
                 for round in 0..<40 {
                     #expect(try await transport.deliver(HTTPRequest(server.url)).status == 200)
                     let url = round.isMultiple(of: 2) ? other.url : "\(server.url)/folded"

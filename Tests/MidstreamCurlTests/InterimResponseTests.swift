@@ -6,7 +6,7 @@
 
     @testable import MidstreamCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct InterimResponseTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct InterimResponseTests {
         private static let heads =
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
             + "HTTP/1.1 199 Own\r\nX-Own: 1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
@@ -14,7 +14,7 @@
         @Test(arguments: deliveries) func `Interim responses are told as they come, 100 excepted`(_ delivery: BodyDelivery)
             async throws
         {
-            let transport = CurlTransport()
+            let transport = curlTransport()
             defer { transport.close() }
             let server = try RawServer.answering { _ in Self.heads }
             let told = Locked<[InterimResponse]>([])
@@ -31,10 +31,10 @@
         }
 
         @Test func `A trace tells them`() async throws {
-            let transport = CurlTransport()
+            let transport = curlTransport()
             defer { transport.close() }
             let server = try RawServer.answering { _ in Self.heads }
-            let response = try await HTTPClient(transport: transport).send(HTTPRequest(server.url))
+            let response = try await testClient(transport: transport).send(HTTPRequest(server.url))
             let notes = "\(response.trace)"
             #expect(notes.contains("before it: 103 Early Hints") && notes.contains("before it: 199"))
             #expect(!notes.contains("100 Continue"))

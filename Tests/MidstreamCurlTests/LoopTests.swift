@@ -8,8 +8,8 @@
 
     @testable import MidstreamCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct LoopTests {
-        let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct LoopTests {
+        let transport = curlTransport()
 
         @Test func `Connections are kept, and stay registered while they are`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
@@ -28,7 +28,7 @@
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             var configuration = CurlTransport.Configuration()
             configuration.keepsConnections = false
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             for _ in 0..<3 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
             #expect(server.accepted == 3)
         }
@@ -56,7 +56,7 @@
             }
             var configuration = CurlTransport.Configuration()
             configuration.maximumConnectionsPerHost = 2
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<40 { group.addTask { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) } }
                 try await group.waitForAll()
@@ -71,7 +71,7 @@
             var configuration = CurlTransport.Configuration()
             configuration.eventLoops = loops
             configuration.maximumConnectionsPerHost = 16
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             @Sendable func fetch(_ number: Int) async throws -> Bool {
                 let delivery: BodyDelivery = number.isMultiple(of: 2) ? .streamed : .buffered(upTo: 10)
                 let response = try await transport.deliver(request("\(server.url)/\(number)", delivery))
@@ -136,20 +136,20 @@
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             weak var weakLoop: EventLoop?
             do {
-                let transport = CurlTransport()
+                let transport = curlTransport()
                 _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
                 weakLoop = transport.executor as? EventLoop
                 #expect(weakLoop != nil)
             }
             // The thread lets go of it as its last act.
-            while weakLoop != nil { try await Task.sleep(for: .milliseconds(5)) }
+            await eventually { weakLoop == nil }
         }
 
         @Test func `Connections go where they are redirected`() async throws {
             let server = try RawServer.answering { "HTTP/1.1 200 OK\r\nX-Host: \($0.lines[1])\r\nContent-Length: 0\r\n\r\n" }
             var configuration = CurlTransport.Configuration()
             configuration.hostOverrides = ["example.test:80": "127.0.0.1:\(server.port)", "v6.test:80": "[::1]:1"]
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             #expect(try await transport.deliver(HTTPRequest("http://example.test/")).headers["X-Host"] == "Host: example.test")
             let error = try await #require(throws: HTTPError.self) { try await transport.deliver(HTTPRequest("http://v6.test/")) }
             #expect(error.code == .connection)

@@ -8,14 +8,14 @@
     @testable import MidstreamCurl
 
     /// Against the real servers that `Scripts/with-servers` starts.
-    @Suite(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(1)))
+    @Suite(.leavesNothing, .enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(10)))
     struct NginxTests {
         let transport: CurlTransport
 
         init() {
             var configuration = CurlTransport.Configuration()
             configuration.tls.authorities = .file(Servers["CA"])
-            transport = CurlTransport(configuration: configuration)
+            transport = curlTransport(configuration: configuration)
         }
 
         @Test func `HTTP/2 is spoken over TLS, and requests share a connection`() async throws {
@@ -61,7 +61,7 @@
         @Test func `HTTP/1.1 can be had over TLS`() async throws {
             var configuration = transport.configuration
             configuration.httpVersions = .http1Only
-            let response = try await CurlTransport(configuration: configuration).send(
+            let response = try await curlTransport(configuration: configuration).send(
                 HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
             #expect(response.version == .http1_1)
         }
@@ -76,13 +76,13 @@
             none.tls.trustsSystemAuthorities = false
             for configuration in [other, pinned, unreadable, none] {
                 let error = try await #require(throws: HTTPError.self) {
-                    try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                    try await curlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
                 }
                 #expect(error.code == .tls && error.phase == .notSent)
             }
             other.tls.verifiesCertificates = false
             #expect(
-                try await CurlTransport(configuration: other).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")).status == 200)
+                try await curlTransport(configuration: other).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello")).status == 200)
         }
 
         @Test func `Authorities in memory, pins and client certificates are used`() async throws {
@@ -92,7 +92,7 @@
             configuration.tls.pinnedPublicKeys = [Servers["SERVER_PIN"]]
             configuration.tls.clientCertificate = .init(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"])
             configuration.tls.minimumVersion = .tls1_3
-            let response = try await CurlTransport(configuration: configuration).send(
+            let response = try await curlTransport(configuration: configuration).send(
                 HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
             #expect(response.status == 200)
         }
@@ -100,7 +100,7 @@
         @Test func `A unix domain socket is spoken to`() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.unixSocketPath = Servers["NGINX_SOCKET"]
-            let response = try await CurlTransport(configuration: configuration).send(HTTPRequest("http://any.invalid/hello"))
+            let response = try await curlTransport(configuration: configuration).send(HTTPRequest("http://any.invalid/hello"))
             #expect(response.status == 200)
             #expect(try await response.body.collect() == Array("hello\n".utf8))
         }
@@ -115,9 +115,9 @@
             ] {
                 var configuration = transport.configuration
                 configuration.proxy = proxy
-                let proxied = CurlTransport(configuration: configuration)
+                let proxied = curlTransport(configuration: configuration)
                 for url in [Servers["NGINX_HTTP"], Servers["NGINX_HTTPS"]] {
-                    #expect(try await proxied.send(HTTPRequest("\(url)/hello")).status == 200, "\(proxy) \(url)")
+                    #expect(try await proxied.send(HTTPRequest("\(raw: url)/hello")).status == 200, "\(proxy) \(url)")
                 }
             }
             for proxy: CurlTransport.Configuration.Proxy in [
@@ -127,7 +127,7 @@
                 var configuration = transport.configuration
                 configuration.proxy = proxy
                 let error = try await #require(throws: HTTPError.self) {
-                    try await CurlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                    try await curlTransport(configuration: configuration).send(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
                 }
                 #expect(error.code == .proxy && error.phase == .notSent, "\(error)")
             }
@@ -207,7 +207,7 @@
             var configuration = CurlTransport.Configuration()
             configuration.tls.verifiesCertificates = false
             if !isMissing { configuration.tls.clientCertificate = .init(certificate: certificate, key: key) }
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             let url = "https://127.0.0.1:\(try #require(port))/"
             let error = await #expect(throws: HTTPError.self) { try await transport.deliver(HTTPRequest(url)) }
             #expect(error?.code == .tls, "\(error as Any)")

@@ -8,8 +8,8 @@
     @testable import MidstreamCurl
 
     /// What libcurl does by default, or does wrong, and the transport doesn't.
-    @Suite(.timeLimit(.minutes(1))) struct PitfallTests {
-        let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct PitfallTests {
+        let transport = curlTransport()
 
         @Test func `Plain HTTP requests don't wait for each other`() async throws {
             let barrier = Barrier(8)
@@ -48,11 +48,11 @@
                 let server = try RawServer.answering { "HTTP/1.1 200 OK\r\nX-Line: \($0.lines[0])\r\nContent-Length: 0\r\n\r\n" }
                 setenv("http_proxy", server.url, 1)
                 setenv("all_proxy", server.url, 1)
-                let direct = try await CurlTransport().send(HTTPRequest("\(server.url)/a"))
+                let direct = try await curlTransport().send(HTTPRequest("\(raw: server.url)/a"))
                 #expect(direct.headers["X-Line"] == "GET /a HTTP/1.1")
                 var configuration = CurlTransport.Configuration()
                 configuration.proxy = .environment
-                let response = try await CurlTransport(configuration: configuration).send(HTTPRequest("http://x.invalid/b"))
+                let response = try await curlTransport(configuration: configuration).send(HTTPRequest("http://x.invalid/b"))
                 #expect(response.headers["X-Line"] == "GET http://x.invalid/b HTTP/1.1")
             }
         }
@@ -83,7 +83,7 @@
             }
             let fields = ["Accept-Encoding: gzip, br", "X-B: 1", "X-A:", "x-b: 2", "X-C: é;"]
             #expect(
-                try await head(HTTPRequest("\(server.url)/a?b", headers: headers)) == ["GET /a?b HTTP/1.1", "Host: other"]
+                try await head(HTTPRequest("\(raw: server.url)/a?b", headers: headers)) == ["GET /a?b HTTP/1.1", "Host: other"]
                     + fields)
             let large = HTTPBody.bytes([UInt8](repeating: 1, count: 3 << 20))
             let lines = try await head(HTTPRequest(.post, server.url, headers: headers, body: large))
@@ -162,7 +162,7 @@
             var configuration = CurlTransport.Configuration()
             configuration.proxy = .http(proxy.url, credentials: .init(user: "u", password: "s3cret"))
             let error = try await #require(throws: HTTPError.self) {
-                try await CurlTransport(configuration: configuration).send(HTTPRequest("https://h.invalid/"))
+                try await curlTransport(configuration: configuration).send(HTTPRequest("https://h.invalid/"))
             }
             #expect(error.code == .proxy)
             #expect(error.phase == .notSent)
@@ -180,14 +180,14 @@
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
                 }
             }
-            _ = try await transport.deliver(HTTPRequest("\(server.url)/1"))
+            _ = try await transport.deliver(HTTPRequest("\(raw: server.url)/1"))
             let error = try await #require(throws: HTTPError.self) {
-                try await transport.deliver(HTTPRequest(.post, "\(server.url)/2", body: .bytes([1])))
+                try await transport.deliver(HTTPRequest(.post, "\(raw: server.url)/2", body: .bytes([1])))
             }
             #expect(error.code == .connectionLost)
             #expect(error.phase == .maybeProcessed)
-            _ = try await transport.deliver(HTTPRequest("\(server.url)/3"))
-            _ = try await transport.deliver(HTTPRequest("\(server.url)/4"))
+            _ = try await transport.deliver(HTTPRequest("\(raw: server.url)/3"))
+            _ = try await transport.deliver(HTTPRequest("\(raw: server.url)/4"))
             #expect(
                 seen.withLock { $0 } == [
                     "GET /1 HTTP/1.1", "POST /2 HTTP/1.1", "GET /3 HTTP/1.1", "GET /4 HTTP/1.1", "GET /4 HTTP/1.1",

@@ -7,7 +7,7 @@
     @testable import MidstreamCurl
 
     /// HTTP/2 without TLS and without asking (RFC 9113 §3.3).
-    @Suite(.timeLimit(.minutes(1))) struct PriorKnowledgeTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct PriorKnowledgeTests {
         /// Answers every stream of a connection with 204.
         private static func server() throws -> RawServer {
             try RawServer { connection in
@@ -27,7 +27,7 @@
         private let transport: CurlTransport = {
             var configuration = CurlTransport.Configuration()
             configuration.httpVersions = .http2PriorKnowledge
-            return CurlTransport(configuration: configuration)
+            return curlTransport(configuration: configuration)
         }()
 
         @Test(arguments: deliveries) func `One request comes after the other`(_ delivery: BodyDelivery) async throws {

@@ -1,6 +1,7 @@
 #if Curl && os(Linux)
     import Foundation
     import Interception
+    import TestSupport
 
     /// A server on loopback whose every byte the test decides, on a thread for each connection.
     final class RawServer: Sendable {
@@ -9,13 +10,22 @@
             var accepted = 0
             var isStopped = false
         }
+        /// Held by the threads, and so there as long as one of them.
+        private final class Progress: Sendable {
+            let state = Locked(State())
+        }
 
         let port: Int
         private let listener: Int32
-        private let state = Locked(State())
+        private let isSecure: Bool
+        private let progress = Progress()
+        private var state: Locked<State> { progress.state }
 
         /// Serves each connection by `serve`; the connection is closed when it returns.
-        init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+        ///
+        /// - Parameter tls: What connections begin with; nil: nothing.
+        init(tls: TLSServer? = nil, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+            isSecure = tls != nil
             listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -29,7 +39,9 @@
             }
             guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
             port = Int(UInt16(bigEndian: address.sin_port))
-            Thread.detachNewThread { [state] in
+            Belongings.current?.add(progress)
+            Thread.detachNewThread { [progress] in
+                let state = progress.state
                 while true {
                     let descriptor = accept(listener, nil, nil)
                     guard descriptor >= 0 else {
@@ -37,6 +49,9 @@
                         Glibc.close(listener)
                         return
                     }
+                    // What has been written has arrived then.
+                    var one: Int32 = 1
+                    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
                     let mayServe = state.withLock { state in
                         guard !state.isStopped else { return false }
                         state.accepted += 1
@@ -48,12 +63,17 @@
                         continue
                     }
                     Thread.detachNewThread {
-                        serve(RawConnection(descriptor))
+                        if let tls {
+                            TLSSession(tls, descriptor: descriptor).map { serve(RawConnection(descriptor, $0)) }
+                        } else {
+                            serve(RawConnection(descriptor))
+                        }
                         shutdown(descriptor, Int32(SHUT_RDWR))
                         state.withLock { state in
                             state.descriptors.remove(descriptor)
                             Glibc.close(descriptor)
                         }
+                        withExtendedLifetime(progress) {}
                     }
                 }
             }
@@ -67,7 +87,7 @@
             shutdown(listener, Int32(SHUT_RDWR))
         }
 
-        var url: String { "http://127.0.0.1:\(port)" }
+        var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)" }
 
         /// How many connections were made.
         var accepted: Int { state.withLock { $0.accepted } }
@@ -91,9 +111,13 @@
     /// One connection; used on its own thread alone.
     final class RawConnection {
         private let descriptor: Int32
+        private let tls: TLSSession?
         private var buffer: [UInt8] = []
 
-        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        init(_ descriptor: Int32, _ tls: TLSSession? = nil) {
+            self.descriptor = descriptor
+            self.tls = tls
+        }
 
         /// The head up to the empty line, without it; nil at the end of the connection.
         func readHead() -> String? {
@@ -126,6 +150,12 @@
                 request.body = body
             }
             return request
+        }
+
+        /// What comes next; it is still to be read. Nil at the end of the connection.
+        func next(_ count: Int) -> [UInt8]? {
+            while buffer.count < count { guard fill() else { return nil } }
+            return Array(buffer[..<count])
         }
 
         func read(_ count: Int) -> [UInt8]? {
@@ -163,8 +193,9 @@
         func write(_ bytes: [UInt8]) -> Bool {
             var sent = 0
             while sent < bytes.count {
-                let count = bytes.withUnsafeBytes {
-                    send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+                let count = bytes.withUnsafeBytes { bytes in
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
+                    return tls?.write(rest) ?? send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { return false }
                 sent += count
@@ -183,7 +214,7 @@
 
         private func fill() -> Bool {
             var chunk = [UInt8](repeating: 0, count: 64 << 10)
-            let count = recv(descriptor, &chunk, chunk.count, 0)
+            let count = chunk.withUnsafeMutableBytes { tls?.read(into: $0) ?? recv(descriptor, $0.baseAddress, $0.count, 0) }
             guard count > 0 else { return false }
             buffer += chunk[..<count]
             return true

@@ -8,14 +8,14 @@
     @testable import MidstreamCurl
 
     /// Curl sends a request again by itself when a kept connection dies under it before an answer (RFC 9110 §9.2.2).
-    @Suite(.timeLimit(.minutes(1))) struct ResendTests {
-        private let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ResendTests {
+        private let transport = curlTransport()
 
         @Test(arguments: deliveries) func `What curl sends again is counted, and told in the trace`(_ delivery: BodyDelivery)
             async throws
         {
             let server = try MortalServer()
-            let client = HTTPClient(transport: transport)
+            let client = testClient(transport: transport)
             func send() async throws -> HTTPResponse {
                 let request = HTTPRequest(server.url)
                 guard delivery == .streamed else { return try await client.send(request) }

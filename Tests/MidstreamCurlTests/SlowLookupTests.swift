@@ -1,7 +1,7 @@
 #if Curl && os(Linux)
     import Foundation
     import Interception
-    import LookupInterposition
+    import LibraryInterposition
     import MidstreamCore
     import TestSupport
     import Testing
@@ -9,13 +9,13 @@
     @testable import MidstreamCurl
 
     /// Curl looks names up on threads of its own, and by default waits for such a thread when its transfer is given up.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct SlowLookupTests {
+    @Suite(.leavesNothing, .serialized, .timeLimit(.minutes(10))) struct SlowLookupTests {
         enum End: CaseIterable { case cancellation, connectTimeout }
 
         @Test(arguments: End.allCases) func `A lookup that hangs holds up nothing but its own request`(_ end: End) async throws {
             var configuration = CurlTransport.Configuration()
             if end == .connectTimeout { configuration.connectTimeout = .milliseconds(100) }
-            let transport = CurlTransport(configuration: configuration)
+            let transport = curlTransport(configuration: configuration)
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             defer { release_stalled_lookups() }
 
@@ -31,7 +31,8 @@
 
             let response = try await transport.deliver(HTTPRequest(server.url))
             #expect(response.status == 200)
-            #expect(stalled_lookups() == 1, "The other request had to wait for the lookup.")
+            // Newer versions of libcurl look both families of addresses up by themselves.
+            #expect(stalled_lookups() > 0, "The other request had to wait for the lookup.")
         }
     }
 

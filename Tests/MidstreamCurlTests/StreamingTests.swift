@@ -7,8 +7,8 @@
 
     @testable import MidstreamCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct StreamingTests {
-        let transport = CurlTransport()
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct StreamingTests {
+        let transport = curlTransport()
 
         @Test func `A reader that is behind stops the server`() async throws {
             let written = Locked(0)
@@ -97,7 +97,7 @@
                 gate.wait()
                 connection.write("cd")
             }
-            let response = try await CurlTransport().send(HTTPRequest(server.url))
+            let response = try await curlTransport().send(HTTPRequest(server.url))
             gate.signal()
             #expect(try await response.body.collect() == Array("abcd".utf8))
         }

@@ -8,11 +8,11 @@ import Testing
 
 @testable import MidstreamDiskCache
 
-@Suite("Entries on disk", .timeLimit(.minutes(1)))
+@Suite("Entries on disk", .leavesNothing, .timeLimit(.minutes(10)))
 struct DiskStoreTests {
     /// A folder that is there as long as the test.
     private final class Folder: Sendable {
-        let url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("midstream-cache-\(UUID().uuidString)")
+        let url = temporaryPath("midstream-cache-\(UUID().uuidString)")
 
         deinit {
             try? FileManager.default.removeItem(at: url)
@@ -41,7 +41,7 @@ struct DiskStoreTests {
         }
         var configuration = HTTPClient.Configuration()
         configuration.validators = []
-        return HTTPClient(configuration: configuration, transport: stub) { CacheInterceptor(store: store) }
+        return testClient(configuration: configuration, transport: stub) { CacheInterceptor(store: store) }
     }
 
     private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }

@@ -9,7 +9,7 @@
     @testable import MidstreamDiskCache
 
     /// Processes that share a folder, and die at any point. How often is said by `MIDSTREAM_CACHE_KILLS`; a few times otherwise.
-    @Suite("A cache on disk whose processes are killed", .serialized, .timeLimit(.minutes(10)))
+    @Suite("A cache on disk whose processes are killed", .leavesNothing, .serialized, .timeLimit(.minutes(10)))
     struct KillTests {
         private static let folderVariable = "MIDSTREAM_CACHE_WORKER"
         private static var environment: [String: String] { ProcessInfo.processInfo.environment }
@@ -25,7 +25,7 @@
                     body: .bytes(content(Int(request.url.lastPathComponent) ?? 0)), request: request)
             }
             let store = DiskCacheStore(URL(fileURLWithPath: folder), maximumBytes: maximumBytes)
-            return HTTPClient(transport: stub) { CacheInterceptor(store: store) }
+            return testClient(transport: stub) { CacheInterceptor(store: store) }
         }
 
         @Test("works until it is killed", .enabled(if: environment[folderVariable] != nil))
@@ -47,7 +47,7 @@
             "no wrong byte is served, and no file is left that belongs to nothing",
             .enabled(if: environment[folderVariable] == nil))
         func kills() async throws {
-            let folder = NSTemporaryDirectory() + "midstream-kills-\(UUID().uuidString)"
+            let folder = temporaryPath("midstream-kills-\(UUID().uuidString)").path
             defer {
                 for suffix in ["", ".wrong", ".damaged"] { try? FileManager.default.removeItem(atPath: folder + suffix) }
             }

@@ -9,6 +9,10 @@ import Testing
         #expect(try HashFunction.md5.hexadecimal("message digest") == "f96b697d7cb7938d525a2f31aaf161d0")
         #expect(
             try HashFunction.sha256.hexadecimal("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(
+            try HashFunction.sha512.hexadecimal("abc")
+                == "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+                + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f")
     }
 
     @Test func piecesHashLikeTheWhole() throws {

@@ -3,9 +3,10 @@ import Interception
 import Midstream
 import MidstreamSigning
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SigningInterceptorTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct SigningInterceptorTests {
     private static let credentials = AWSCredentials(accessKeyID: "AKID", secretAccessKey: "s3cret", sessionToken: "t0ken")
     private static let date = Date(timeIntervalSince1970: 1_440_938_160)
 
@@ -20,7 +21,7 @@ import Testing
         _ request: HTTPRequest, by signer: AWSSignerV4, base: String = "https://a.example", answers: [StubTransport.Reply]? = nil
     ) async throws -> [HTTPRequest] {
         let stub = answers.map { StubTransport(sequence: $0) } ?? StubTransport(status: .ok)
-        let client = HTTPClient(baseURL: base, transport: stub) { SigningInterceptor(signer) }
+        let client = testClient(baseURL: base, transport: stub) { SigningInterceptor(signer) }
         _ = try await client.send(request)
         return stub.requests
     }
@@ -56,7 +57,7 @@ import Testing
 
     @Test func aFileIsSignedLikeItsBytes() async throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("signing-\(UUID().uuidString)")
+        let file = temporaryPath("signing-\(UUID().uuidString)")
         try Data(bytes).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let one = try await sent(HTTPRequest(.put, "/", body: .file(file)), by: signer())
@@ -114,7 +115,7 @@ import Testing
 
     @Test(arguments: [AWSSignerV4.Placement.headers, .query(expires: .seconds(60))])
     func nothingSecretIsShown(placement: AWSSignerV4.Placement) async throws {
-        let client = HTTPClient(baseURL: "https://a.example", transport: StubTransport(status: .notFound)) {
+        let client = testClient(baseURL: "https://a.example", transport: StubTransport(status: .notFound)) {
             SigningInterceptor(signer(placement: placement))
         }
         let error = try #require(await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) })
@@ -135,7 +136,7 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(MockServer.Response())
-        let client = HTTPClient(baseURL: server.url()) { SigningInterceptor(signer()) }
+        let client = testClient(baseURL: server.url()) { SigningInterceptor(signer()) }
         _ = try await client.send(HTTPRequest(.put, "/a%20b?x=ä", body: .text("hello")))
         let received = try await server.takeRequest()
         // Signed once more as it was received, it has the same signature.

@@ -1,10 +1,11 @@
 import Midstream
 import MidstreamSigning
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// The signing interceptors keep to the laws that others are checked by.
-@Suite("Signing interceptors keep to the laws", .timeLimit(.minutes(1))) struct SigningLawTests {
+@Suite("Signing interceptors keep to the laws", .leavesNothing, .timeLimit(.minutes(10))) struct SigningLawTests {
     private let credentials = AWSCredentials(accessKeyID: "AKID", secretAccessKey: "secret")
     private let request = HTTPRequest("https://laws.test/")
 
@@ -30,5 +31,13 @@ import Testing
         let signer = AWSSignerV4(
             credentials, region: "eu-central-1", service: "s3", placement: .query(expires: .seconds(60)), payload: .unsigned)
         try await assertInterceptorLaws(request: request) { SigningInterceptor(signer) }
+    }
+
+    @Test func digestsOfBodies() async throws {
+        for acceptsEncodings in [true, false] {
+            try await assertInterceptorLaws { VerifyDigest(acceptsEncodings: acceptsEncodings) }
+        }
+        try await assertInterceptorLaws { SendDigest() }
+        try await assertInterceptorLaws(request: HTTPRequest(.put, "https://laws.test/", body: .text("a"))) { SendDigest() }
     }
 }

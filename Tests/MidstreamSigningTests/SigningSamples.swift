@@ -1,10 +1,11 @@
 import Midstream
 import MidstreamSigning
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// The samples of `Documentation/Signing.md`, compiled and run.
-@Suite(.timeLimit(.minutes(1))) struct SigningSamples {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct SigningSamples {
     @Test func aClientThatSigns() async throws {
         let (id, secret, token) = ("AKID", "secret", "token")
         let stub = StubTransport(status: .ok)

@@ -3,9 +3,10 @@ import Interception
 import MidstreamTasks
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite("D1 A task is cold, and modifiers decide how often it runs") struct ColdTaskTests {
+@Suite("D1 A task is cold, and modifiers decide how often it runs", .leavesNothing) struct ColdTaskTests {
     @Test func nothingIsSentBeforeTheResultIsAskedFor() async throws {
         let stub = StubTransport.json("{}")
         let task = HTTPClient.stubbed(stub).get("a").header("X", "1").decode([String: Int].self).extractPayload()

@@ -1,11 +1,12 @@
 import Foundation
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamTasks
 
-@Suite("D3 Decoding failures say where") struct DecodingFailureTests {
+@Suite("D3 Decoding failures say where", .leavesNothing) struct DecodingFailureTests {
     private struct Order: Decodable, Sendable {
         struct Item: Decodable, Sendable {
             var name: String

@@ -6,7 +6,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("D5 GroupTask and MockedTask") struct GroupTaskTests {
+@Suite("D5 GroupTask and MockedTask", .leavesNothing) struct GroupTaskTests {
     @Test func aGroupGivesAResultForEachKey() async throws {
         let stub = StubTransport { request in
             if request.url.path == "/bad" { throw HTTPError(.connection) }

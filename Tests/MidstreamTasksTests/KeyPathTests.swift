@@ -2,9 +2,10 @@ import Foundation
 import MidstreamTasks
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite("D3 KeyPath") struct KeyPathTests {
+@Suite("D3 KeyPath", .leavesNothing) struct KeyPathTests {
     private func task(_ json: String) -> DataTask { HTTPClient.stubbed(.json(json)).get("a") }
 
     private func message(_ json: String, _ path: KeyPath<JSONPath, JSONPath>) async -> String {

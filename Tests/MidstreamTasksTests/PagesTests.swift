@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-@Suite struct PagesTests {
+@Suite(.leavesNothing) struct PagesTests {
     /// Answers each URL with a body and a link.
     private func stub(_ pages: [String: (body: String, link: String?)]) -> StubTransport {
         StubTransport { request in
@@ -202,7 +202,7 @@ import Testing
         var configuration = HTTPClient.Configuration()
         configuration.headers = ["Authorization": "configured", "X-Plain": "plain"]
         configuration.query = [("key", "k3y")]
-        let client = HTTPClient(baseURL: "https://example.com", configuration: configuration, transport: stub) {
+        let client = testClient(baseURL: "https://example.com", configuration: configuration, transport: stub) {
             ClosureRequestInterceptor { $0.headers["X-API-Key"] = "intercepted" }
         }
         let task = client.get("u?x=1").headers(["Cookie": "own", "X-Marked": "own"]).with { $0.headers.markSensitive("X-Marked") }

@@ -3,9 +3,10 @@ import Interception
 import MidstreamTasks
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite("D3 Progress") struct ProgressTests {
+@Suite("D3 Progress", .leavesNothing) struct ProgressTests {
     /// Reads what it is sent, and answers with chunks.
     private func stub(_ chunks: [[UInt8]], length: Int64? = nil) -> StubTransport {
         StubTransport { request in

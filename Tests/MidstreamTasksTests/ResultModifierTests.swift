@@ -6,7 +6,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("D3 Modifiers of values and errors") struct ResultModifierTests {
+@Suite("D3 Modifiers of values and errors", .leavesNothing) struct ResultModifierTests {
     private let seven = MockedTask { 7 }
     private let failing = MockedTask<Int> { throw TestFailure("a") }
     private let cancelled = MockedTask<Int> { throw CancellationError() }
@@ -56,7 +56,7 @@ import Testing
             await failure { try await cancelled.mapError { _ in 1 }.result() },
             await failure { try await cancelled.flatMapError { _ in throw TestFailure() }.result() },
             await failure {
-                try await cancelled.retry(
+                try await cancelled.askAgain(
                     3,
                     when: { _ in
                         log.add("asked"); return true

@@ -3,13 +3,14 @@ import Interception
 import MidstreamTasks
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite("D3 Retry and Timeout") struct RetryTimeoutTests {
+@Suite("D3 Retry and Timeout", .leavesNothing) struct RetryTimeoutTests {
     @Test func retryWaitsOnItsClockAndNumbersTheRetries() async throws {
         let clock = TestClock()
         let stub = StubTransport.statuses(503, 503, 200)
-        let task = HTTPClient.stubbed(stub).get("a").retry(5, delay: { .seconds($0) }, clock: clock)
+        let task = HTTPClient.stubbed(stub).get("a").askAgain(5, delay: { .seconds($0) }, clock: clock)
         let running = Task { try await task.result() }
         await clock.waitForSleepers(1)
         #expect(clock.nextDeadline == .init(offset: .seconds(1)))
@@ -23,7 +24,7 @@ import Testing
 
     @Test func retryGivesTheLastResultWhenItsLimitIsReached() async throws {
         let stub = StubTransport.statuses(503, 502, 504)
-        let result = try await HTTPClient.stubbed(stub).get("a").retry(2).result()
+        let result = try await HTTPClient.stubbed(stub).get("a").askAgain(2).result()
         #expect(result.head.status == 504)
         #expect(stub.requests.count == 3)
     }
@@ -31,25 +32,25 @@ import Testing
     @Test func retryRepeatsOnlyWhatMayPassAndMayBeSentTwice() async throws {
         let client = { (stub: StubTransport) in HTTPClient.stubbed(stub) }
         let refused = StubTransport.statuses(404, 200)
-        #expect(try await client(refused).get("a").retry(1).result().head.status == 404)
+        #expect(try await client(refused).get("a").askAgain(1).result().head.status == 404)
         let post = StubTransport.statuses(503, 200)
-        #expect(try await client(post).post("a").retry(1).result().head.status == 503)
+        #expect(try await client(post).post("a").askAgain(1).result().head.status == 503)
         let unsafe = StubTransport.statuses(503, 200)
-        #expect(try await client(unsafe).post("a").allowsUnsafeRetry().retry(1).result().head.status == 200)
+        #expect(try await client(unsafe).post("a").allowsUnsafeRetry().askAgain(1).result().head.status == 200)
         let key = StubTransport.statuses(503, 200)
-        #expect(try await client(key).post("a").header(.idempotencyKey, "1").retry(1).result().head.status == 200)
+        #expect(try await client(key).post("a").header(.idempotencyKey, "1").askAgain(1).result().head.status == 200)
         let unsent = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(200)])
-        #expect(try await client(unsent).post("a").retry(1).result().head.status == 200)
+        #expect(try await client(unsent).post("a").askAgain(1).result().head.status == 200)
         let lost = StubTransport(sequence: [.fail(HTTPError(.connectionLost)), .respond(200)])
-        #expect((await failure { try await client(lost).post("a").retry(1).result() } as? HTTPError)?.code == .connectionLost)
+        #expect((await failure { try await client(lost).post("a").askAgain(1).result() } as? HTTPError)?.code == .connectionLost)
         let own = MockedTask<Int> { throw TestFailure() }
-        #expect(await failure { try await own.retry(3).result() } is TestFailure)
+        #expect(await failure { try await own.askAgain(3).result() } is TestFailure)
     }
 
     @Test func cancellingDuringTheDelaySendsNothingMore() async throws {
         let clock = TestClock()
         let stub = StubTransport.statuses(503, 200)
-        let task = HTTPClient.stubbed(stub).get("a").retry(1, delay: { _ in .seconds(9) }, clock: clock)
+        let task = HTTPClient.stubbed(stub).get("a").askAgain(1, delay: { _ in .seconds(9) }, clock: clock)
         let running = Task { try await task.result() }
         await clock.waitForSleepers(1)
         running.cancel()
@@ -91,9 +92,25 @@ import Testing
 
     @Test func aTimeoutBehindAModifierLimitsEachAttempt() async throws {
         let stub = StubTransport(status: .ok)
-        let client = HTTPClient(baseURL: "https://example.com", transport: stub)
+        let client = testClient(baseURL: "https://example.com", transport: stub)
         _ = try await client.get("a").acceptOnlyStatusCode([200]).timeout(.seconds(5)).result()
         _ = try await client.get("b").timeout(.seconds(3)).map { $0 }.timeout(.seconds(5)).result()
         #expect(stub.requests.map(\.timeout) == [.seconds(5), .seconds(3)])
+    }
+}
+
+@Suite("Asking again and retrying multiply, and the trace says so", .leavesNothing)
+struct RepetitionTests {
+    @Test func itIsNoted() async throws {
+        let stub = StubTransport(status: .serviceUnavailable)
+        let client = HTTPClient.stubbed(stub) {
+            $0.validators = [DefaultValidator(retriableStatus: [.serviceUnavailable: .immediate])]
+        }
+        let result = await failure { try await client.get("a").retries(2).askAgain(2).extractPayload().result() }
+        #expect(stub.requests.count == 9)
+        let trace = try #require((result as? HTTPError)?.trace)
+        #expect("\(trace)".contains("asked again, 2 of at most 2 times, with up to 2 retries each time"))
+        let single = try await HTTPClient.stubbed(.json("1")).get("a").retries(2).askAgain(2).result()
+        #expect(!"\(try #require(single.response).trace)".contains("asked again"))
     }
 }

@@ -6,7 +6,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("D3 Modifiers that look at the status") struct StatusModifierTests {
+@Suite("D3 Modifiers that look at the status", .leavesNothing) struct StatusModifierTests {
     private func task(_ status: HTTPStatus, body: String = "body") -> DataTask {
         HTTPClient.stubbed(.json(body, status: status)).get("a")
     }
@@ -84,7 +84,8 @@ import Testing
     }
 }
 
-@Suite("D4 A result is of any status, and a rejected one throws when the payload is taken out") struct RejectionTests {
+@Suite("D4 A result is of any status, and a rejected one throws when the payload is taken out", .leavesNothing)
+struct RejectionTests {
     private let client = HTTPClient.stubbed(.json(#"{"a": 1}"#, status: 401))
 
     /// A client of which nothing but the waits before retries sleeps on the clock.

@@ -3,6 +3,7 @@ import Interception
 import MidstreamTasks
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 
 struct User: Codable, Sendable, Equatable {
     var id: Int
@@ -39,7 +40,7 @@ extension HTTPClient {
     ) -> HTTPClient {
         var configuration = Configuration()
         change(&configuration)
-        return HTTPClient(baseURL: "https://example.com", configuration: configuration, transport: transport)
+        return testClient(baseURL: "https://example.com", configuration: configuration, transport: transport)
     }
 }
 

@@ -2,11 +2,12 @@ import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamTasks
 
-@Suite("D2 A task interceptor observes and is called exactly once") struct TaskInterceptorTests {
+@Suite("D2 A task interceptor observes and is called exactly once", .leavesNothing) struct TaskInterceptorTests {
     private struct Record<Element: Sendable>: RequestTaskInterceptor {
         let log: Log<Result<Element, any Error>>
         func output(_ result: Result<Element, any Error>) { log.add(result) }
@@ -66,7 +67,7 @@ import Testing
             return count
         }
         .detach { log.add((try? $0.get()) != nil) }
-        .retry(5, when: { _ in true })
+        .askAgain(5, when: { _ in true })
         .detach { outer.add((try? $0.get()) != nil) }
         #expect(try await task.result() == 3)
         #expect(log.entries == [false, false, true])

@@ -5,10 +5,14 @@ import Testing
 
 @testable import MidstreamTasks
 
-@Suite("The laws of interceptors hold for tasks", .timeLimit(.minutes(1)))
+@Suite("The laws of interceptors hold for tasks", .leavesNothing, .timeLimit(.minutes(10)))
 struct TaskLawTests {
     @Test func credentialRemoval() async throws {
         try await assertInterceptorLaws { CredentialRemoval(of: HTTPClient.Configuration()) }
+    }
+
+    @Test func repetition() async throws {
+        try await assertInterceptorLaws { RepetitionNote(repetition: Repetition(number: 2, limit: 3), retries: 1) }
     }
 
     @Test func progress() async throws {

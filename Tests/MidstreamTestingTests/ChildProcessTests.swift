@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ChildProcessTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ChildProcessTests {
     private func shell(_ script: String) async throws -> ChildProcess {
         try await ChildProcess.run("/bin/sh", ["-c", script])
     }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func isKilledWhenTheTaskIsCancelled() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("started-\(UUID().uuidString)").path
+        let path = temporaryPath("started-\(UUID().uuidString)").path
         try #require(mkfifo(path, 0o600) == 0)
         // Open for writing too, so that the opening doesn't wait for the program.
         let descriptor = open(path, O_RDWR)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// An interceptor that breaks a law is found out, and the law is named.
-@Suite("Interceptors that break a law", .timeLimit(.minutes(1)))
+@Suite("Interceptors that break a law", .leavesNothing, .timeLimit(.minutes(10)))
 struct LawBreakerTests {
     private static let breakers: [InterceptorLaw: [ClosureHTTPInterceptor]] = [
         .preservesBodies: [

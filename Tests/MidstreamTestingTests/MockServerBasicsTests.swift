@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite struct MockServerBasicsTests {
+@Suite(.leavesNothing) struct MockServerBasicsTests {
     @Test func answersFromTheQueueInOrderThenFromTheClosureThenWith404() async throws {
         let server = try MockServer()
         defer { server.shutdown() }

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// Bodies, framing and heads of responses, as the bytes on the wire show them and as curl reads them.
-@Suite(.timeLimit(.minutes(2))) struct MockServerBodyTests {
-    typealias Body = MockServer.Response.Body
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MockServerBodyTests {
+    typealias Body = HTTPBody
 
     private func raw(
         _ response: MockServer.Response, request: String = get(fields: "Connection: close")
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func closeDelimitsTheBody() async throws {
-        let (head, body) = try await raw(.init(body: .closeDelimited(Array("ab".utf8))), request: get())
+        let (head, body) = try await raw(.init(body: .bytes(Array("ab".utf8)), closeDelimited: true), request: get())
         #expect(head == "HTTP/1.1 200 OK\r\nConnection: close")
         #expect(body == "ab")
     }
@@ -104,12 +104,12 @@ import Testing
         defer { server.shutdown() }
         let length = 300_001
         server.enqueue(
-            .init(body: .stream(length: length)),
-            .init(headers: ["Transfer-Encoding": "chunked"], body: .stream(length: length)), .init(body: .stream(length: 0)))
+            .init(body: .pattern(length: length)),
+            .init(headers: ["Transfer-Encoding": "chunked"], body: .pattern(length: length)), .init(body: .pattern(length: 0)))
         for _ in 0..<2 {
             let bytes = try await CurlCommand.run(server.url("/")).output
             #expect(bytes.count == length)
-            #expect(bytes.indices.allSatisfy { bytes[$0] == Body.patternByte(at: $0) })
+            #expect(bytes.indices.allSatisfy { bytes[$0] == MockServer.patternByte(at: $0) })
         }
         #expect(try await CurlCommand.run(server.url("/")).output.isEmpty)
     }
@@ -117,7 +117,7 @@ import Testing
     @Test func producesWithoutEndUntilTheClientLeaves() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .stream(length: nil)))
+        server.enqueue(.init(body: .pattern(length: nil)))
         let client = try RawClient(port: server.port)
         client.send(get())
         #expect(await client.read(atLeast: 1_000_000).count >= 1_000_000)
@@ -129,7 +129,7 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
-        server.enqueue(.init(body: .chunks(chunks)))
+        server.enqueue(.init(body: .once(chunks)))
         let client = try RawClient(port: server.port)
         client.send(get())
         for text in ["abc", "de"] {
@@ -145,7 +145,7 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         let (chunks, source) = AsyncThrowingStream.makeStream(of: [UInt8].self)
-        server.enqueue(.init(body: .chunks(chunks)))
+        server.enqueue(.init(body: .once(chunks)))
         let client = try RawClient(port: server.port)
         client.send(get())
         source.yield([65])

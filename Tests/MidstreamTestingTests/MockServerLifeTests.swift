@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Connections, the closure of `respond`, and the end of a server.
-@Suite(.timeLimit(.minutes(2))) struct MockServerLifeTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MockServerLifeTests {
     @Test func servesManyConnectionsAtOnce() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
@@ -102,8 +102,8 @@ import Testing
         }
         server.enqueue(
             .init(fault: .stall(.beforeHead)), .init(body: "0123456789", fault: .stall(.insideBody(afterBytes: 3))),
-            .init(delay: .seconds(9)), .init(body: .stream(length: nil)), .init(fault: .dribble(delay: .seconds(1))),
-            .init(body: .chunks(AsyncStream { _ in })))
+            .init(delay: .seconds(9)), .init(body: .pattern(length: nil)), .init(fault: .dribble(delay: .seconds(1))),
+            .init(body: .once(AsyncStream { _ in })))
         var clients: [RawClient] = []
         for index in 0..<7 {
             clients.append(try RawClient(port: server.port))

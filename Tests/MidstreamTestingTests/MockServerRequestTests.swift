@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What the server takes in, records and refuses.
-@Suite(.timeLimit(.minutes(2))) struct MockServerRequestTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MockServerRequestTests {
     /// Sends bytes on a connection of their own and reads up to its end, which the last request has to ask for.
     private func answer(_ server: MockServer, to text: String) async throws -> String {
         let client = try RawClient(port: server.port)
@@ -148,7 +148,7 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(.init(status: 413, headers: ["Connection": "close"], body: "too large", early: true))
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(UUID())")
+        let file = temporaryPath("upload-\(UUID())")
         try Data(count: 8 << 20).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let result = try await CurlCommand.run(

@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite struct StubTransportTests {
+@Suite(.leavesNothing) struct StubTransportTests {
     struct Unavailable: Error {}
 
     @Test func answersFromTheClosureAndRecords() async throws {
@@ -64,7 +64,7 @@ import Testing
     }
 }
 
-@Suite struct RecordingTransportTests {
+@Suite(.leavesNothing) struct RecordingTransportTests {
     @Test func recordsResponsesAndErrorsWithTheirTimes() async throws {
         let clock = TestClock()
         let stub = StubTransport { request in
@@ -100,7 +100,7 @@ import Testing
         weak var released: HTTPClient?
         let recorder = RecordingTransport(StubTransport { try Self.answers[number]($0) })
         do {
-            let client = HTTPClient(transport: recorder)
+            let client = testClient(transport: recorder)
             released = client
             _ = try? await client.stream(HTTPRequest("http://example.com/"))
         }

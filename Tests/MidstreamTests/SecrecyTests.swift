@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Puts a secret into every place of every public type that has one for it, and looks for it in all that can be printed.
-@Suite("No type shows a secret that it was given")
+@Suite("No type shows a secret that it was given", .leavesNothing)
 struct TypeSecrecyTests {
     private static let secret = "S3CR3T"
     /// With a combining mark after what ends the user info, which makes of both another character.
@@ -22,7 +22,7 @@ struct TypeSecrecyTests {
         var configuration = HTTPClient.Configuration()
         configuration.headers = headers
         configuration.query = [("api_key", secret)]
-        return HTTPClient(baseURL: urls[0], configuration: configuration, transport: StubTransport.ok) {
+        return testClient(baseURL: urls[0], configuration: configuration, transport: StubTransport.ok) {
             AuthenticationInterceptor(BearerAuthenticator(token: secret))
         }
     }
@@ -123,7 +123,7 @@ struct TypeSecrecyTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Mine": secret]
         configuration.connectionProxyDictionary = ["kCFProxyPasswordKey": secret]
-        expectNoSecret(URLSessionTransport(configuration: configuration))
+        expectNoSecret(urlSessionTransport(configuration: configuration))
         let recorder = RecordingTransport(StubTransport { _ in Self.response })
         _ = try await recorder.send(Self.request)
         expectNoSecret(recorder)
@@ -145,12 +145,12 @@ struct TypeSecrecyTests {
                 configuration.tls.clientCertificate = .init(certificate: "c", key: "k", password: secret)
                 expectNoSecret(configuration.tls)
                 expectNoSecret(configuration)
-                let transport = CurlTransport(configuration: configuration)
+                let transport = curlTransport(configuration: configuration)
                 expectNoSecret(transport)
                 // An executor needs the threads, and they know the configuration.
                 _ = transport.executor
                 expectNoSecret(transport)
-                expectNoSecret(HTTPClient(transport: transport))
+                expectNoSecret(testClient(transport: transport))
                 transport.close()
             }
         }

@@ -1,7 +1,7 @@
 import Foundation
+import Interception
 import MidstreamCore
 import TestSupport
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -11,8 +11,9 @@ import Synchronization
 
 /// A loopback server that sends the very bytes a test wants, one thread for each connection.
 final class RawServer: Sendable {
+    /// Held by the threads, and so there as long as one of them.
     private final class Progress: Sendable {
-        let state = Mutex((accepted: 0, isOver: false))
+        let state = Locked((accepted: 0, isOver: false))
     }
 
     let port: UInt16
@@ -33,6 +34,7 @@ final class RawServer: Sendable {
         }
         guard isBound else { throw CocoaError(.featureUnsupported) }
         port = UInt16(bigEndian: address.sin_port)
+        Belongings.current?.add(progress)
         Thread.detachNewThread { [progress] in
             while true {
                 let socket = accept(listener, nil, nil)
@@ -50,6 +52,7 @@ final class RawServer: Sendable {
                     let connection = RawConnection(socket)
                     serve(connection)
                     connection.close()
+                    withExtendedLifetime(progress) {}
                 }
             }
         }

@@ -9,8 +9,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct ResponseTests {
-    private let transport = URLSessionTransport()
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ResponseTests {
+    private let transport = urlSessionTransport()
 
     @Test func bufferedAndStreamedBodiesAreTheSame() async throws {
         let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: 1\r\nX-A: 2\r\n\r\nhello")
@@ -101,7 +101,7 @@ import Testing
         configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
         configuration.httpShouldSetCookies = true
         configuration.httpCookieAcceptPolicy = .always
-        let own = URLSessionTransport(configuration: configuration)
+        let own = urlSessionTransport(configuration: configuration)
         #expect(try await !own.send(HTTPRequest(server.url)).text().lowercased().contains("cookie"))
     }
 
@@ -132,7 +132,8 @@ import Testing
     }
 
     @Test func aBodyPastTheLimitIsRefused() async throws {
-        let announced = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+        let announced = try RawServer.answering(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\n")
         let error = await failure { try await transport.deliver(HTTPRequest(announced.url).buffered(upTo: 99)) }
         #expect(error?.code == .bodyTooLarge)
         let chunked = try RawServer.answering(
@@ -151,7 +152,7 @@ import Testing
             sent.happen()
             connection.write(Array(content[4096...]))
         }
-        let response = try await URLSessionTransport(bufferLimit: 1).send(HTTPRequest(server.url))
+        let response = try await urlSessionTransport(bufferLimit: 1).send(HTTPRequest(server.url))
         await sent.wait()
         #expect(try await response.body.collect() == content)
     }
@@ -166,7 +167,7 @@ import Testing
                 while connection.write(piece) {}
                 isGivenUp.happen()
             }
-            let transport = URLSessionTransport(bufferLimit: 1 << 10, spoolLimit: 1 << 20)
+            let transport = urlSessionTransport(bufferLimit: 1 << 10, spoolLimit: 1 << 20)
             let response = try await transport.deliver(HTTPRequest(server.url))
             await isGivenUp.wait()
             let error = await failure { try await response.body.collect() }

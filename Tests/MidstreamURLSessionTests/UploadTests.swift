@@ -5,9 +5,9 @@ import Testing
 
 @testable import MidstreamURLSession
 
-@Suite(.timeLimit(.minutes(1))) struct UploadTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct UploadTests {
     private struct Broken: Error {}
-    private let transport = URLSessionTransport()
+    private let transport = urlSessionTransport()
 
     private func chunks(_ texts: [String], thenThrow error: (any Error)? = nil)
         -> @Sendable () -> AsyncThrowingStream<[UInt8], any Error>
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func aFileIsSentWhole() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let file = temporaryPath(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
         let content = String(repeating: "0123456789", count: 100_000)
         try Data(content.utf8).write(to: file)

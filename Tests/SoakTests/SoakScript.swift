@@ -17,11 +17,11 @@ struct SoakScript: Sendable {
 
     private func answer(_ call: Int, _ hop: Int, _ random: inout SplitMix) -> MockServer.Response {
         let size = Int.random(in: 0...20_000, using: &random)
-        let bytes = MockServer.Response.Body.bytes(Array(repeating: UInt8(ascii: "x"), count: size))
+        let bytes = HTTPBody.bytes(Array(repeating: UInt8(ascii: "x"), count: size))
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<40: return .init(body: bytes)
         case 40..<46: return .init(body: .chunked(Array(repeating: Array("chunk".utf8), count: 1 + size / 100)))
-        case 46..<48: return .init(body: .closeDelimited(Array("until the end".utf8)))
+        case 46..<48: return .init(body: .bytes(Array("until the end".utf8)), closeDelimited: true)
         case 48..<50: return .init(status: .noContent)
         case 50..<53: return .init(status: 500, body: bytes)
         case 53..<57: return .init(status: 503, headers: ["Retry-After": "0"], body: bytes)

@@ -1,15 +1,17 @@
 package import MidstreamCore
 package import MidstreamTesting
 
-/// A client whose waits are on a clock that the test moves. It has no attempt timeout, which would sleep on that clock too, and
-/// no budget unless the test gives it one.
+/// Clients whose waits are on a clock that the test moves. They have no attempt timeout, which would sleep on that clock too, and
+/// no budget unless the test gives them one.
 package struct ArbiterBench: Sendable {
     package let clock = TestClock()
+    private let server: MockServer?
 
-    package init() {}
+    /// - Parameter server: Whom clients without a transport of their own talk to, by the platform's.
+    package init(on server: MockServer? = nil) { self.server = server }
 
     package func client(
-        _ transport: some HTTPTransport, maxRetries: Int = 0, validators: [any HTTPValidator] = [DefaultValidator()],
+        _ transport: (any HTTPTransport)? = nil, maxRetries: Int = 0, validators: [any HTTPValidator] = [DefaultValidator()],
         _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) -> HTTPClient {
@@ -20,16 +22,20 @@ package struct ArbiterBench: Sendable {
         configuration.validators = validators
         configuration.retryBudget = nil
         configure(&configuration)
-        return HTTPClient(
-            baseURL: "https://h", configuration: configuration, transport: transport, interceptors: interceptors)
+        return testClient(
+            baseURL: server?.url("/api") ?? "https://h", configuration: configuration, transport: transport,
+            interceptors: interceptors)
     }
 
     /// Sends, moves the clock to the end of each of so many waits, and tells how long they were and what came of it all. A wait too
     /// many cancels the call.
+    ///
+    /// - Parameter request: `x` on the server, or else `/`, by default.
     package func waits(
-        _ count: Int, of client: HTTPClient, _ request: HTTPRequest = HTTPRequest("/")
+        _ count: Int, of client: HTTPClient, _ request: HTTPRequest? = nil
     ) async -> (delays: [Duration], result: Result<HTTPResponse, any Error>) {
-        await clock.waits(count) { try await client.send(request) }
+        let request = request ?? HTTPRequest(server == nil ? "/" : "x")
+        return await clock.waits(count) { try await client.send(request) }
     }
 }
 

@@ -171,4 +171,26 @@
             return bytes
         }
     }
+#else
+    import Testing
+
+    /// Where no other program can be started, a test that wants one is given up.
+    package struct ChildProcess: Sendable {
+        package enum Status: Sendable, Equatable {
+            case exited(Int32)
+            case killed(signal: Int32)
+        }
+
+        package struct NotStarted: Error {}
+
+        package let status = Status.exited(0)
+        package let output: [UInt8] = []
+        package let errorOutput: [UInt8] = []
+        package let text = ""
+        package let errorText = ""
+
+        package static func run(_ program: String, _ arguments: [String]) async throws -> ChildProcess {
+            try Test.cancel("This platform lets nobody start \(program).")
+        }
+    }
 #endif

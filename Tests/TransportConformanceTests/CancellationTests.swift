@@ -1,10 +1,11 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Cancelling ends a request wherever it is, with `CancellationError`, and the server sees its client leave.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct CancellationTests {
     private func expectCancellation(
         of task: Task<some Sendable, any Error>, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
@@ -145,7 +146,7 @@ import Testing
     func aFastBody(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .stream(length: nil)))
+        server.enqueue(.init(body: .pattern(length: nil)))
         let client = transport.client()
         try await needing(.responseBackPressure, of: transport) {
             let hasMuch = Event()

@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionTests {
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
     func aConnectionServesManyRequests(transport: TransportUnderTest, delivery: Delivery) async throws {
         let server = try MockServer()
@@ -29,7 +30,7 @@ import Testing
         defer { server.shutdown() }
         let client = transport.client()
         server.enqueue(
-            .init(headers: ["Connection": "close"], body: "1"), .init(body: .closeDelimited([UInt8]("2"))),
+            .init(headers: ["Connection": "close"], body: "1"), .init(body: .bytes([UInt8]("2")), closeDelimited: true),
             .init(body: "3", fault: .disconnect(.afterResponse)), .init(body: "4"))
         for number in 1...4 {
             #expect(try await delivery.send(HTTPRequest(server.url()), by: client).text == "\(number)")
@@ -64,7 +65,7 @@ import Testing
         for _ in 1...5 {
             #expect(try await client.send(HTTPRequest(server.url())).status == .ok)
             server.closeConnections()
-            while server.openConnections > 0 { await Task.yield() }
+            await eventually { server.openConnections <= 0 }
         }
         #expect(server.requestCount == 5)
     }
@@ -77,6 +78,8 @@ import Testing
         server.respond { request in
             request.method == .post ? .init(fault: .disconnect(.beforeHead)) : .init(body: "answer")
         }
+        // On Linux a session now and then never ends after this.
+        if transport == .urlSession { Belongings.current?.excuse("SessionDelegate") }
         let client = transport.client()
         try await needing(.noUnaskedRepetition, of: transport) {
             _ = try await client.send(HTTPRequest(server.url()))
@@ -178,7 +181,7 @@ import Testing
     func bodiesThatWaitForTheirReadersDoNotHoldUpOthers(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.respond { request in .init(body: request.path == "/long" ? .stream(length: 8 << 20) : "short") }
+        server.respond { request in .init(body: request.path == "/long" ? .pattern(length: 8 << 20) : "short") }
         let client = transport.client()
         var waiting: [HTTPResponse] = []
         for _ in 0..<5 { waiting.append(try await client.stream(HTTPRequest(server.url("/long")))) }

@@ -3,10 +3,11 @@
     import MidstreamCore
     import MidstreamCurl
     import MidstreamTesting
+    import TestSupport
     import Testing
 
     /// What only the libcurl transport can be told, against nginx and real proxies: HTTP/2, TLS, proxies, sockets, overrides.
-    @Suite(.enabled(if: Nginx.isRunning), .timeLimit(.minutes(1))) struct CurlConfigurationTests {
+    @Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct CurlConfigurationTests {
         private let http = Nginx.http ?? ""
         private let https = Nginx.https ?? ""
 
@@ -16,7 +17,7 @@
             var configuration = CurlTransport.Configuration()
             configuration.tls.authorities = Nginx.authority.map { .file($0) }
             change(&configuration)
-            return TransportUnderTest.client(on: CurlTransport(configuration: configuration))
+            return TransportUnderTest.client(on: curlTransport(configuration: configuration))
         }
 
         private func expectHello(_ url: String, by client: HTTPClient, _ location: SourceLocation = #_sourceLocation) async throws
@@ -51,7 +52,7 @@
                 for number in 0..<50 {
                     group.addTask {
                         let delivery: Delivery = number.isMultiple(of: 2) ? .buffered : .streamed
-                        let request = HTTPRequest("\(https)/echo-headers?\(mark)", headers: ["X-Test": "\(number)"])
+                        let request = HTTPRequest("\(raw: https)/echo-headers?\(mark)", headers: ["X-Test": "\(number)"])
                         let received = try await delivery.send(request, by: client)
                         #expect(received.response.version == .http2)
                         #expect(received.text.hasPrefix("\(number)|"))
@@ -183,6 +184,15 @@
             let missing = CurlTransport.Configuration.TLS.ClientCertificate(certificate: "/nonexistent", key: "/nonexistent")
             let client = client { $0.tls.clientCertificate = missing }
             await expectError(.tls, .notSent) { try await client.send(HTTPRequest(origin + "/hello")) }
+        }
+
+        @Test func aClientCertificateMayBePKCS12() async throws {
+            let origin = try #require(Nginx.mutualTLS)
+            let file = try #require(Nginx.clientPKCS12)
+            let certificate = TLSConfiguration.ClientCertificate(pkcs12: file, password: Nginx.clientPassword)
+            try await expectHello(origin + "/hello", by: client { $0.tls.clientCertificate = certificate })
+            let locked = client { $0.tls.clientCertificate = .init(pkcs12: file, password: "wrong") }
+            await expectError(.tls, .notSent) { try await locked.send(HTTPRequest(origin + "/hello")) }
         }
 
         // MARK: Ways to the server

@@ -2,15 +2,16 @@
     import Interception
     import MidstreamCore
     import MidstreamCurl
+    import TestSupport
     import Testing
 
     /// The whole way: a page of nginx over HTTP/2 and TLS, through five interceptors, with its trace.
-    @Suite(.enabled(if: Nginx.isRunning), .timeLimit(.minutes(1))) struct CurlPipelineTests {
+    @Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct CurlPipelineTests {
         @Test func aPageComesThroughFiveInterceptors() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.tls.authorities = Nginx.authority.map { .file($0) }
-            let transport = CurlTransport(configuration: configuration)
-            let client = HTTPClient(baseURL: Nginx.https, transport: transport) {
+            let transport = curlTransport(configuration: configuration)
+            let client = testClient(baseURL: Nginx.https, transport: transport) {
                 ClosureRequestInterceptor { $0.headers["X-Test"] = "first" }.at(.call)
                 ClosureResponseInterceptor { $0.headers["X-Seen"] = "yes" }.at(.call)
                 ClosureRequestInterceptor { $0.headers["X-Test"] = ($0.headers["X-Test"] ?? "") + " second" }

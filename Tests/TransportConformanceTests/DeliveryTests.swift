@@ -1,11 +1,13 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
-    private static let bodies: [@Sendable ([UInt8]) -> MockServer.Response.Body] = [
-        { .bytes($0) }, { .chunked($0.pieces(of: 9_973)) }, { .closeDelimited($0) },
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct DeliveryTests {
+    private static let responses: [@Sendable ([UInt8]) -> MockServer.Response] = [
+        { .init(body: .bytes($0)) }, { .init(body: .chunked($0.pieces(of: 9_973))) },
+        { .init(body: .bytes($0), closeDelimited: true) },
     ]
 
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
@@ -13,10 +15,10 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         let client = transport.client()
-        for make in Self.bodies {
+        for make in Self.responses {
             for count in [0, 1, 16_384, 5_000_011] {
                 let bytes = noise(count)
-                server.enqueue(.init(body: make(bytes)))
+                server.enqueue(make(bytes))
                 let received = try await delivery.send(HTTPRequest(server.url()), by: client)
                 #expect(received.bytes == bytes)
             }
@@ -38,7 +40,7 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         let (chunks, mayCome) = AsyncStream<[UInt8]>.makeStream()
-        server.enqueue(.init(status: 202, headers: ["X-Head": "yes"], body: .chunks(chunks)))
+        server.enqueue(.init(status: 202, headers: ["X-Head": "yes"], body: .once(chunks)))
         let response = try await transport.client().stream(HTTPRequest(server.url()))
         #expect(response.status == 202)
         #expect(response.headers["X-Head"] == "yes")
@@ -81,9 +83,9 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         let client = transport.client { $0.maximumBufferedBody = 100_000 }
-        for make in Self.bodies {
+        for make in Self.responses {
             let bytes = noise(100_000)
-            server.enqueue(.init(body: make(bytes)), .init(body: make(bytes + [0])))
+            server.enqueue(make(bytes), make(bytes + [0]))
             #expect(try await client.send(HTTPRequest(server.url())).body.bytes == bytes)
             await expectError(.bodyTooLarge, .answered) { try await client.send(HTTPRequest(server.url())) }
         }
@@ -94,7 +96,7 @@ import Testing
     func anEndlessBodyIsGivenUp(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .stream(length: nil)), .init(body: "next"))
+        server.enqueue(.init(body: .pattern(length: nil)), .init(body: "next"))
         let client = transport.client { $0.maximumBufferedBody = 1 << 20 }
         await expectError(.bodyTooLarge, .answered) { try await client.send(HTTPRequest(server.url())) }
         #expect(try await client.send(HTTPRequest(server.url())).body.bytes == [UInt8]("next"))
@@ -107,7 +109,7 @@ import Testing
         server.enqueue(
             .init(headers: ["Content-Encoding": "gzip"], body: .bytes(EncodedBytes.gzip)),
             .init(headers: ["Content-Encoding": "gzip"], body: .bytes(EncodedBytes.gzip)),
-            .init(headers: ["Content-Encoding": "gzip"], body: .chunks(EncodedBytes.endlessZeros())))
+            .init(headers: ["Content-Encoding": "gzip"], body: .once(EncodedBytes.endlessZeros())))
         let size = EncodedBytes.plain.utf8.count
         let transport = transport.make()
         let enough = TransportUnderTest.client(on: transport) { $0.maximumBufferedBody = size }
@@ -133,7 +135,7 @@ import Testing
                 return piece
             }
         }
-        server.enqueue(.init(body: .chunks(chunks)))
+        server.enqueue(.init(body: .once(chunks)))
         try await needing(.responseBackPressure, of: transport) {
             let response = try await transport.client().stream(HTTPRequest(server.url()))
             let settled = try await sent.settled()
@@ -148,13 +150,13 @@ import Testing
     func aStreamedBodyHasNoLimit(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: .stream(length: 3 << 20)))
+        server.enqueue(.init(body: .pattern(length: 3 << 20)))
         let client = transport.client { $0.maximumBufferedBody = 1 << 20 }
         let response = try await client.stream(HTTPRequest(server.url()))
         var offset = 0
         for try await chunk in response.body {
             for byte in chunk {
-                guard byte == MockServer.Response.Body.patternByte(at: offset) else {
+                guard byte == MockServer.patternByte(at: offset) else {
                     Issue.record("The byte at \(offset) is wrong.")
                     return
                 }

@@ -1,10 +1,11 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// A server may answer before it has the whole request (RFC 9112 §9.3).
-@Suite(.timeLimit(.minutes(1))) struct EarlyResponseTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct EarlyResponseTests {
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
     func anAnswerDuringTheUploadIsDelivered(transport: TransportUnderTest, delivery: Delivery) async throws {
         let server = try MockServer()

@@ -1,4 +1,5 @@
 import Interception
+import MidstreamCore
 import MidstreamTesting
 
 /// A thing that happens once and can be waited for by any number of tasks, also after it has happened.
@@ -52,9 +53,9 @@ struct Standstill: Sendable {
     }
 
     /// A body of the given chunks, after which nothing comes.
-    func body(after chunks: [[UInt8]] = []) -> MockServer.Response.Body {
+    func body(after chunks: [[UInt8]] = []) -> HTTPBody {
         let rest = Locked(chunks)
-        return .chunks(
+        return .once(
             AsyncStream {
                 if let chunk = rest.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return chunk }
                 await wait()

@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HeaderTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct HeaderTests {
     private static let oddValues = [
         "plain", "with  inner   spaces", "a\tb", "\"quoted, with comma\"", "a,b, c", "; = @ ( ) < > [ ] { } \\ / ?", "%0D%0A",
         "é in UTF-8, 漢字", "x:y", "'", String(repeating: "v", count: 20_000),

@@ -2,10 +2,11 @@ import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// What is too large for the memory passes through it all the same. Each case runs in a process of its own, whose memory is its alone.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct LargeTransferTests {
+@Suite(.leavesNothing, .serialized, .timeLimit(.minutes(10))) struct LargeTransferTests {
     @Test(arguments: TransportUnderTest.allCases) func aGibibyteComesDown(transport: TransportUnderTest) async throws {
         await #expect(processExitsWith: .success) { [transport = transport as TransportUnderTest] in
             try await Large.download(on: transport)
@@ -37,7 +38,7 @@ private enum Large {
         defer { server.shutdown() }
         let client = transport.client()
         // The first request pays for what is loaded and made once.
-        server.enqueue(.init(body: .stream(length: 1 << 20)), .init(body: .stream(length: gibibyte)))
+        server.enqueue(.init(body: .pattern(length: 1 << 20)), .init(body: .pattern(length: gibibyte)))
         try await expectBytes(1 << 20, from: server.url(), by: client)
         let before = peakMemory()
         try await expectBytes(gibibyte, from: server.url(), by: client)

@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MethodTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MethodTests {
     private static let methods: [HTTPMethod] = [
         .get, .head, .post, .put, .patch, .delete, .options, "TRACE", "PROPFIND", "M-SEARCH", "QUERY", "X!#$%&'*+-.^_`|~9",
     ]

@@ -17,6 +17,8 @@ enum Nginx {
     static let authority = value("CA")
     static let clientCertificate = value("CLIENT_CERT")
     static let clientKey = value("CLIENT_KEY")
+    static let clientPKCS12 = value("CLIENT_PKCS12")
+    static let clientPassword = value("CLIENT_PASSWORD")
     static let pin = value("SERVER_PIN")
 
     static let httpProxy = value("HTTP_PROXY")

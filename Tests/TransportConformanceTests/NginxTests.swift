@@ -1,9 +1,10 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
 /// What both transports do with a real server.
-@Suite(.enabled(if: Nginx.isRunning), .timeLimit(.minutes(1))) struct NginxTests {
+@Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct NginxTests {
     private let origin = Nginx.http ?? ""
 
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
@@ -60,7 +61,7 @@ import Testing
 
     @Test(arguments: TransportUnderTest.allCases, [204, 404, 500])
     func aStatusArrives(transport: TransportUnderTest, code: Int) async throws {
-        #expect(try await transport.client().send(HTTPRequest("\(origin)/status/\(code)")).status.code == code)
+        #expect(try await transport.client().send(HTTPRequest("\(raw: origin)/status/\(code)")).status.code == code)
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -75,7 +76,7 @@ import Testing
     func oneConnectionServesAll(transport: TransportUnderTest) async throws {
         let client = transport.client()
         let mark = UUID().uuidString
-        for _ in 1...10 { _ = try await client.send(HTTPRequest("\(origin)/hello?\(mark)")) }
+        for _ in 1...10 { _ = try await client.send(HTTPRequest("\(raw: origin)/hello?\(mark)")) }
         let lines = try await Nginx.logLines(with: mark, count: 10)
         #expect(Set(lines.map { $0[0] }).count == 1)
         #expect(lines.allSatisfy { $0[2] == "HTTP/1.1" })

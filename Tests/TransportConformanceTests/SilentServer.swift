@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 
 #if canImport(Darwin)
     import Darwin
@@ -35,6 +36,7 @@ final class SilentServer: Sendable {
         }
         self.listener = listener
         port = Int(UInt16(bigEndian: address.sin_port))
+        Belongings.current?.add(self)
     }
 
     deinit { _ = close(listener) }
@@ -51,7 +53,10 @@ final class SilentServer: Sendable {
     final class Connection: Sendable {
         private let socket: Int32
 
-        init(_ socket: Int32) { self.socket = socket }
+        init(_ socket: Int32) {
+            self.socket = socket
+            Belongings.current?.add(self)
+        }
 
         deinit { _ = close(socket) }
 

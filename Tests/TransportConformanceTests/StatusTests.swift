@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StatusTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct StatusTests {
     @Test(
         arguments: TransportUnderTest.allCases,
         [200, 201, 202, 203, 206, 226, 299, 300, 400, 402, 403, 404, 409, 410, 413, 418, 429, 499, 500, 501, 502, 503, 504, 599])
@@ -39,7 +40,7 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(
-            .init(body: .stream(length: 12_345_678)),
+            .init(body: .pattern(length: 12_345_678)),
             .init(headers: ["Content-Encoding": "gzip", "Content-Length": "99"], body: .bytes([UInt8](repeating: 0, count: 99))),
             .init(headers: ["Transfer-Encoding": "chunked"], body: "body"), .init(body: "next"))
         let client = transport.client()
@@ -135,7 +136,7 @@ import Testing
         defer { server.shutdown() }
         server.enqueue(
             .init(body: "with a length", version: .http1_0),
-            .init(body: .closeDelimited([UInt8]("until the end")), version: .http1_0),
+            .init(body: .bytes([UInt8]("until the end")), closeDelimited: true, version: .http1_0),
             .init(headers: ["Connection": "keep-alive"], body: "kept", version: .http1_0), .init(body: "after"))
         let client = transport.client()
         let first = try await delivery.send(HTTPRequest(server.url()), by: client)

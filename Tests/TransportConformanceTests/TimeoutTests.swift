@@ -1,9 +1,10 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// The timeout of an attempt and the deadline of a call end a request wherever it is. Only the code is looked at, never the time.
-@Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct TimeoutTests {
     enum Limit: CaseIterable, Sendable {
         case timeout, deadline
 
@@ -73,7 +74,7 @@ import Testing
             if case .insideBody = place { continue }
             await expectError(limit.code) { try await client.stream(HTTPRequest(server.url())) }
         }
-        while server.openConnections > 0 { await Task.yield() }
+        await eventually { server.openConnections <= 0 }
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -84,7 +85,7 @@ import Testing
         let isFirst = FirstTime()
         server.enqueue(
             .init(
-                body: .chunks(
+                body: .once(
                     AsyncStream<[UInt8]> {
                         if isFirst.take() { return [UInt8]("first") }
                         await mayEnd.wait()

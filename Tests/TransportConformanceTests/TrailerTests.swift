@@ -1,8 +1,9 @@
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TrailerTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct TrailerTests {
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
     func fieldsAfterTheBodyAreTold(transport: TransportUnderTest, delivery: Delivery) async throws {
         let server = try MockServer()
@@ -36,7 +37,7 @@ import Testing
             await mayEnd.wait()
             return nil
         }
-        server.enqueue(.init(body: .chunks(chunks), trailers: ["X-Late": "yes"]))
+        server.enqueue(.init(body: .once(chunks), trailers: ["X-Late": "yes"]))
         try await needing(.trailers, of: transport) {
             let response = try await transport.client().stream(HTTPRequest(server.url()))
             #expect(response.trailers == nil)

@@ -1,6 +1,7 @@
 import Foundation
 import MidstreamCore
 import MidstreamURLSession
+import TestSupport
 import Testing
 
 #if Curl && os(Linux)
@@ -27,9 +28,9 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
     func make() -> any HTTPTransport {
         switch self {
         #if Curl && os(Linux)
-            case .curl: CurlTransport()
+            case .curl: curlTransport()
         #endif
-        case .urlSession: URLSessionTransport()
+        case .urlSession: urlSessionTransport()
         }
     }
 
@@ -46,7 +47,7 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
         configuration.redirects = .refuse
         configuration.timeout = nil
         change(&configuration)
-        return HTTPClient(configuration: configuration, transport: transport)
+        return testClient(configuration: configuration, transport: transport)
     }
 
     var testDescription: String { rawValue }

@@ -2,9 +2,10 @@ import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct UploadTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct UploadTests {
     private struct Broken: Error {}
 
     /// The same bytes as every kind of body.

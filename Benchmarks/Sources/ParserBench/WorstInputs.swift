@@ -45,6 +45,13 @@ enum WorstInputs {
         (.cookieDate, [.init("a "), .init("1:1:"), .init("1"), .init(" 1:1:1")]),
         (.cookieJar, [.init("a.", start: "http://"), .init("/a", start: "http://h"), .init(":", start: "http://")]),
         (
+            .eventStream,
+            [
+                .init("\r"), .init("\n"), .init("data\n"), .init("data: a\n\n"), .init("x", start: "data:"), .init(":\r\n"),
+                .init("id:\0\n"), .init("retry:0\n"), .init("\u{FEFF}"), .init("a:"),
+            ]
+        ),
+        (
             .fields,
             [
                 .init("Content-Length:25\r\n"), .init("a:\n"), .init(" a\n", start: "a:b\n"), .init("\0", start: "a:"),
@@ -62,6 +69,9 @@ enum WorstInputs {
                 .init("\"\\u0061\":1,", start: "{", end: "\"a\":{}}"),
             ]
         ),
+        (.jsonLines, [.init("\n"), .init("[]\n"), .init("["), .init("x\n"), .init(" ")]),
+        (.jsonSequence, [.init("\u{1E}"), .init("\u{1E}[]\n"), .init("["), .init("\n", start: "\u{1E}["), .init("\u{1E}x")]),
+        (.lines, [.init("\n"), .init("\r"), .init("x"), .init("\u{FEFF}\n")]),
         (
             .link,
             [
@@ -77,6 +87,15 @@ enum WorstInputs {
             ]
         ),
         (.multipart, [.init("\""), .init("\r\n"), .init("ü")]),
+        (.publicKey, [.init("0\0"), .init("0")]),
+        (
+            .multipartResponse,
+            [
+                .init("\r"), .init("\r\n--"), .init("\r\n--b"), .init("\r\n--b--x", start: "--b\r\n\r\n"),
+                .init("\r\n--b" + String(repeating: " ", count: 200), start: "--b\r\n\r\n"), .init("--b\r\n\r\n"),
+                .init("a:\r\n", start: "--b\r\n"), .init("x", start: "--b\r\n\r\n"),
+            ]
+        ),
         (
             .redaction,
             [

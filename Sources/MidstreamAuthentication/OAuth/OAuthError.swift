@@ -50,6 +50,18 @@ extension OAuthError.Code {
     public static let noRefreshToken = Self(rawValue: "no_refresh_token")
 }
 
+extension OAuthError: PublicRefusal {
+    /// The code alone: what a server writes beside it is for whoever asks for the error behind.
+    var publicReason: String { code.rawValue.isPlainCode ? code.rawValue : "an OAuth error" }
+}
+
+extension String {
+    /// Whether it is made of what error codes are made of (RFC 6749 §5.2), and short.
+    fileprivate var isPlainCode: Bool {
+        1...64 ~= utf8.count && utf8.allSatisfy { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+}
+
 extension OAuthError: CustomStringConvertible {
     /// The code, what the server says, and the status.
     public var description: String {

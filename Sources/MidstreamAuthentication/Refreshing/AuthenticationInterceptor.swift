@@ -38,7 +38,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///   - origins: URLs whose origins get the credential. nil, the default: the origin of the client's base URL; for a client
     ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``HTTPError/Code/invalidRequest``.
-    ///   - refreshLimit: How often credentials may be refreshed; 5 times in 30 s by default. Past it, calls that need a refresh
+    ///   - refreshLimit: How often credentials may be refreshed in vain; 5 times in 30 s by default. Past it, calls that need a refresh
     ///     fail with ``HTTPError/Code/authentication`` and an ``ExcessiveRefreshError`` behind it.
     ///   - refreshTimeout: How long one refresh may take; 60 s by default, nil: no limit.
     ///   - clock: What the limit and the timeout are measured by; the continuous clock by default.
@@ -104,6 +104,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             visit.record(CallEvents.Credential(.wasNewer, rejection: response.status))
             held = newer
             (response, isRejected) = try await sent(with: held, in: visit)
+            if !isRejected { keeper.hasHelped(held) }
         }
         guard isRejected else { return response }
         let canSendAgain = visit.canSendAgain
@@ -115,7 +116,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             return response
         }
         visit.record(CallEvents.Credential(.refreshed, rejection: response.status))
-        return try await sent(with: fresh, in: visit).response
+        (response, isRejected) = try await sent(with: fresh, in: visit)
+        if !isRejected { keeper.hasHelped(fresh) }
+        return response
     }
 
     /// Sends the request once, and tells whether the credential was what it was refused for.
@@ -137,14 +140,15 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         of generation: Int, in visit: Visit, rejecting response: HTTPResponse? = nil
     ) async throws -> CredentialKeeper<A>.Held {
         let request = visit.request
+        let need: CredentialKeeper<A>.Need = response == nil ? .due : .rejected
         let outcome: Result<CredentialKeeper<A>.Held, any Error>
         if let stopwatch = visit.next.call?.stopwatch, let left = visit.next.position.timeLeft {
             guard left > .zero else { throw HTTPError.timeout(phase: .of(response)) }
             outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timeout(phase: .of(response)) }) {
-                try await self.keeper.successor(of: generation, failures: visit.failures)
+                try await self.keeper.successor(of: generation, failures: visit.failures, need: need)
             }
         } else {
-            outcome = try await keeper.successor(of: generation, failures: visit.failures)
+            outcome = try await keeper.successor(of: generation, failures: visit.failures, need: need)
         }
         switch outcome {
         case .success(let held): return held
@@ -173,12 +177,18 @@ extension HTTPError.Phase {
     fileprivate static func of(_ response: HTTPResponse?) -> Self { response == nil ? .notSent : .answered }
 }
 
+/// An error of a refresh with a reason that everybody may read.
+protocol PublicRefusal: Error {
+    var publicReason: String { get }
+}
+
 extension Error {
     /// Why there is no credential, in a sentence that repeats nothing of a user's error, which may hold secrets.
     fileprivate var refusal: String {
         switch self {
         case let error as ExcessiveRefreshError: error.description
         case let error as CredentialRemovedError: error.description
+        case let error as any PublicRefusal: "No credential could be obtained: \(error.publicReason)."
         default: "No credential could be obtained."
         }
     }

@@ -7,6 +7,16 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     struct Held: Sendable {
         let credential: A.Credential
         let generation: Int
+        /// The number of the refresh that has brought it; nil when it was set.
+        let refresh: Int?
+    }
+
+    /// Why a refresh is needed.
+    enum Need {
+        /// There is no credential, or it is due; having another one is all that is wanted.
+        case due
+        /// The credential was rejected; the next one has to be accepted.
+        case rejected
     }
 
     /// What a call finds when it begins.
@@ -24,6 +34,8 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     private struct State {
         var credential: A.Credential?
         var generation = 0
+        /// Which refresh has brought it; nil: none.
+        var source: Int?
         var failures = 0
         var lastFailure: (any Error)?
         /// The number of the refresh that is under way.
@@ -31,7 +43,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         var refreshes = 0
         var history: RefreshHistory
 
-        var held: Held? { credential.map { Held(credential: $0, generation: generation) } }
+        var held: Held? { credential.map { Held(credential: $0, generation: generation, refresh: source) } }
     }
 
     private let authenticator: A
@@ -56,6 +68,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         set {
             state.withLock { state in
                 state.credential = newValue
+                state.source = nil
                 state.generation += 1
                 state.lastFailure = nil
             }
@@ -79,11 +92,19 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
 
     /// A credential in place of that of a generation: one that is there already, or the outcome of a refresh.
     ///
-    /// - Parameter failures: How many refreshes had failed when the call began.
+    /// - Parameters:
+    ///   - failures: How many refreshes had failed when the call began.
+    ///   - need: What it is needed for.
     /// - Returns: The credential, or why there is none.
     /// - Throws: `CancellationError` when the caller's task is cancelled; the refresh then goes on.
-    func successor(of generation: Int, failures: Int) async throws -> Result<Held, any Error> {
-        try await flight.run(generation) { await self.refresh(generation, failures: failures) }
+    func successor(of generation: Int, failures: Int, need: Need) async throws -> Result<Held, any Error> {
+        try await flight.run(generation) { await self.refresh(generation, failures: failures, need: need) }
+    }
+
+    /// Notes that a credential was accepted in place of one that had been rejected, so that its refresh wasn't in vain.
+    func hasHelped(_ held: Held) {
+        guard let refresh = held.refresh else { return }
+        state.withLock { $0.history.hasHelped(refresh) }
     }
 
     private enum Beginning {
@@ -91,7 +112,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         case begun(A.Credential?, RefreshMark)
     }
 
-    private func refresh(_ generation: Int, failures: Int) async -> Result<Held, any Error> {
+    private func refresh(_ generation: Int, failures: Int, need: Need) async -> Result<Held, any Error> {
         switch begin(generation, failures: failures) {
         case .over(let outcome): return outcome
         case .begun(let old, let mark):
@@ -104,7 +125,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
             } catch {
                 outcome = .failure(error)
             }
-            return end(generation, outcome)
+            return end(mark.number, generation, outcome, need)
         }
     }
 
@@ -114,7 +135,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
             guard state.generation == generation else { return .over(Self.outcome(state)) }
             if state.failures != failures, let failure = state.lastFailure { return .over(.failure(failure)) }
             do {
-                try state.history.begin(at: now)
+                try state.history.begin(state.refreshes + 1, at: now)
             } catch {
                 return .over(.failure(error))
             }
@@ -124,15 +145,19 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         }
     }
 
-    private func end(_ generation: Int, _ outcome: Result<A.Credential, any Error>) -> Result<Held, any Error> {
+    private func end(
+        _ number: Int, _ generation: Int, _ outcome: Result<A.Credential, any Error>, _ need: Need
+    ) -> Result<Held, any Error> {
         state.withLock { state in
             state.refresh = nil
             guard state.generation == generation else { return Self.outcome(state) }
             switch outcome {
             case .success(let credential):
                 state.credential = credential
+                state.source = number
                 state.generation += 1
                 state.lastFailure = nil
+                if need == .due { state.history.hasHelped(number) }
             case .failure(let error):
                 state.failures += 1
                 state.lastFailure = error

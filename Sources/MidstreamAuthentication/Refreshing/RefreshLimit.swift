@@ -1,8 +1,11 @@
 internal import MidstreamCore
 
-/// How often credentials may be refreshed, so that a server that refuses good credentials isn't asked for new ones for ever.
+/// How often credentials may be refreshed in vain, so that a server that refuses good credentials isn't asked for new ones for ever.
+///
+/// In vain is a refresh that fails, or brings a credential that is rejected like the one before it. Others don't count, however many there
+/// are: tokens may live as short as they like.
 public struct RefreshLimit: Sendable, Hashable {
-    /// How many refreshes, failed ones included, may begin within the window; 5 by default.
+    /// How many refreshes within the window may be in vain; 5 by default. Those that are under way count until they have helped.
     public var count: Int
     /// The length of the window; 30 s by default.
     public var window: Duration
@@ -13,8 +16,8 @@ public struct RefreshLimit: Sendable, Hashable {
         self.window = window
     }
 
-    /// No limit.
-    public static let none = RefreshLimit(count: .max, window: .zero)
+    /// Any number.
+    public static let unlimited = RefreshLimit(count: .max, window: .zero)
 }
 
 /// A refresh was refused because there have been too many; the error behind ``HTTPError/Code/authentication``.
@@ -33,20 +36,28 @@ public struct ExcessiveRefreshError: Error, Sendable, Hashable, CustomStringConv
     }
 }
 
-/// The beginnings of recent refreshes, which a limit is held against.
+/// The beginnings of recent refreshes that haven't helped, which a limit is held against.
 struct RefreshHistory: Sendable {
+    private struct Entry {
+        let number: Int
+        let beginning: Duration
+    }
+
     private let limit: RefreshLimit
-    private var beginnings: [Duration] = []
+    private var entries: [Entry] = []
 
     init(_ limit: RefreshLimit) { self.limit = limit }
 
     /// Notes a refresh that is to begin now.
     ///
     /// - Throws: ``ExcessiveRefreshError`` when it may not.
-    mutating func begin(at now: Duration) throws {
+    mutating func begin(_ number: Int, at now: Duration) throws {
         guard limit.count < .max else { return }
-        beginnings.removeAll { now - $0 >= limit.window }
-        guard beginnings.count < limit.count else { throw ExcessiveRefreshError(limit: limit) }
-        beginnings.append(now)
+        entries.removeAll { now - $0.beginning >= limit.window }
+        guard entries.count < limit.count else { throw ExcessiveRefreshError(limit: limit) }
+        entries.append(Entry(number: number, beginning: now))
     }
+
+    /// Strikes out a refresh that has brought what it was needed for.
+    mutating func hasHelped(_ number: Int) { entries.removeAll { $0.number == number } }
 }

@@ -18,6 +18,9 @@ package final class Arbiter: HTTPInterceptor {
     /// Where the client stands with its budget for retries; nil when it has none.
     package var budget: RetryBudget.State? { ledger?.state }
 
+    /// Takes one retry from the budget; false when there is none.
+    package func takeRetry() -> Bool { ledger?.takeRetry() ?? true }
+
     /// The type of one of the validators of a request.
     package func validatorName(_ number: Int, for request: HTTPRequest) -> String? {
         let validators = request.validators ?? settings.validators
@@ -25,14 +28,33 @@ package final class Arbiter: HTTPInterceptor {
     }
 
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let deadline = request.deadline ?? settings.deadline
-        // Somebody further out may have set another one than that which the client keeps.
-        guard let call = next.call, deadline != call.deadline, let deadline else {
-            return try await attempts(of: request, next)
+        guard let call = next.call else { return try await attempts(of: request, next) }
+        let duration = request.deadline ?? settings.deadline
+        guard duration != nil, duration != call.deadline.duration else {
+            return try await attempts(of: request, next, until: call.deadline)
         }
-        let left = deadline - call.stopwatch.elapsed
-        return try await TimeLimit(left, on: settings.clock).run(error: { _ in .deadlineExceeded(deadline) }) {
-            try await self.attempts(of: request, next)
+        // Somebody further out has set another one than that which the client keeps.
+        let deadline = CallDeadline(duration, within: call.deadline)
+        let limited = next.branching(to: call.limited(by: deadline), due: next.position.due)
+        return try await deadline.limit(call.stopwatch) {
+            try await ChainPosition.local.withValue(limited.position) {
+                try await self.attempts(of: request, limited, until: deadline)
+            }
+        }
+    }
+
+    /// The attempts, of which those further out learn that they ended because of the deadline, if they did.
+    private func attempts(
+        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, until deadline: CallDeadline
+    ) async throws -> HTTPResponse {
+        do {
+            let response = try await attempts(of: request, next)
+            guard deadline.isPastItself else { return response }
+            // It came too late, from somebody who doesn't look for cancellation.
+            response.body.close()
+            throw CancellationError()
+        } catch let error as CancellationError {
+            throw deadline.reason(for: error)
         }
     }
 
@@ -46,26 +68,35 @@ package final class Arbiter: HTTPInterceptor {
                 request: retries.attempt(), answers: alternates.answers,
                 next: next.branching(to: next.call?.branch(), due: next.call?.due(in: retries.timeout) ?? .max))
             let outcome = try await outcome(of: attempt)
-            switch try await judge(outcome, of: attempt) {
-            case .deliver(let response):
-                return response
-            case .fail(let error, let response):
-                if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
-                throw error
-            case .retry(let strategy, let cause, let outcome, let others):
+            var judgement = try await judge(outcome, of: attempt)
+            while case .retry(let strategy, let cause, let outcome, let place) = judgement {
                 // What the strategy does is the arbiter's, in the eyes of whoever leaves notes or sends something.
-                try await ChainPosition.local.withValue(next.position) {
-                    try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, others)
+                let refusal = try await ChainPosition.local.withValue(next.position) {
+                    try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, place)
                 }
                 lastCause = cause
+                guard let refusal else { break }
+                // Good enough when it can't be better.
+                let isAcceptable = strategy.isPreference && outcome.response != nil
+                judgement =
+                    isAcceptable
+                    ? try await judge(outcome, of: attempt, after: place) : .fail(refusal, outcome.response)
+            }
+            switch judgement {
+            case .deliver(let response): return response
+            case .fail(let error, let response):
+                if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
+                throw try await attempt.withBody(error)
+            case .retry: continue
             }
         }
     }
 
     package func plan(_ request: inout HTTPRequest) async throws -> String? {
         let validators = request.validators ?? settings.validators
-        let names = validators.isEmpty ? "no validators" : validators.map { "\(type(of: $0))" }.joined(separator: ", ")
+        guard !validators.isEmpty else { return "one attempt, since there are no validators to ask for more" }
         let maximum = Retries(of: request, nil, settings).maximum
+        let names = validators.map { "\(type(of: $0))" }.joined(separator: ", ")
         return "up to \(maximum == .max ? maximum : 1 + maximum) attempts; asks \(names)"
     }
 
@@ -108,11 +139,15 @@ package final class Arbiter: HTTPInterceptor {
         }
     }
 
-    /// Does what has to be done before the next attempt; throws when there will be none.
+    /// Does what has to be done before the next attempt.
+    ///
+    /// - Parameter place: That of the validator that has asked for it.
+    /// - Returns: What the call ends with, when the next attempt is refused.
+    /// - Throws: What the work before the next attempt throws.
     private func prepare(
         _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: Attempt,
-        because cause: any Error, _ others: [any HTTPValidator]
-    ) async throws {
+        because cause: any Error, _ place: Int
+    ) async throws -> (any Error)? {
         func end(_ reason: String, _ error: any Error) -> any Error {
             attempt.record(
                 CallEvents.NoRetry(
@@ -120,13 +155,13 @@ package final class Arbiter: HTTPInterceptor {
             return error
         }
         if let refusal = retries.refusal(of: strategy, after: outcome, because: cause) {
-            throw end(refusal.reason, refusal.error)
+            return end(refusal.reason, refusal.error)
         }
         let delay = retries.delay(
             strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
-        guard retries.allowsWaiting(delay) else { throw end("\(delay) would pass the deadline", cause) }
+        guard retries.allowsWaiting(delay) else { return end("\(delay) would pass the deadline", cause) }
         if strategy.isAutomatic, let ledger, !ledger.takeRetry() {
-            throw end("the client's budget is used up", retries.exhausted(cause, outcome, isBudget: true))
+            return end("the client's budget is used up", retries.exhausted(cause, outcome, isBudget: true))
         }
         // What is given up must not hold its connection.
         attempt.giveUp(outcome.response)
@@ -137,6 +172,8 @@ package final class Arbiter: HTTPInterceptor {
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
+            var others = attempt.request.validators ?? settings.validators
+            others.remove(at: place)
             let response = try await alternates.send(alternate, for: attempt, after: outcome, validators: others)
             try await retries.change { try await then(&$0, response) }
         case .afterTask(_, let work, let onError):
@@ -148,10 +185,14 @@ package final class Arbiter: HTTPInterceptor {
                 await onError?(error)
             }
         }
-        guard delay > .zero else { return try Task.checkCancellation() }
+        guard delay > .zero else {
+            try Task.checkCancellation()
+            return nil
+        }
         // What came before it has taken its time, too.
         guard retries.allowsWaiting(delay) else { throw end("\(delay) would pass the deadline", cause) }
         try await settings.clock.pause(for: delay)
+        return nil
     }
 }
 

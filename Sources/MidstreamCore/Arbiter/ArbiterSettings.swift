@@ -21,7 +21,7 @@ private enum RetriesKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// How many times the call may be retried; nil: the client's. Read before the first attempt: an interceptor that sets it has to stand
+    /// How many times the call may be retried, 0 for never; nil, which is also `.none`: as the client says. Read before the first attempt: an interceptor that sets it has to stand
     /// at ``InterceptorStage/call``.
     public var maxRetries: Int? {
         get { context[RetriesKey.self] }

@@ -32,17 +32,19 @@ enum Judgement: Sendable {
     /// The error, and the response that it gives up.
     case fail(any Error, HTTPResponse?)
     /// The strategy, the error that the call ends with if there is no retry, the outcome as the validators left it, and the
-    /// validators without the one that asked.
-    case retry(RetryStrategy, any Error, Outcome, others: [any HTTPValidator])
+    /// place of the validator that asked.
+    case retry(RetryStrategy, any Error, Outcome, place: Int)
 }
 
 extension Arbiter {
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
-    func judge(_ outcome: Outcome, of attempt: Attempt) async throws -> Judgement {
+    ///
+    /// - Parameter last: The place of the validator after which to begin; -1: with the first.
+    func judge(_ outcome: Outcome, of attempt: Attempt, after last: Int = -1) async throws -> Judgement {
         var outcome = outcome
         let request = attempt.request
         let validators = request.validators ?? settings.validators
-        for (place, validator) in validators.enumerated() {
+        for (place, validator) in validators.enumerated() where place > last {
             let verdict: HTTPVerdict
             do {
                 verdict = try await speaking(place, in: attempt) { [outcome] in
@@ -66,8 +68,7 @@ extension Arbiter {
                 outcome = .response(other)
             case .fail(let error): return .fail(error, outcome.response)
             case .retry(let strategy):
-                let others = validators.enumerated().filter { $0.offset != place }.map(\.element)
-                return .retry(strategy, outcome.error, outcome, others: others)
+                return .retry(strategy, outcome.error, outcome, place: place)
             }
         }
         switch outcome {

@@ -29,7 +29,7 @@ package final class BackgroundWork: Sendable {
             state.next += 1
             let number = state.next
             // Begun under the lock, so that its end finds it. With the task-local values of the caller it would hold the client.
-            state.tasks[number] = Task.detached { [weak self] in
+            state.tasks[number] = CallersExecutor().startDetached { [weak self] in
                 await work()
                 self?.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
             }
@@ -52,6 +52,9 @@ private final class AbsentOwner: CallOwner {
     }
 
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }
+
+    /// Nobody waits for it, so nothing is tried again.
+    func takeRetry() -> Bool { false }
 
     func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         throw CancellationError()

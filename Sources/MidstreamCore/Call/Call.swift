@@ -14,8 +14,8 @@ package final class Call: Sendable {
     package let stopwatch: Stopwatch
     /// Nil when the call is meant; otherwise it is only asked what it would do.
     package let rehearsal: Rehearsal?
-    /// The deadline that the client keeps.
-    package let deadline: Duration?
+    /// When it is over.
+    package let deadline: CallDeadline
     /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
     package let sharing: (any ExchangeSharing)?
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
@@ -23,7 +23,7 @@ package final class Call: Sendable {
 
     package init(
         owner: any CallOwner, requestID: HTTPRequest.ID, delivery: BodyDelivery, checkedURL: String, recorder: TraceRecorder?,
-        deadline: Duration? = nil, rehearsal: Rehearsal? = nil, sharing: (any ExchangeSharing)? = nil
+        deadline: CallDeadline = .unlimited, rehearsal: Rehearsal? = nil, sharing: (any ExchangeSharing)? = nil
     ) {
         self.owner = owner
         self.requestID = requestID
@@ -37,22 +37,25 @@ package final class Call: Sendable {
         openBodies = delivery == .streamed ? OpenBodies() : nil
     }
 
-    private init(branchOf call: Call) {
+    private init(_ call: Call, deadline: CallDeadline, openBodies: OpenBodies?) {
         owner = call.owner
         requestID = call.requestID
         delivery = call.delivery
         checkedURL = call.checkedURL
         recorder = call.recorder
-        deadline = call.deadline
+        self.deadline = deadline
         rehearsal = call.rehearsal
         sharing = call.sharing
         stopwatch = call.stopwatch
-        openBodies = OpenBodies()
+        self.openBodies = openBodies
     }
+
+    /// The part of the call that has a deadline of its own.
+    package func limited(by deadline: CallDeadline) -> Call { Call(self, deadline: deadline, openBodies: openBodies) }
 
     /// The call itself, or, when its bodies are streamed, another one that knows only what is opened from here on, so that it can be
     /// given up without those of its siblings.
-    package func branch() -> Call { openBodies == nil ? self : Call(branchOf: self) }
+    package func branch() -> Call { openBodies == nil ? self : Call(self, deadline: deadline, openBodies: OpenBodies()) }
 
     /// Notes that a body is arriving.
     package func opened(_ body: HTTPBody) { openBodies?.add(body) }
@@ -80,6 +83,9 @@ package protocol CallOwner: AnyObject, Sendable {
 
     /// The name of one of those that speak within one pass of the pipeline, such as the validators that the arbiter asks.
     func speaker(_ number: Int, for request: HTTPRequest) -> String?
+
+    /// Takes one retry from the budget; false when there is none.
+    func takeRetry() -> Bool
 
     /// Sends a request on behalf of a call that failed.
     func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse

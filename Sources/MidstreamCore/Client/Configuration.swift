@@ -7,42 +7,86 @@ extension HTTPClient {
         ///
         /// Those that are secret (``HTTPHeaders/isSensitive(_:)``) are the client's credentials: when it has a base URL they go to
         /// that one's origin alone. For others there are authenticators with their `origins`.
-        public var headers: HTTPHeaders = ["User-Agent": "Midstream"]
+        public var headers: HTTPHeaders
         /// Query items for every request, after the request's own; none by default. Those with names of secrets, such as `api_key`, go
         /// to the base URL's origin alone, when there is one.
-        public var query: [(String, String)] = []
+        public var query: [(String, String)]
         /// How long one attempt may take, redirects included; 60 s by default, nil: no limit. Zero or less is over at once. See
         /// ``HTTPRequest/timeout``.
-        public var timeout: Duration? = .seconds(60)
+        public var timeout: Duration?
         /// How long a whole call may take, retries and waits included; no limit by default. A wait that would pass it isn't begun:
         /// the call ends with the last outcome.
         public var deadline: Duration?
         /// How many times a call may be retried; 0 by default.
-        public var maxRetries = 0
+        public var maxRetries: Int
         /// Who judges responses, in order; the ``DefaultValidator`` by default.
-        public var validators: [any HTTPValidator] = [DefaultValidator()]
+        public var validators: [any HTTPValidator]
         /// How many retries all calls together may make; by default a fifth of the calls, and ten. Nil: any number.
-        public var retryBudget: RetryBudget? = RetryBudget()
+        public var retryBudget: RetryBudget?
         /// The longest `Retry-After` that is honoured; a longer one is cut to it. 60 s by default.
-        public var maximumRetryAfter = Duration.seconds(60)
+        public var maximumRetryAfter: Duration
         /// Whether, after a 429 or 503 with `Retry-After`, the client's other requests to that origin wait too; false by default.
-        public var sharesRetryAfter = false
+        public var sharesRetryAfter: Bool
         /// What to do about redirects; up to 10 are followed by default.
-        public var redirects = RedirectPolicy.follow(limit: 10)
+        public var redirects: RedirectPolicy
         /// The largest body that ``HTTPClient/send(_:)->HTTPResponse`` takes into memory, in decoded bytes; 64 MiB by default.
-        public var maximumBufferedBody = HTTPBody.defaultCollectLimit
+        public var maximumBufferedBody: Int
+        /// What decodes the bodies of responses where nothing else is given; a plain `JSONDecoder` by default.
+        public var decoder: any BodyDecoder
+        /// What encodes values that are sent, by `client.post(_:json:)` and the like; a plain `JSONEncoder` by default.
+        public var encoder: any BodyEncoder
         /// The clock that time is measured by: backoff, timeouts, deadlines, and the windows of budgets.
-        public var clock: any Clock<Duration> = ContinuousClock()
+        public var clock: any Clock<Duration>
         /// The time of day, which dates in messages are compared with; the system's by default.
-        public var now: @Sendable () -> Date = { Date() }
+        public var now: @Sendable () -> Date
         /// Gives numbers in 0..<1 for the jitter of backoff; the system's random numbers by default.
-        public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
+        public var random: @Sendable () -> Double
         /// Whether what happens to each request is recorded, so that responses and errors carry a trace; true by default. Costs
         /// a fifth of a microsecond per interceptor.
-        public var recordsTrace = true
+        public var recordsTrace: Bool
 
-        /// The defaults.
-        public init() {}
+        /// Makes settings; every parameter's default is the property's.
+        ///
+        /// ```swift
+        /// let client = HTTPClient(baseURL: "https://api.example.com", configuration: .init(timeout: .seconds(10), maxRetries: 2))
+        /// ```
+        public init(
+            headers: HTTPHeaders = ["User-Agent": "Midstream"],
+            query: [(String, String)] = [],
+            timeout: Duration? = .seconds(60),
+            deadline: Duration? = nil,
+            maxRetries: Int = 0,
+            validators: [any HTTPValidator] = [DefaultValidator()],
+            retryBudget: RetryBudget? = RetryBudget(),
+            maximumRetryAfter: Duration = .seconds(60),
+            sharesRetryAfter: Bool = false,
+            redirects: RedirectPolicy = .follow(limit: 10),
+            maximumBufferedBody: Int = HTTPBody.defaultCollectLimit,
+            decoder: any BodyDecoder = JSONDecoder(),
+            encoder: any BodyEncoder = JSONEncoder(),
+            clock: any Clock<Duration> = ContinuousClock(),
+            now: @escaping @Sendable () -> Date = { Date() },
+            random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+            recordsTrace: Bool = true
+        ) {
+            self.headers = headers
+            self.query = query
+            self.timeout = timeout
+            self.deadline = deadline
+            self.maxRetries = maxRetries
+            self.validators = validators
+            self.retryBudget = retryBudget
+            self.maximumRetryAfter = maximumRetryAfter
+            self.sharesRetryAfter = sharesRetryAfter
+            self.redirects = redirects
+            self.maximumBufferedBody = maximumBufferedBody
+            self.decoder = decoder
+            self.encoder = encoder
+            self.clock = clock
+            self.now = now
+            self.random = random
+            self.recordsTrace = recordsTrace
+        }
     }
 }
 

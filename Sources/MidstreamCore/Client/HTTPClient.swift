@@ -1,3 +1,4 @@
+public import Foundation
 internal import Interception
 
 /// Sends requests through a pipeline of interceptors.
@@ -41,6 +42,15 @@ public final class HTTPClient: Sendable {
             client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
     }
 
+    /// Makes a client with a `URL` as its base, whose text is taken.
+    public convenience init(
+        baseURL: URL, configuration: Configuration = .init(), transport: any HTTPTransport,
+        @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) {
+        self.init(
+            baseURL: baseURL.absoluteString, configuration: configuration, transport: transport, interceptors: interceptors)
+    }
+
     /// Where the client stands with its budget for retries; nil when it has none.
     public var retryBudget: RetryBudget.State? { arbiter.budget }
 
@@ -63,7 +73,12 @@ public final class HTTPClient: Sendable {
     /// Read the body to its end or close it (``HTTPBody/close()``); releasing the response closes it as well. The attempt's
     /// timeout and the deadline cover the time until the head. Validators see the response without its body.
     ///
-    /// - Throws: As ``send(_:)->HTTPResponse`` does, up to the head.
+    /// URLSession on Apple's platforms holds back the head and the first 512 bytes of a body that is `text/plain` or says no media type,
+    /// until there are more or the body ends, to guess what it is. A server that sends little by little should name another type.
+    ///
+    /// - Throws: As ``send(_:)->HTTPResponse`` does, up to the head. Of a rejected response up to ``HTTPError/keptBody`` of the body are read
+    ///   first, within the attempt's time (10 s where that has no limit), so that ``HTTPError/response`` has it; a longer one is still
+    ///   arriving there, and the error says so.
     public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await run(request, delivery: .streamed)
     }
@@ -96,24 +111,26 @@ public final class HTTPClient: Sendable {
         try Rehearsal.refuse(prepared)
         let pipeline = pipeline(for: request)
         let recorder = configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil
-        let deadline = request.deadline ?? configuration.deadline
+        let deadline = CallDeadline.of(
+            request.deadline ?? configuration.deadline, within: ChainPosition.current?.call?.deadline)
         let call = Call(
             owner: self, requestID: prepared.id, delivery: delivery, checkedURL: prepared.urlText, recorder: recorder,
             deadline: deadline, sharing: sharing)
         defer { recorder?.end() }
         do {
             var response: HTTPResponse
-            if deadline == nil {
+            if deadline.duration == nil {
                 response = try await run(prepared, through: pipeline, as: call)
             } else {
-                response = try await TimeLimit(deadline, on: configuration.clock).run(error: { .deadlineExceeded($0) }) {
+                response = try await deadline.limit(call.stopwatch) {
                     try await self.run(prepared, through: pipeline, as: call)
                 }
             }
             response.record = recorder
+            response.decoder = configuration.decoder
             return response
         } catch let error as HTTPError {
-            throw error.completed(request: prepared, record: recorder)
+            throw error.completed(request: prepared, record: recorder, decoder: configuration.decoder)
         }
     }
 
@@ -126,6 +143,7 @@ public final class HTTPClient: Sendable {
 
     /// The request with an absolute URL and with what the client adds.
     private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
+        try request.checkMeaning()
         var prepared = request
         do {
             let url = try URLText.resolve(request.urlText, base: baseURL, query: nil)
@@ -133,7 +151,7 @@ public final class HTTPClient: Sendable {
             prepared.urlText = try defaults.query.map { try URLText.resolve(url, base: nil, query: $0) } ?? url
             prepared.completeHeaders(defaults: defaults.headers)
         } catch let error as HTTPError {
-            throw error.completed(request: request, record: nil)
+            throw error.completed(request: request, record: nil, decoder: configuration.decoder)
         }
         prepared.attempt = 1
         return prepared
@@ -154,6 +172,8 @@ extension HTTPClient: CallOwner {
 
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
+    package func takeRetry() -> Bool { arbiter.takeRetry() }
+
     package func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), sharing: sharing)
     }
@@ -171,8 +191,9 @@ extension HTTPRequest {
 
 extension HTTPError {
     /// The error with what the client knows and the place of its origin didn't.
-    fileprivate func completed(request: HTTPRequest, record: TraceRecorder?) -> HTTPError {
+    fileprivate func completed(request: HTTPRequest, record: TraceRecorder?, decoder: any BodyDecoder) -> HTTPError {
         var error = self
+        error.response?.decoder = decoder
         error.request = error.request ?? request
         error.record = error.record ?? record
         if let response = error.response, response.record == nil { error.response?.record = record }

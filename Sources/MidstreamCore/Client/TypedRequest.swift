@@ -1,17 +1,15 @@
-public import Foundation
-
 /// A request that knows what its answer is to be: `try await client.send(.get("users/42", as: User.self))`.
 public struct TypedRequest<Value: Decodable & Sendable>: Sendable {
     /// What is sent.
     public var request: HTTPRequest
-    private let decoder: JSONDecoder
+    private let decoder: (any BodyDecoder)?
 
     /// Makes a typed request of any request.
     ///
     /// - Parameters:
-    ///   - type: What the JSON body of the response is decoded as.
-    ///   - decoder: A plain `JSONDecoder` by default.
-    public init(_ request: HTTPRequest, as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) {
+    ///   - type: What the body of the response is decoded as.
+    ///   - decoder: The request's or the client's by default.
+    public init(_ request: HTTPRequest, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) {
         self.request = request
         self.decoder = decoder
     }
@@ -26,37 +24,84 @@ public struct TypedRequest<Value: Decodable & Sendable>: Sendable {
     fileprivate func value(of response: HTTPResponse) throws -> Value { try response.decode(Value.self, decoder: decoder) }
 }
 
-/// The usual methods. Each takes a URL, absolute or relative to the client's base URL, and what the answer is decoded as.
+/// The usual methods. Each takes a URL, absolute or relative to the client's base URL (see ``RequestURL``), and what the answer is decoded
+/// as.
 extension TypedRequest {
     /// A `GET`.
-    public static func get(_ url: String, as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) -> Self {
-        Self(HTTPRequest(url), decoder: decoder)
+    public static func get(_ url: RequestURL, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) -> Self {
+        Self(HTTPRequest(.get, url), decoder: decoder)
     }
 
     /// A `POST`.
     public static func post(
-        _ url: String, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ url: RequestURL, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) -> Self {
         Self(HTTPRequest(.post, url, body: body), decoder: decoder)
     }
 
     /// A `PUT`.
     public static func put(
-        _ url: String, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ url: RequestURL, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) -> Self {
         Self(HTTPRequest(.put, url, body: body), decoder: decoder)
     }
 
     /// A `PATCH`.
     public static func patch(
-        _ url: String, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ url: RequestURL, body: HTTPBody = .empty, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) -> Self {
         Self(HTTPRequest(.patch, url, body: body), decoder: decoder)
     }
 
     /// A `DELETE`.
-    public static func delete(_ url: String, as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) -> Self {
+    public static func delete(_ url: RequestURL, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) -> Self {
         Self(HTTPRequest(.delete, url), decoder: decoder)
+    }
+}
+
+/// The same for a URL that isn't written out at the call: a `String`, which is taken as it is, or a `URL`.
+extension TypedRequest {
+    /// A `GET`.
+    @_disfavoredOverload
+    public static func get(
+        _ url: some RequestURLConvertible, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
+    ) -> Self {
+        Self(HTTPRequest(.get, url.requestURL), decoder: decoder)
+    }
+
+    /// A `POST`.
+    @_disfavoredOverload
+    public static func post(
+        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self,
+        decoder: (any BodyDecoder)? = nil
+    ) -> Self {
+        Self(HTTPRequest(.post, url.requestURL, body: body), decoder: decoder)
+    }
+
+    /// A `PUT`.
+    @_disfavoredOverload
+    public static func put(
+        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self,
+        decoder: (any BodyDecoder)? = nil
+    ) -> Self {
+        Self(HTTPRequest(.put, url.requestURL, body: body), decoder: decoder)
+    }
+
+    /// A `PATCH`.
+    @_disfavoredOverload
+    public static func patch(
+        _ url: some RequestURLConvertible, body: HTTPBody = .empty, as type: Value.Type = Value.self,
+        decoder: (any BodyDecoder)? = nil
+    ) -> Self {
+        Self(HTTPRequest(.patch, url.requestURL, body: body), decoder: decoder)
+    }
+
+    /// A `DELETE`.
+    @_disfavoredOverload
+    public static func delete(
+        _ url: some RequestURLConvertible, as type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
+    ) -> Self {
+        Self(HTTPRequest(.delete, url.requestURL), decoder: decoder)
     }
 }
 

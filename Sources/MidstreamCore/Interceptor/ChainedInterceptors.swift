@@ -62,6 +62,16 @@ public struct ChainedResponseInterceptor: ResponseInterceptor {
 /// Interceptors that are given to a pipeline as one.
 ///
 /// A pipeline takes it apart, so each one stands at its own stage and appears under its own name.
+///
+/// The library's interceptors have short forms as its static members, for the first line of a pipeline, and as methods of all interceptors
+/// for the lines after it; Swift reads a line that begins with a dot as a continuation of the line before.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") {
+///     .cookies()
+///         .bearer { try await session.token() }
+/// }
+/// ```
 public struct ChainedHTTPInterceptor: HTTPInterceptor {
     /// Outermost first.
     public let interceptors: [any HTTPInterceptor]

@@ -11,6 +11,11 @@ extension HTTPBody {
         HTTPBody(.bytes([UInt8](try encoder.encode(value))), contentType: "application/json")
     }
 
+    /// JSON that is written out, as `application/json`. It isn't checked.
+    public static func json(text: String) -> HTTPBody {
+        HTTPBody(.bytes(Array(text.utf8)), contentType: "application/json")
+    }
+
     /// Fields as `application/x-www-form-urlencoded` (WHATWG URL §5.2), in order, names repeated as given.
     public static func form(_ fields: [(String, String)]) -> HTTPBody {
         let text = fields.map { "\($0.formEncoded)=\($1.formEncoded)" }.joined(separator: "&")

@@ -1,16 +1,6 @@
 extension UInt8 {
     /// Whether the byte may stand in a token, such as a method or a field name (RFC 9110 §5.6.2).
-    package var isTokenCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"),
-            UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"),
-            UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
+    package var isTokenCharacter: Bool { ASCIISet.token.contains(self) }
 
     /// The digit of a number below 16, in capital letters as percent-encoding has them (RFC 3986 §2.1).
     fileprivate var hexadecimalDigit: UInt8 { self < 10 ? self + 0x30 : self + 0x37 }
@@ -26,19 +16,11 @@ extension UInt8 {
     }
 
     /// The byte with an ASCII capital letter made small.
-    @inline(__always)
+    @inlinable @inline(__always)
     package var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
     /// Whether the byte is an unreserved character of a URI (RFC 3986 §2.3), which never needs percent-encoding.
-    var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
+    var isUnreserved: Bool { ASCIISet.unreserved.contains(self) }
 }
 
 extension String {
@@ -52,11 +34,69 @@ extension String {
 
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
     package var percentEncoded: String {
-        if utf8.allSatisfy(\.isUnreserved) { return self }
+        var text = self
+        return text.withUTF8 { $0.percentEncoded(exceptFor: .unreserved) } ?? self
+    }
+
+    /// The text with some of its bytes percent-encoded.
+    func percentEncoded(keeping isPlain: (UInt8) -> Bool) -> String {
+        if utf8.allSatisfy(isPlain) { return self }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(3 * utf8.count)
-        for byte in utf8 { encoded.appendPercentEncoding(byte, unless: byte.isUnreserved) }
+        for byte in utf8 { encoded.appendPercentEncoding(byte, unless: isPlain(byte)) }
         return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension Substring {
+    /// Looks at the bytes of the text, where they lie.
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        var text = self
+        return try text.withUTF8(body)
+    }
+
+    /// The text between two places, counted in bytes, where characters begin.
+    subscript(bytes range: Range<Int>) -> Substring {
+        let start = utf8.index(startIndex, offsetBy: range.lowerBound)
+        return Substring(utf8[start..<utf8.index(start, offsetBy: range.count)])
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The text of the bytes, of which those are percent-encoded (RFC 3986 §2.1) that aren't plain; nil when all are.
+    ///
+    /// - Parameters:
+    ///   - others: Whether bytes beyond ASCII are plain.
+    ///   - escapes: Whether a `%` is when two hexadecimal digits follow.
+    func percentEncoded(exceptFor plain: ASCIISet, others: Bool = false, escapes: Bool = false) -> String? {
+        var special = 0
+        for place in indices where !isPlain(place, plain, others: others, escapes: escapes) { special += 1 }
+        guard special > 0 else { return nil }
+        return String(unsafeUninitializedCapacity: count + 2 * special) { text in
+            var end = 0
+            for place in indices {
+                if isPlain(place, plain, others: others, escapes: escapes) {
+                    text[end] = self[place]
+                    end += 1
+                } else {
+                    text[end] = UInt8(ascii: "%")
+                    text[end + 1] = (self[place] >> 4).hexadecimalDigit
+                    text[end + 2] = (self[place] & 15).hexadecimalDigit
+                    end += 3
+                }
+            }
+            return end
+        }
+    }
+
+    @inline(__always)
+    private func isPlain(_ place: Int, _ plain: ASCIISet, others: Bool, escapes: Bool) -> Bool {
+        let byte = self[place]
+        guard byte < 128 else { return others }
+        return plain.contains(byte)
+            || (escapes && byte == UInt8(ascii: "%") && place + 2 < count && self[place + 1].hexadecimalValue != nil
+                && self[place + 2].hexadecimalValue != nil)
     }
 }
 

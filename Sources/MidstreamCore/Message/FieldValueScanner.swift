@@ -52,40 +52,57 @@ package struct FieldValueScanner: Sendable {
 
     /// Passes over optional whitespace (RFC 9110 §5.6.3).
     package mutating func skipSpace() {
-        while let byte = current, byte == 32 || byte == 9 { position += 1 }
+        position = place { $0 != 32 && $0 != 9 }
     }
 
     /// Passes over whitespace and a separator, as often as they come: elements of a list may be empty (RFC 9110 §5.6.1.2).
     package mutating func skipSeparators(_ separator: Unicode.Scalar) {
         let separator = UInt8(ascii: separator)
-        while let byte = current, byte == 32 || byte == 9 || byte == separator { position += 1 }
+        position = place { $0 != 32 && $0 != 9 && $0 != separator }
     }
 
     /// Passes over what stands before a separator outside of quotes.
     package mutating func skip(to separator: Unicode.Scalar) {
         let separator = UInt8(ascii: separator)
-        while let byte = current, byte != separator {
-            if quotedString() == nil { position += 1 }
+        while true {
+            position = place { $0 == separator || $0 == UInt8(ascii: "\"") }
+            guard quotedString() != nil else { return }
         }
     }
 
     /// Reads up to a character, and that too; nil, and everything is read, when it doesn't come any more.
     package mutating func part(through character: Unicode.Scalar) -> Part? {
         let start = position
-        guard let end = bytes[start...].firstIndex(of: UInt8(ascii: character)) else {
-            // To stay here would invite looking to the end again.
-            position = bytes.count
-            return nil
-        }
-        position = end + 1
+        let character = UInt8(ascii: character)
+        let end = place { $0 == character }
+        // Everything is read when it doesn't come: to stay here would invite looking to the end again.
+        position = min(end + 1, bytes.count)
+        guard end < bytes.count else { return nil }
         return Part(range: start..<end, isEscaped: false)
     }
 
     /// Reads a token (RFC 9110 §5.6.2); nil, and nothing is read, when none begins here.
     package mutating func token() -> Part? {
         let start = position
-        while let byte = current, byte.isTokenCharacter { position += 1 }
+        let characters = ASCIISet.token
+        position = place { !characters.contains($0) }
         return position > start ? Part(range: start..<position, isEscaped: false) : nil
+    }
+
+    /// Passes over what no token begins with.
+    package mutating func skipToToken() {
+        let characters = ASCIISet.token
+        position = place { characters.contains($0) }
+    }
+
+    /// Where the next byte is that the closure means; the end when there is none.
+    @inline(__always)
+    private func place(where isWanted: (UInt8) -> Bool) -> Int {
+        bytes.withUnsafeBufferPointer { bytes in
+            var place = position
+            while place < bytes.count, !isWanted(bytes[place]) { place += 1 }
+            return place
+        }
     }
 
     /// Reads a quoted string (RFC 9110 §5.6.4); nil, and nothing is read, when none begins here. One without an end reaches to
@@ -94,12 +111,11 @@ package struct FieldValueScanner: Sendable {
         guard take("\"") else { return nil }
         let start = position
         var isEscaped = false
-        while let byte = current, byte != UInt8(ascii: "\"") {
-            position += 1
-            if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-                skipByte()
-            }
+        while true {
+            position = place { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+            guard current == UInt8(ascii: "\\") else { break }
+            isEscaped = true
+            position = min(position + 2, bytes.count)
         }
         defer { skipByte() }
         return Part(range: start..<position, isEscaped: isEscaped)
@@ -117,7 +133,7 @@ package struct FieldValueScanner: Sendable {
 
     private mutating func unquotedPart() -> Part {
         let start = position
-        while let byte = current, byte != 32, byte != 9, byte != UInt8(ascii: ";"), byte != UInt8(ascii: ",") { position += 1 }
+        position = place { $0 == 32 || $0 == 9 || $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
         return Part(range: start..<position, isEscaped: false)
     }
 }
@@ -130,9 +146,11 @@ extension FieldValueScanner {
         var plain: [UInt8] = []
         plain.reserveCapacity(content.count)
         var isQuoted = false
-        for byte in content {
-            isQuoted = byte == UInt8(ascii: "\\") && !isQuoted
-            if !isQuoted { plain.append(byte) }
+        content.withUnsafeBufferPointer { content in
+            for byte in content {
+                isQuoted = byte == UInt8(ascii: "\\") && !isQuoted
+                if !isQuoted { plain.append(byte) }
+            }
         }
         return String(decoding: plain, as: UTF8.self)
     }

@@ -2,6 +2,8 @@ public import Foundation
 
 /// What a message carries: nothing, bytes in memory, a file, or a stream of chunks.
 ///
+/// A string literal, interpolated or not, is ``text(_:)``.
+///
 /// It is an `AsyncSequence` of byte chunks. Chunks are never empty. A body made by ``stream(length:_:)``, ``file(_:)`` or
 /// ``bytes(_:)`` starts from the beginning each time it is iterated; one made by ``once(_:length:)``, and the body of a
 /// response that is still arriving, can be iterated a single time.
@@ -29,6 +31,10 @@ public struct HTTPBody: Sendable {
 
     /// Bytes in memory. Length known, replayable.
     public static func bytes(_ bytes: [UInt8]) -> HTTPBody { HTTPBody(bytes.isEmpty ? .empty : .bytes(bytes)) }
+
+    /// Bytes in memory, of any sequence.
+    @_disfavoredOverload
+    public static func bytes(_ bytes: some Sequence<UInt8>) -> HTTPBody { .bytes(Array(bytes)) }
 
     /// UTF-8 text, as `text/plain; charset=utf-8`.
     public static func text(_ text: String) -> HTTPBody {
@@ -78,6 +84,11 @@ public struct HTTPBody: Sendable {
         case .once(let chunks): chunks.length
         case .incoming(let chunks): chunks.length
         }
+    }
+
+    /// Whether there is no body, without a look at a file.
+    var isNone: Bool {
+        if case .empty = storage { true } else { false }
     }
 
     /// Whether the body can be sent a second time.
@@ -164,6 +175,11 @@ public struct HTTPBody: Sendable {
         default: false
         }
     }
+}
+
+extension HTTPBody: ExpressibleByStringInterpolation {
+    /// UTF-8 text, as ``text(_:)`` makes it.
+    public init(stringLiteral value: String) { self = .text(value) }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {

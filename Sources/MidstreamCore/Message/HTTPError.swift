@@ -28,17 +28,20 @@ public struct HTTPError: Error, Sendable {
     /// The kind of failure.
     public let code: Code
     /// What happened, in a sentence. Holds no secrets.
-    public let message: String
+    public private(set) var message: String
     /// The request, as far as it was known where the error arose.
     public package(set) var request: HTTPRequest?
-    /// The response, when there was one: for ``Code/unacceptableStatus`` with its body.
+    /// The response, when there was one: for ``Code/unacceptableStatus`` with its body, which of a streamed response is collected up to
+    /// ``keptBody``.
     public package(set) var response: HTTPResponse?
     /// The error behind this one.
-    public let underlying: (any Error)?
+    public private(set) var underlying: (any Error)?
     /// What whoever has handled the request has written down about it; nothing that the error itself knows anything of.
     package var record: (any Sendable)?
     /// How far the request had come.
     public let phase: Phase
+    /// Why the body of the response isn't in memory, or not the whole of it; nil: it is.
+    package var bodyShortfall: String?
 
     /// Makes an error, as transports and tests do.
     ///
@@ -90,6 +93,8 @@ extension HTTPError.Code {
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
     /// The request's body can't be read, or isn't as long as was said.
     public static let bodyUnreadable = Self(rawValue: "bodyUnreadable")
+    /// The file that a response was to be written to can't be made, written or put in its place, or there is no room for it.
+    public static let fileUnwritable = Self(rawValue: "fileUnwritable")
     /// The response's body isn't what was to be decoded.
     public static let decoding = Self(rawValue: "decoding")
     /// A validator's own work failed.
@@ -106,6 +111,62 @@ extension HTTPError.Code {
 }
 
 extension HTTPError {
+    /// What the last attempt failed with, whatever the call makes of it: behind ``Code/retriesExhausted`` and ``Code/bodyNotReplayable``
+    /// stands another failure, and this is its code. For any other error it is ``code``.
+    ///
+    /// ```swift
+    /// do {
+    ///     user = try await client.get("users/42").value(User.self)
+    /// } catch let error as HTTPError where error.cause == .timeout {
+    ///     user = lastKnown
+    /// }
+    /// ```
+    public var cause: Code {
+        switch code {
+        case .retriesExhausted, .bodyNotReplayable: (underlying as? HTTPError)?.cause ?? code
+        default: code
+        }
+    }
+
+    /// How much of the body of a rejected response is collected, when it was to be streamed: 64 KiB.
+    public static let keptBody = 64 << 10
+
+    /// Decodes the body of the ``response``, such as an API's own description of what is wrong.
+    ///
+    /// ```swift
+    /// } catch let error as HTTPError {
+    ///     let problem = try? error.decode(APIProblem.self)
+    /// }
+    /// ```
+    ///
+    /// - Parameter decoder: nil, the default: the request's or the client's.
+    /// - Throws: ``Code/decoding`` when there is no response, its body isn't in memory as a whole, or isn't what was expected.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) throws -> Value {
+        guard let response else {
+            throw HTTPError(
+                .decoding, "There is no response to decode: \(message)", request: request, underlying: self, phase: phase)
+        }
+        if let bodyShortfall {
+            throw HTTPError(.decoding, bodyShortfall, request: request, response: response, underlying: self)
+        }
+        return try response.decode(type, decoder: decoder)
+    }
+
+    /// The error with the response as it is after its body was looked at.
+    ///
+    /// - Parameter shortfall: Why its body isn't in memory, or not the whole of it.
+    package func withResponse(_ response: HTTPResponse, shortfall: String?) -> HTTPError {
+        var error = self
+        error.response = response
+        error.bodyShortfall = shortfall
+        if let shortfall { error.message += " \(shortfall)" }
+        // Behind "retries exhausted" stands the refusal of the same response.
+        if let cause = underlying as? HTTPError, let other = cause.response, other.body.bytes == nil {
+            error.underlying = cause.withResponse(response, shortfall: shortfall)
+        }
+        return error
+    }
+
     package static func bodyTooLarge(limit: Int) -> HTTPError {
         HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", phase: .answered)
     }

@@ -29,19 +29,49 @@ extension HTTPHeaders: Sequence {
     static let lineEnd = UInt8(ascii: "\n")
     static let nameEnd = UInt8(ascii: ":")
 
-    /// Calls `body` with the bytes of each value of a name, in order.
-    func forEachValue(of name: Name, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        bytes.withUnsafeBufferPointer { all in
-            var position = 0
-            while let line = FieldLine(in: all, at: position) {
-                if line.isNamed(name) { body(line.value) }
-                position = line.end
-            }
+    /// Calls `body` with the bytes of each value of a name, in order, from a line on.
+    func forEachValue(of name: Name, behind start: Int = 0, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        withLines(of: name, behind: start) { all, line in
+            body(UnsafeBufferPointer(rebasing: all[(line.lowerBound + name.rawValue.utf8.count + 1)..<(line.upperBound - 1)]))
+            return true
         }
     }
 
     /// Where the first field of a name is, line feed included.
-    func firstLine(of name: Name) -> Range<Int>? { firstLine { $0.isNamed(name) } }
+    func firstLine(of name: Name) -> Range<Int>? {
+        var first: Range<Int>?
+        withLines(of: name) { _, line in
+            first = line
+            return false
+        }
+        return first
+    }
+
+    /// Calls `body` with each line of a name, line feed included, until it says false.
+    ///
+    /// Most lines are told by one byte, without a look for their colons: names hold none, so where a name is as long as this one
+    /// the colon stands right behind it.
+    private func withLines(
+        of name: Name, behind first: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Range<Int>) -> Bool
+    ) {
+        var name = name.rawValue
+        name.withUTF8 { name in
+            bytes.withUnsafeBufferPointer { all in
+                guard let base = all.baseAddress, !name.contains(Self.nameEnd) else { return }
+                var start = first
+                while start < all.count, let feed = memchr(base + start, Int32(Self.lineEnd), all.count - start) {
+                    let end = UnsafeRawPointer(feed) - UnsafeRawPointer(base) + 1
+                    let colon = start + name.count
+                    if colon < end, all[colon] == Self.nameEnd {
+                        var count = 0
+                        while count < name.count, all[start + count].asciiLowercased == name[count].asciiLowercased { count += 1 }
+                        if count == name.count, !body(all, start..<end) { return }
+                    }
+                    start = end
+                }
+            }
+        }
+    }
 
     /// Where the first field is that the closure means, line feed included.
     func firstLine(where matches: (FieldLine) -> Bool) -> Range<Int>? {
@@ -119,8 +149,7 @@ extension HTTPHeaders {
                 // A name is refused rather than repaired (RFC 9110 §5.1): with its line feed it would be two fields here.
                 isSkipping = colon == 0 || line[..<colon].contains { $0 == 13 || $0 == 10 || $0 == 0 }
                 guard !isSkipping else { return }
-                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[..<colon]))
-                bytes.append(HTTPHeaders.nameEnd)
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[...colon]))
                 appendCleaned(line[(colon + 1)...])
             }
             bytes.append(HTTPHeaders.lineEnd)
@@ -128,13 +157,22 @@ extension HTTPHeaders {
 
         private mutating func appendCleaned(_ value: Slice<UnsafeRawBufferPointer>) {
             // A bare CR or NUL inside a value is replaced by a space, as RFC 9110 §5.5 allows a recipient to do.
-            for byte in value.trimmed { bytes.append(byte == 13 || byte == 10 || byte == 0 ? 32 : byte) }
+            let value = value.trimmed
+            let place = bytes.count
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: value))
+            guard value.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else { return }
+            bytes.withUnsafeMutableBufferPointer { bytes in
+                for place in place..<bytes.count where bytes[place] == 13 || bytes[place] == 10 || bytes[place] == 0 {
+                    bytes[place] = 32
+                }
+            }
         }
     }
 }
 
 extension Collection<UInt8> where Self: BidirectionalCollection {
     /// The bytes without spaces, tabs and line ends at either end.
+    @inlinable
     package var trimmed: SubSequence {
         let isSpace = { (byte: UInt8) in byte == 32 || byte == 9 || byte == 13 || byte == 10 }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
@@ -146,10 +184,36 @@ extension Collection<UInt8> where Self: BidirectionalCollection {
 
 extension String {
     /// The text of a field value: UTF-8 when it is that, ISO 8859-1 otherwise (what older servers meant by other bytes).
-    package init(fieldBytes bytes: UnsafeBufferPointer<UInt8>) {
+    package init(fieldBytes bytes: UnsafeBufferPointer<UInt8>) { self = String(utf8Bytes: bytes) ?? String(latin1: bytes) }
+
+    /// nil when the bytes aren't UTF-8.
+    init?(utf8Bytes bytes: UnsafeBufferPointer<UInt8>) {
         // Decoding repairs what isn't UTF-8, so that it differs then. The initialiser that says so needs newer systems.
-        let text = String(decoding: bytes, as: UTF8.self)
-        let isUTF8 = text.utf8.count == bytes.count && text.utf8.elementsEqual(bytes)
-        self = isUTF8 ? text : String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        var text = String(decoding: bytes, as: UTF8.self)
+        let isUTF8 = text.withUTF8 { text in
+            guard text.count == bytes.count, let first = text.baseAddress, let second = bytes.baseAddress else {
+                return bytes.isEmpty
+            }
+            return memcmp(first, second, bytes.count) == 0
+        }
+        guard isUTF8 else { return nil }
+        self = text
+    }
+
+    private init(latin1 bytes: UnsafeBufferPointer<UInt8>) {
+        self.init(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+            var end = 0
+            for byte in bytes {
+                if byte < 128 {
+                    text[end] = byte
+                    end += 1
+                } else {
+                    text[end] = 0xC0 | byte >> 6
+                    text[end + 1] = 0x80 | byte & 0x3F
+                    end += 2
+                }
+            }
+            return end
+        }
     }
 }

@@ -48,18 +48,20 @@ public struct HTTPHeaders: Sendable {
     /// values can't be joined without loss: use ``values(_:)`` for them.
     public subscript(name: Name) -> String? {
         get {
-            var joined: String?
-            forEachValue(of: name) { value in
-                let text = String(fieldBytes: value)
-                // In place: putting a new text together for each field would copy those before it every time.
-                if joined == nil {
-                    joined = text
-                } else {
-                    joined?.append(", ")
-                    joined?.append(text)
-                }
+            guard let first = firstLine(of: name) else { return nil }
+            let own = (first.lowerBound + name.rawValue.utf8.count + 1)..<(first.upperBound - 1)
+            var joined: [UInt8] = []
+            forEachValue(of: name, behind: first.upperBound) { value in
+                if joined.isEmpty { joined = Array(bytes[own]) }
+                joined.append(UInt8(ascii: ","))
+                joined.append(UInt8(ascii: " "))
+                joined.append(contentsOf: value)
             }
-            return joined
+            if joined.isEmpty {
+                return bytes.withUnsafeBufferPointer { String(fieldBytes: UnsafeBufferPointer(rebasing: $0[own])) }
+            }
+            // One value may be UTF-8 where another isn't.
+            return joined.withUnsafeBufferPointer { String(utf8Bytes: $0) } ?? values(name).joined(separator: ", ")
         }
         set {
             guard let newValue else { return remove(name) }
@@ -98,19 +100,19 @@ public struct HTTPHeaders: Sendable {
     /// Removes all fields of a name.
     public mutating func remove(_ name: Name) {
         if marks != nil { refused.removeAll { $0 == name } }
-        removeLines { $0.isNamed(name) }
+        // Looked for first, so that fields which stay as they are aren't copied.
+        if let first = firstLine(of: name) { removeLines(from: first) { $0.isNamed(name) } }
     }
 
     /// Removes all fields whose names the closure wants gone, in one pass.
     package mutating func removeAll(where isUnwanted: (Name) -> Bool) {
         if marks != nil { refused.removeAll(where: isUnwanted) }
-        removeLines { isUnwanted($0.name) }
+        if let first = firstLine(where: { isUnwanted($0.name) }) { removeLines(from: first) { isUnwanted($0.name) } }
     }
 
-    /// Moves what stays to the front. Taking out one line after the other would move all that is behind it each time.
-    private mutating func removeLines(where isUnwanted: (FieldLine) -> Bool) {
-        // Looked for first, so that fields which stay as they are aren't copied.
-        guard let first = firstLine(where: isUnwanted) else { return }
+    /// Removes a line, and those behind it that the closure doesn't want, by moving what stays to the front. Taking out one after the
+    /// other would move all that is behind it each time.
+    private mutating func removeLines(from first: Range<Int>, where isUnwanted: (FieldLine) -> Bool) {
         let kept = bytes.withUnsafeMutableBufferPointer { all in
             guard let base = all.baseAddress else { return 0 }
             var kept = first.lowerBound
@@ -178,7 +180,7 @@ public struct HTTPHeaders: Sendable {
     private static let fewBytes = 4096
 
     private static func isAcceptable(_ name: Name, _ value: String) -> Bool {
-        name.rawValue.isToken && !value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 }
+        name.rawValue.isToken && !value[...].withBytes { $0.contains { $0 == 13 || $0 == 10 || $0 == 0 } }
     }
 
     private init(line name: Name, _ value: String) { append(name, value) }
@@ -189,7 +191,7 @@ public struct HTTPHeaders: Sendable {
         if needed > bytes.capacity { bytes.reserveCapacity(bytes.isEmpty ? needed : Swift.max(needed, 2 * bytes.count)) }
         bytes.append(contentsOf: name.rawValue.utf8)
         bytes.append(Self.nameEnd)
-        bytes.append(contentsOf: value.utf8.trimmed)
+        value[...].withBytes { bytes.append(contentsOf: $0.trimmed) }
         bytes.append(Self.lineEnd)
     }
 }

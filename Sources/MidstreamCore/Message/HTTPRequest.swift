@@ -74,11 +74,22 @@ public struct HTTPRequest: Identifiable, Sendable {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - url: Absolute, or relative to the client's base URL. Kept as given; resolved and checked when it is sent.
+    ///   - url: Absolute, or relative to the client's base URL. What is interpolated is percent-encoded: see ``RequestURL``. Resolved and
+    ///     checked when it is sent.
     ///   - headers: Header fields; they win over the client's.
     ///   - body: The body; none by default.
-    public init(_ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        fields = [Fields(id: .unique(), method: method, urlText: url, headers: headers, body: body)]
+    public init(_ method: HTTPMethod, _ url: RequestURL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
+        fields = [Fields(id: .unique(), method: method, urlText: url.text, headers: headers, body: body)]
+        if let route = url.route { self.route = route }
+        if let problem = url.problem { context[UnsendableKey.self] = problem }
+    }
+
+    /// Makes a request of a URL that isn't written out here: a `String`, which is taken as it is, or a `URL`.
+    @_disfavoredOverload
+    public init(
+        _ method: HTTPMethod, _ url: some RequestURLConvertible, headers: HTTPHeaders = [:], body: HTTPBody = .empty
+    ) {
+        self.init(method, url.requestURL, headers: headers, body: body)
     }
 
     /// The same request as another call, with an identity of its own.
@@ -88,9 +99,19 @@ public struct HTTPRequest: Identifiable, Sendable {
         return request
     }
 
-    /// Makes a `GET` request; see ``init(_:_:headers:body:)``.
-    public init(_ url: String, headers: HTTPHeaders = [:]) {
-        self.init(.get, url, headers: headers)
+    /// Makes a `GET` request.
+    ///
+    /// - Parameter body: With a body a method has to be said, here or afterwards: none is guessed. Sending it without one fails with
+    ///   ``HTTPError/Code/invalidRequest``.
+    public init(_ url: RequestURL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
+        self.init(.get, url, headers: headers, body: body)
+        if !body.isNone { context[UnsaidMethodKey.self] = true }
+    }
+
+    /// Makes a `GET` request of a URL that isn't written out here: a `String`, which is taken as it is, or a `URL`.
+    @_disfavoredOverload
+    public init(_ url: some RequestURLConvertible, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
+        self.init(url.requestURL, headers: headers, body: body)
     }
 
     /// The URL. A text that is no URL is percent-encoded to make one here; sending it fails with
@@ -104,11 +125,61 @@ public struct HTTPRequest: Identifiable, Sendable {
         set { urlText = newValue.absoluteString }
     }
 
-    /// Adds an item to the query, after those that it has. Name and value are percent-encoded; without a value it is just the
-    /// name.
+    /// Adds an item to the query, after those that it has. Name and value are percent-encoded. A value that is nil leaves the item out.
     public mutating func addQuery(_ name: String, _ value: String?) {
-        let item = value.map { "\(name.percentEncoded)=\($0.percentEncoded)" } ?? name.percentEncoded
-        urlText = URLText.adding(query: item, to: urlText)
+        guard let value else { return }
+        urlText = URLText.adding(query: "\(name.percentEncoded)=\(value.percentEncoded)", to: urlText)
+    }
+
+    /// Adds an item with a number, a truth value and the like; percent-encoded; nil leaves it out.
+    @_disfavoredOverload
+    public mutating func addQuery(_ name: String, _ value: (some LosslessStringConvertible)?) {
+        addQuery(name, value.map { String($0) })
+    }
+
+    /// Adds a bare name to the query, percent-encoded, without a value.
+    public mutating func addQuery(_ name: String) { urlText = URLText.adding(query: name.percentEncoded, to: urlText) }
+
+    /// Adds several items, in order; those without a value are left out.
+    public mutating func addQuery(_ items: KeyValuePairs<String, (any LosslessStringConvertible)?>) {
+        for (name, value) in items { addQuery(name, value.map { String(describing: $0) }) }
+    }
+}
+
+private enum RouteKey: RequestContextKey {
+    static var defaultValue: String? { nil }
+}
+
+private enum UnsendableKey: RequestContextKey {
+    static var defaultValue: String? { nil }
+}
+
+private enum UnsaidMethodKey: RequestContextKey {
+    static let defaultValue = false
+}
+
+extension HTTPRequest {
+    /// What the URLs of many requests have in common, so that there are few of them: a URI template, or a text with `{}` in place of what
+    /// was interpolated. Nil for a URL that was written without values. It never goes on the wire; logs and metrics name requests by
+    /// it.
+    public var route: String? {
+        get { context[RouteKey.self] }
+        set { context[RouteKey.self] = newValue }
+    }
+
+    /// Refuses what was recognised as a mistake when the request was made, where nothing can be thrown.
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest``.
+    func checkMeaning() throws {
+        if context.isEmpty { return }
+        if let problem = context[UnsendableKey.self] {
+            throw HTTPError(.invalidRequest, problem, request: self, phase: .notSent)
+        }
+        if context[UnsaidMethodKey.self], method == .get, !body.isNone {
+            throw HTTPError(
+                .invalidRequest, "The request has a body and no method was said for it: write HTTPRequest(.post, …).",
+                request: self, phase: .notSent)
+        }
     }
 }
 

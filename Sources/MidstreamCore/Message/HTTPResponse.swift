@@ -18,6 +18,7 @@ public struct HTTPResponse: Sendable {
         var trailers: HTTPHeaders?
         var metrics: TransportMetrics?
         var record: (any Sendable)?
+        var clientsDecoder: (any BodyDecoder)?
         var context = RequestContext()
     }
 
@@ -66,6 +67,12 @@ public struct HTTPResponse: Sendable {
         set { rest[0].record = newValue }
     }
 
+    /// What decodes the body where nothing else is given: the request's decoder, or that of the client that it came through.
+    package var decoder: (any BodyDecoder)? {
+        get { request.decoder ?? rest[0].clientsDecoder }
+        set { rest[0].clientsDecoder = newValue }
+    }
+
     /// Typed values that interceptors leave with the response.
     package var context: RequestContext {
         get { rest[0].context }
@@ -75,7 +82,8 @@ public struct HTTPResponse: Sendable {
     /// The URL that answered, redirects followed.
     public var url: URL { request.url }
 
-    /// The body as far as it is in memory; empty when it is a stream.
+    /// The body as far as it is in memory. **Empty while it is still arriving**, as after ``HTTPClient/stream(_:)``: read ``body`` then. That
+    /// of a rejected response is in memory in either case, up to ``HTTPError/keptBody``.
     public var data: Data { Data(body.bytes ?? []) }
 }
 

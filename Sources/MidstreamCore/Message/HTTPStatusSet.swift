@@ -1,4 +1,4 @@
-/// A set of statuses, made of single codes and ranges of codes.
+/// A set of statuses, made of single codes and ranges of codes: `[200, 404]`, `200..<300`, `.serverError`.
 public struct HTTPStatusSet: ExpressibleByArrayLiteral, Hashable, Sendable, CustomStringConvertible {
     /// Ascending, with at least one code between any two, so that equal sets are equal values.
     private let ranges: [ClosedRange<Int>]
@@ -53,5 +53,18 @@ public struct HTTPStatusSet: ExpressibleByArrayLiteral, Hashable, Sendable, Cust
     public var description: String {
         ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound)" }
             .joined(separator: ", ")
+    }
+}
+
+/// Ranges as sets.
+extension HTTPStatus {
+    /// The statuses from one up to another, which isn't among them; none when that isn't the larger one.
+    public static func ..< (first: HTTPStatus, end: HTTPStatus) -> HTTPStatusSet {
+        HTTPStatusSet(first.code..<max(first.code, end.code))
+    }
+
+    /// The statuses from one to another, none when that is the smaller one.
+    public static func ... (first: HTTPStatus, last: HTTPStatus) -> HTTPStatusSet {
+        first <= last ? HTTPStatusSet(first.code...last.code) : HTTPStatusSet([])
     }
 }

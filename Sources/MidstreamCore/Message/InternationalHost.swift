@@ -2,11 +2,12 @@ internal import Foundation
 
 extension URLText {
     /// The host as it goes on the wire: its labels in ASCII (RFC 5890 §2.3.2.1) by the rules of UTS 46, as browsers have them; a host of
-    /// ASCII as it is. nil when it can't be a host.
+    /// ASCII as it is. nil when it can't be a host, or is longer than any.
     package static func asciiHost(_ host: Substring) -> String? {
+        guard host.utf8.count <= 4 * maximumHost else { return nil }
         guard host.utf8.contains(where: { $0 >= 128 }) else { return String(host) }
         // Beside letters only what a name may have: what else a URL allows in a host could mean something else in the one that comes out.
-        guard host.utf8.count <= 4 * maximumHost, host.utf8.allSatisfy({ $0 >= 128 || $0.isHostByte }),
+        guard host.utf8.allSatisfy({ $0 >= 128 || $0.isHostByte }),
             let url = URL(string: "http://\(host)/")
         else { return nil }
         let text = url.absoluteString

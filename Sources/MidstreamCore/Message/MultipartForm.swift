@@ -3,28 +3,78 @@ public import Foundation
 /// A form with files, sent as `multipart/form-data` (RFC 7578).
 ///
 /// Files are read while the form is sent, so a large one takes no memory. When the length of every part is known, so is that
-/// of the whole.
+/// of the whole. Names and file names are sent as raw UTF-8; `filename*` isn't for forms (RFC 7578 §4.2).
 public struct MultipartForm: Sendable {
-    struct Part: Sendable {
-        let head: [UInt8]
+    /// One part of a form.
+    public struct Part: Sendable {
+        let name: String
         let content: HTTPBody
+        let fileName: String?
+        let contentType: String?
+        let headers: HTTPHeaders
+
+        /// A plain field.
+        public static func field(_ name: String, _ value: some LosslessStringConvertible) -> Part {
+            body(name, .bytes(Array(value.description.utf8)))
+        }
+
+        /// A file from disk, read while the form is sent.
+        ///
+        /// - Parameters:
+        ///   - name: The field's name.
+        ///   - file: Where the file is.
+        ///   - fileName: The name that the server is told; the file's own by default.
+        ///   - contentType: `application/octet-stream` by default.
+        public static func file(
+            _ name: String, _ file: URL, fileName: String? = nil, contentType: String = "application/octet-stream"
+        ) -> Part {
+            body(name, .file(file), fileName: fileName ?? file.lastPathComponent, contentType: contentType)
+        }
+
+        /// Any body, such as bytes, a stream or a part of a file.
+        ///
+        /// - Parameters:
+        ///   - name: The field's name.
+        ///   - content: What is in it.
+        ///   - fileName: The name that the server is told; none by default, which makes it a field.
+        ///   - contentType: The body's own by default.
+        ///   - headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8).
+        public static func body(
+            _ name: String, _ content: HTTPBody, fileName: String? = nil, contentType: String? = nil, headers: HTTPHeaders = [:]
+        ) -> Part {
+            Part(name: name, content: content, fileName: fileName, contentType: contentType, headers: headers)
+        }
+
+        /// The lines of its head that say what it is.
+        fileprivate var head: [UInt8] {
+            var head = "Content-Disposition: form-data; name=\"\(name.quotedInForm)\""
+            if let fileName { head += "; filename=\"\(fileName.quotedInForm)\"" }
+            if let type = contentType ?? content.contentType { head += "\r\nContent-Type: \(type.withoutControls)" }
+            return Array("\(head)\r\n".utf8)
+        }
     }
+
+    private(set) var parts: Multipart
 
     /// What separates the parts; random.
-    public let boundary: String
-    private(set) var parts: [Part] = []
+    public var boundary: String { parts.boundary }
 
-    /// An empty form.
+    /// Makes a form.
     ///
-    /// - Parameter boundary: A text of at most 70 token characters that occurs in no part; random by default.
-    public init(boundary: String = "midstream-" + UUID().uuidString) {
-        self.boundary = boundary
+    /// - Parameters:
+    ///   - parts: What it holds at first; nothing by default.
+    ///   - boundary: A text of at most 70 characters that occurs in no part; random by default. Sending fails with
+    ///     ``HTTPError/Code/invalidRequest`` when it can't be one, or occurs in a part that is in memory.
+    public init(_ parts: [Part] = [], boundary: String = Multipart.randomBoundary()) {
+        self.parts = Multipart(.formData, boundary: boundary)
+        for part in parts { add(part) }
     }
+
+    /// Adds a part.
+    public mutating func add(_ part: Part) { parts.add(part.content, head: part.head, part.headers) }
 
     /// Adds a plain field.
-    public mutating func add(_ name: String, _ value: String) {
-        add(name, content: .bytes(Array(value.utf8)), fileName: nil, contentType: nil)
-    }
+    public mutating func add(_ name: String, _ value: String) { add(.field(name, value)) }
 
     /// Adds a file from disk, read while the form is sent.
     ///
@@ -36,28 +86,21 @@ public struct MultipartForm: Sendable {
     public mutating func add(
         _ name: String, file: URL, fileName: String? = nil, contentType: String = "application/octet-stream"
     ) {
-        add(name, content: .file(file), fileName: fileName ?? file.lastPathComponent, contentType: contentType)
+        add(.file(name, file, fileName: fileName, contentType: contentType))
     }
 
     /// Adds a part with any body, such as bytes or a stream.
-    public mutating func add(_ name: String, content: HTTPBody, fileName: String?, contentType: String?) {
-        var head = "Content-Disposition: form-data; name=\"\(name.quotedInForm)\""
-        if let fileName { head += "; filename=\"\(fileName.quotedInForm)\"" }
-        if let type = contentType ?? content.contentType {
-            head += "\r\nContent-Type: \(String(type.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))"
-        }
-        parts.append(Part(head: Array("--\(boundary)\r\n\(head)\r\n\r\n".utf8), content: content))
-    }
-
-    var end: [UInt8] { Array("--\(boundary)--\r\n".utf8) }
-
-    var length: Int64? {
-        var total = Int64(end.count)
-        for part in parts {
-            guard let length = part.content.length else { return nil }
-            total += Int64(part.head.count) + length + 2
-        }
-        return total
+    ///
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - content: What is in it.
+    ///   - fileName: The name that the server is told; nil makes it a field.
+    ///   - contentType: nil: the body's own.
+    ///   - headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8).
+    public mutating func add(
+        _ name: String, content: HTTPBody, fileName: String?, contentType: String?, headers: HTTPHeaders = [:]
+    ) {
+        add(.body(name, content, fileName: fileName, contentType: contentType, headers: headers))
     }
 }
 
@@ -69,53 +112,27 @@ extension MultipartForm: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPBody {
-    /// A form with files. It can be sent again when each of its parts can.
-    public static func multipart(_ form: MultipartForm) -> HTTPBody {
-        let type = "multipart/form-data; boundary=\(form.boundary)"
-        let make: @Sendable () -> ChunkIterator = { MultipartChunks.iterator(over: form) }
-        if form.parts.allSatisfy({ $0.content.replayability == .replayable }) {
-            return HTTPBody(.stream(FreshChunks(length: form.length, make)), contentType: type)
-        }
-        return HTTPBody(.once(OnceChunks(length: form.length, make)), contentType: type)
-    }
-}
+    /// A form with fields and files.
+    ///
+    /// ```swift
+    /// client.post("films", body: .multipart([.field("title", title), .file("film", file)]))
+    /// ```
+    public static func multipart(_ parts: [MultipartForm.Part]) -> HTTPBody { multipart(MultipartForm(parts)) }
 
-private enum MultipartChunks {
-    static func iterator(over form: MultipartForm) -> ChunkIterator {
-        var parts = form.parts.makeIterator()
-        var content: HTTPBody.AsyncIterator?
-        var isAtEnd = false
-        return ChunkIterator {
-            if var current = content {
-                if let chunk = try await current.next() {
-                    content = current
-                    return chunk
-                }
-                content = nil
-                return [13, 10]
-            }
-            if let part = parts.next() {
-                content = part.content.makeAsyncIterator()
-                return part.head
-            }
-            defer { isAtEnd = true }
-            return isAtEnd ? nil : form.end
-        }
-    }
+    /// A form with files. It can be sent again when each of its parts can.
+    public static func multipart(_ form: MultipartForm) -> HTTPBody { multipart(form.parts) }
 }
 
 extension String {
     /// The text as it may stand between quotes in a part's head (WHATWG HTML, multipart/form-data encoding algorithm).
     fileprivate var quotedInForm: String {
-        var quoted = ""
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "%22"
-            case "\r": quoted += "%0D"
-            case "\n": quoted += "%0A"
-            default: quoted.unicodeScalars.append(scalar)
-            }
+        self[...].withBytes { $0.percentEncoded(exceptFor: .quotedInForm, others: true) } ?? self
+    }
+
+    fileprivate var withoutControls: String {
+        let isControl = { (byte: UInt8) in byte < 32 || byte == 127 }
+        return self[...].withBytes { bytes in
+            bytes.contains(where: isControl) ? String(decoding: bytes.filter { !isControl($0) }, as: UTF8.self) : self
         }
-        return quoted
     }
 }

@@ -3,6 +3,7 @@ enum PlainURL {
     /// Whether the text is an absolute http or https URL of a plain host, in which each character may stand as it is.
     static func isAbsolute(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { bytes in
+            let (hostCharacters, plainCharacters) = (ASCIISet.unreserved, ASCIISet.plainURL)
             let start = bytes.starts(with: "http://".utf8) ? 7 : bytes.starts(with: "https://".utf8) ? 8 : bytes.count
             var place = start
             while place < bytes.count, hostCharacters.contains(bytes[place]) { place += 1 }
@@ -17,7 +18,7 @@ enum PlainURL {
                 guard 1...65535 ~= port else { return false }
             }
             guard place == bytes.count || "/?#".utf8.contains(bytes[place]) else { return false }
-            return bytes[place...].allSatisfy(plainCharacters.contains)
+            return bytes[place...].allSatisfy { plainCharacters.contains($0) }
         } ?? false
     }
 
@@ -25,6 +26,7 @@ enum PlainURL {
     static func joined(_ path: String, to base: String) -> String? {
         let isPlainPath =
             path.utf8.withContiguousStorageIfAvailable { bytes in
+                let plainCharacters = ASCIISet.plainURL
                 guard let first = bytes.first, first != UInt8(ascii: "?"), first != UInt8(ascii: "#") else { return false }
                 let isNetworkPath = bytes.count > 1 && first == UInt8(ascii: "/") && bytes[1] == first
                 return !isNetworkPath && bytes.allSatisfy { plainCharacters.contains($0) && $0 != UInt8(ascii: ":") }
@@ -36,26 +38,5 @@ enum PlainURL {
         case (false, false): "\(base)/\(path)"
         default: base + path
         }
-    }
-
-    private static let hostCharacters = ASCIISet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-    private static let plainCharacters = ASCIISet(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:/?#")
-}
-
-/// A set of ASCII characters that is asked about by two shifts.
-private struct ASCIISet {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
-
-    init(_ characters: String) {
-        for byte in characters.utf8 {
-            if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
-        }
-    }
-
-    @inline(__always)
-    func contains(_ byte: UInt8) -> Bool {
-        byte < 64 ? low >> UInt64(byte) & 1 == 1 : byte < 128 && high >> UInt64(byte - 64) & 1 == 1
     }
 }

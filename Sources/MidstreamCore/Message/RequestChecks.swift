@@ -50,19 +50,30 @@ extension HTTPHeaders {
     /// The number that a `Content-Length` tells: digits and nothing else (RFC 9110 §8.6), or a list that repeats one number
     /// (RFC 9112 §6.3). Nil for any other text.
     package static func contentLength(_ text: String) -> Int64? {
+        var text = text
+        return text.withUTF8 { contentLength($0) }
+    }
+
+    private static func contentLength(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         var length: Int64?
-        for part in Array(text.utf8).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-            let digits = part.trimmed
-            var number: Int64 = 0
-            for digit in digits {
-                let (tens, isLarge) = number.multipliedReportingOverflow(by: 10)
-                let (sum, isLarger) = tens.addingReportingOverflow(Int64(digit) - 48)
-                guard 48...57 ~= digit, !isLarge, !isLarger else { return nil }
-                number = sum
-            }
-            guard !digits.isEmpty, length == nil || length == number else { return nil }
+        var start = 0
+        while start <= text.count {
+            let end = text[start...].firstIndex(of: UInt8(ascii: ",")) ?? text.count
+            guard let number = number(text[start..<end].trimmed), length == nil || length == number else { return nil }
             length = number
+            start = end + 1
         }
         return length
+    }
+
+    private static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int64? {
+        var number: Int64 = 0
+        for digit in digits {
+            let (tens, isLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isLarger) = tens.addingReportingOverflow(Int64(digit) - 48)
+            guard 48...57 ~= digit, !isLarge, !isLarger else { return nil }
+            number = sum
+        }
+        return digits.isEmpty ? nil : number
     }
 }

@@ -25,24 +25,28 @@ extension URLText {
     }
 
     private static func redacted(items: Substring) -> Substring {
-        guard items.utf8.contains(UInt8(ascii: "=")) else { return items }
-        let secrets = secretItems.withLock { $0 }
-        let bytes = Array(items.utf8)
-        var shown: [UInt8] = []
-        shown.reserveCapacity(bytes.count)
-        var start = 0
-        while start <= bytes.count {
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
-            if let mark = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")), secrets.contains(bytes[start..<mark]) {
-                shown += bytes[start...mark]
-                shown += HTTPHeaders.withheld.utf8
-            } else {
-                shown += bytes[start..<end]
+        let withheld = Array(HTTPHeaders.withheld.utf8)
+        let shown = items.withBytes { bytes -> String? in
+            guard bytes.contains(UInt8(ascii: "=")) else { return nil }
+            var secrets = secretItems.withLock { $0 }
+            var shown: [UInt8] = []
+            var copied = 0
+            var start = 0
+            while start <= bytes.count {
+                let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+                if let mark = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")), secrets.contains(bytes[start..<mark]) {
+                    if copied == 0 { shown.reserveCapacity(bytes.count + bytes.count / 2) }
+                    shown.append(contentsOf: bytes[copied...mark])
+                    shown.append(contentsOf: withheld)
+                    copied = end
+                }
+                start = end + 1
             }
-            if end < bytes.count { shown.append(UInt8(ascii: "&")) }
-            start = end + 1
+            guard copied > 0 else { return nil }
+            shown.append(contentsOf: bytes[copied...])
+            return String(decoding: shown, as: UTF8.self)
         }
-        return Substring(String(decoding: shown, as: UTF8.self))
+        return shown.map { $0[...] } ?? items
     }
 
     /// Withholds the values of another query item from now on, in all URLs that are shown.
@@ -54,7 +58,9 @@ extension URLText {
 
     /// Whether the values of a query item are withheld.
     package static func isSecret(item name: String) -> Bool {
-        secretItems.withLock { $0 }.contains(ArraySlice(name.percentEncoded.utf8))
+        var secrets = secretItems.withLock { $0 }
+        var name = name.percentEncoded
+        return name.withUTF8 { secrets.contains($0[...]) }
     }
 
     private static let secretItems = Locked(SecretItems())
@@ -62,47 +68,72 @@ extension URLText {
 
 /// Names of query items whose values give access to something.
 private struct SecretItems {
-    /// In small letters.
-    private var names: Set<String> = [
-        "access_token", "refresh_token", "id_token", "token", "auth_token", "api_key", "apikey", "api-key", "key", "secret",
-        "client_secret", "password", "passwd", "pwd", "sig", "signature", "x-amz-signature", "x-amz-credential",
-        "x-amz-security-token", "x-goog-signature", "x-goog-credential", "code",
-    ]
-    /// In bytes, of the longest name as it is and with each byte percent-encoded.
-    private var longest = 3 * "x-amz-security-token".utf8.count
+    /// Those in ASCII, in small letters, by their length: those of one length behind each other.
+    private var names: [[UInt8]] = []
+    /// The others, in small letters.
+    private var otherNames: Set<String> = []
+    /// In bytes, of the longest name with each byte percent-encoded.
+    private var longest = 0
+    /// What a name is decoded into.
+    private var decoded: [UInt8] = []
+
+    init() {
+        let usual = [
+            "access_token", "refresh_token", "id_token", "token", "auth_token", "api_key", "apikey", "api-key", "key", "secret",
+            "client_secret", "password", "passwd", "pwd", "sig", "signature", "x-amz-signature", "x-amz-credential",
+            "x-amz-security-token", "x-goog-signature", "x-goog-credential", "code",
+        ]
+        for name in usual { insert(name) }
+    }
 
     mutating func insert(_ name: String) {
-        let name = name.lowercased()
-        names.insert(name)
-        longest = max(longest, 3 * name.utf8.count)
+        let bytes = Array(name.lowercased().utf8)
+        longest = max(longest, 3 * bytes.count)
+        guard bytes.allSatisfy({ $0 < 128 }) else {
+            otherNames.insert(name.lowercased())
+            return
+        }
+        while names.count <= bytes.count { names.append([]) }
+        if !hasName(bytes) { names[bytes.count] += bytes }
     }
 
     /// Whether the name of an item is among them, however it is spelled.
-    func contains(_ item: ArraySlice<UInt8>) -> Bool {
+    mutating func contains(_ item: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         guard item.count <= longest else { return false }
-        let isPlain = item.allSatisfy { $0 != UInt8(ascii: "%") && $0 < 128 && !(0x41...0x5A ~= $0) }
-        let name = String(decoding: item, as: UTF8.self)
-        return names.contains(isPlain ? name : name.percentDecoded.lowercased())
+        if item.allSatisfy({ $0 != UInt8(ascii: "%") && $0 < 128 }) { return hasName(item) }
+        decode(item)
+        if decoded.allSatisfy({ $0 < 128 }) { return hasName(decoded) }
+        return !otherNames.isEmpty && otherNames.contains(String(decoding: decoded, as: UTF8.self).lowercased())
     }
-}
 
-extension String {
-    /// The text with `%` and two digits decoded (RFC 3986 §2.1); as it is when they don't make text.
-    fileprivate var percentDecoded: String {
-        let bytes = Array(utf8)
-        var decoded: [UInt8] = []
-        var place = 0
-        while place < bytes.count {
-            if bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count, let high = bytes[place + 1].hexadecimalValue,
-                let low = bytes[place + 2].hexadecimalValue
+    private func hasName<Bytes: RandomAccessCollection>(_ item: Bytes) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {
+        guard !item.isEmpty, item.count < names.count else { return false }
+        return names[item.count].withUnsafeBufferPointer { names in
+            var start = 0
+            while start < names.count {
+                var same = 0
+                while same < item.count, item[item.startIndex + same].asciiLowercased == names[start + same] { same += 1 }
+                if same == item.count { return true }
+                start += item.count
+            }
+            return false
+        }
+    }
+
+    /// Decodes `%` with two digits (RFC 3986 §2.1).
+    private mutating func decode(_ item: Slice<UnsafeBufferPointer<UInt8>>) {
+        decoded.removeAll(keepingCapacity: true)
+        var place = item.startIndex
+        while place < item.endIndex {
+            if item[place] == UInt8(ascii: "%"), place + 2 < item.endIndex, let high = item[place + 1].hexadecimalValue,
+                let low = item[place + 2].hexadecimalValue
             {
                 decoded.append(high << 4 | low)
                 place += 3
             } else {
-                decoded.append(bytes[place])
+                decoded.append(item[place])
                 place += 1
             }
         }
-        return String(decoding: decoded, as: UTF8.self)
     }
 }

@@ -26,7 +26,12 @@ extension URLText {
             parts.query = joinQueries(parts.query, root.query)
         }
         parts.query = joinQueries(parts.query, query?[...])
-        return try checked(parts, of: parts.text).text
+        let whole = parts.text
+        do throws(Flaw) {
+            return try checked(parts, of: whole).text
+        } catch {
+            throw invalid(whole, error)
+        }
     }
 
     /// The URL that a `Location` names, seen from the URL that answered (RFC 3986 §5.2, RFC 9110 §10.2.2); nil when it is none
@@ -55,7 +60,7 @@ extension URLText {
     /// Whether a text is an absolute http or https URL in which every character may stand as it is.
     package static func isRequestable(_ text: String) -> Bool {
         if PlainURL.isAbsolute(text) { return true }
-        return text.utf8.allSatisfy { 33...126 ~= $0 } && (try? checkedHost(of: URLText(text), text)) != nil
+        return text[...].withBytes { $0.allSatisfy { 33...126 ~= $0 } } && (try? checkedHost(of: URLText(text), text)) != nil
     }
 
     // Slashes and dots are looked for among the bytes: with a combining character behind it, a slash is part of another `Character`.
@@ -77,31 +82,48 @@ extension URLText {
 
     /// The path without `.` and `..` (RFC 3986 §5.2.4). What stands before the first slash goes.
     private static func removingDotSegments(_ path: Substring) -> Substring {
-        let bytes = Array(path.utf8)
-        guard bytes.contains(dot), var place = bytes.firstIndex(of: slash) else { return path }
-        var kept: [UInt8] = []
-        kept.reserveCapacity(bytes.count)
-        while place < bytes.count {
-            let end = bytes[(place + 1)...].firstIndex(of: slash) ?? bytes.count
-            let segment = bytes[(place + 1)..<end]
-            if segment.elementsEqual([dot, dot]) {
-                while let last = kept.popLast(), last != slash {}
-                if end == bytes.count { kept.append(slash) }
-            } else if segment.elementsEqual(CollectionOfOne(dot)) {
-                if end == bytes.count { kept.append(slash) }
-            } else {
-                kept += bytes[place..<end]
-            }
-            place = end
+        path.withBytes { bytes in
+            guard bytes.contains(dot), let first = bytes.firstIndex(of: slash) else { return path }
+            return Substring(
+                String(unsafeUninitializedCapacity: bytes.count) { kept in
+                    var end = 0
+                    var place = first
+                    while place < bytes.count {
+                        let next = bytes[(place + 1)...].firstIndex(of: slash) ?? bytes.count
+                        let dots = bytes[(place + 1)..<next]
+                        if dots.count <= 2, dots.allSatisfy({ $0 == dot }), !dots.isEmpty {
+                            if dots.count == 2 { end = kept[..<end].lastIndex(of: slash) ?? 0 }
+                            if next == bytes.count {
+                                kept[end] = slash
+                                end += 1
+                            }
+                        } else {
+                            for byte in bytes[place..<next] {
+                                kept[end] = byte
+                                end += 1
+                            }
+                        }
+                        place = next
+                    }
+                    return end
+                })
         }
-        return Substring(String(decoding: kept, as: UTF8.self))
+    }
+
+    /// Why a text is no URL that can be requested.
+    private enum Flaw: String, Error {
+        case controlCharacter = "holds a control character"
+        case scheme = "is neither http nor https"
+        case noHost = "has no host"
+        case host = "has a host that can't be one"
+        case port = "has a port that can't be one"
     }
 
     /// The parts as they may go on the wire: percent-encoded where they have to be, the host in ASCII.
-    private static func checked(_ parts: URLText, of text: String) throws -> URLText {
+    private static func checked(_ parts: URLText, of text: String) throws(Flaw) -> URLText {
         let host = try checkedHost(of: parts, text)
         var parts = encoded(parts)
-        if let host, let given = parts.host, host != given {
+        if let given = parts.host, host != given {
             let userInfo = parts.userInfo.map { "\($0)@" } ?? ""
             parts.authority = "\(userInfo)\(host)\(parts.portText.map { ":\($0)" } ?? "")"
         }
@@ -109,19 +131,13 @@ extension URLText {
     }
 
     /// The host in ASCII, when all that can't be percent-encoded is in order.
-    private static func checkedHost(of parts: URLText, _ text: String) throws -> String? {
-        for byte in text.utf8 where byte < 32 || byte == 127 {
-            throw HTTPError(.invalidRequest, "The URL holds a control character.", phase: .notSent)
-        }
-        guard let scheme = parts.scheme, scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
-            throw invalid(text, "is neither http nor https")
-        }
-        guard let host = parts.host, !host.isEmpty else { throw invalid(text, "has no host") }
-        guard let ascii = asciiHost(host), isHost(ascii) else { throw invalid(text, "has a host that can't be one") }
+    private static func checkedHost(of parts: URLText, _ text: String) throws(Flaw) -> String {
+        guard !text[...].withBytes({ $0.contains { $0 < 32 || $0 == 127 } }) else { throw .controlCharacter }
+        guard parts.webScheme != nil else { throw .scheme }
+        guard let host = parts.host, !host.isEmpty else { throw .noHost }
+        guard let ascii = asciiHost(host), isHost(ascii) else { throw .host }
         if let port = parts.portText, !port.isEmpty {
-            guard port.utf8.allSatisfy({ 48...57 ~= $0 }), let number = Int(port), 1...65535 ~= number else {
-                throw invalid(text, "has a port that can't be one")
-            }
+            guard port.utf8.allSatisfy({ 48...57 ~= $0 }), let number = Int(port), 1...65535 ~= number else { throw .port }
         }
         return ascii
     }
@@ -134,8 +150,7 @@ extension URLText {
                     $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") || $0.isUnreserved
                 }
         }
-        return bytes.count - (bytes.last == dot ? 1 : 0) <= maximumHost
-            && bytes.allSatisfy { $0.isUnreserved || "!$&'()*+,;=%".utf8.contains($0) }
+        return bytes.count - (bytes.last == dot ? 1 : 0) <= maximumHost && bytes.allSatisfy { ASCIISet.host.contains($0) }
     }
 
     /// The longest name that there can be (RFC 1035 §2.3.4), the root's dot at its end left out.
@@ -143,6 +158,12 @@ extension URLText {
 
     private static func invalid(_ text: String, _ problem: String) -> HTTPError {
         HTTPError(.invalidRequest, "The URL “\(redacted(text))” \(problem).", phase: .notSent)
+    }
+
+    private static func invalid(_ text: String, _ flaw: Flaw) -> HTTPError {
+        // A control character has no business in a message, which may end up in a log.
+        guard flaw == .controlCharacter else { return invalid(text, flaw.rawValue) }
+        return HTTPError(.invalidRequest, "The URL \(flaw.rawValue).", phase: .notSent)
     }
 
     /// The parts with everything percent-encoded that may not stand in a URL (RFC 3986 §2), the host excepted.
@@ -155,20 +176,7 @@ extension URLText {
     }
 
     private static func encoded(_ text: Substring) -> Substring {
-        let bytes = Array(text.utf8)
-        let isHex = { (place: Int) in place < bytes.count && bytes[place].hexadecimalValue != nil }
-        let isPlain = { (place: Int) in
-            bytes[place] == UInt8(ascii: "%") ? isHex(place + 1) && isHex(place + 2) : isLegal(bytes[place])
-        }
-        guard !bytes.indices.allSatisfy(isPlain) else { return text }
-        var encoded: [UInt8] = []
-        encoded.reserveCapacity(bytes.count + bytes.count / 2)
-        for place in bytes.indices { encoded.appendPercentEncoding(bytes[place], unless: isPlain(place)) }
-        return Substring(String(decoding: encoded, as: UTF8.self))
-    }
-
-    /// Whether it may stand in a path, a query or a fragment. Brackets may only stand around an address (RFC 3986 §3.2.2).
-    private static func isLegal(_ byte: UInt8) -> Bool {
-        byte.isUnreserved || "!$&'()*+,;=:@/?#".utf8.contains(byte)
+        let encoded = text.withBytes { $0.percentEncoded(exceptFor: .url, escapes: true) }
+        return encoded.map { $0[...] } ?? text
     }
 }

@@ -11,30 +11,13 @@ package struct URLText: Sendable {
 
     /// Cuts any text; each text has exactly one way to be cut.
     package init(_ text: String) {
-        let bytes = text.utf8
-        var rest = text[...]
-        if let end = bytes.firstIndex(where: { ":/?#".utf8.contains($0) }), bytes[end] == UInt8(ascii: ":"),
-            end > text.startIndex,
-            bytes[..<end].allSatisfy({ $0.isTokenCharacter })
-        {
-            scheme = text[..<end]
-            rest = text[bytes.index(after: end)...]
-        }
-        if let hash = rest.utf8.firstIndex(of: UInt8(ascii: "#")) {
-            fragment = rest[rest.utf8.index(after: hash)...]
-            rest = rest[..<hash]
-        }
-        if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            query = rest[rest.utf8.index(after: mark)...]
-            rest = rest[..<mark]
-        }
-        if rest.utf8.starts(with: "//".utf8) {
-            rest = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
-            let end = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            authority = rest[..<end]
-            rest = rest[end...]
-        }
-        path = rest
+        let text = text[...]
+        let cuts = text.withBytes { URLCuts($0) }
+        scheme = cuts.scheme.map { text[bytes: $0] }
+        authority = cuts.authority.map { text[bytes: $0] }
+        path = text[bytes: cuts.path]
+        query = cuts.query.map { text[bytes: $0] }
+        fragment = cuts.fragment.map { text[bytes: $0] }
     }
 
     /// Whether it names a scheme and an authority, and so needs no base.
@@ -43,18 +26,40 @@ package struct URLText: Sendable {
     /// The parts put together again (RFC 3986 §5.3).
     package var text: String {
         var text = ""
-        if let scheme { text += "\(scheme):" }
-        if let authority { text += "//\(authority)" }
+        let parts = [scheme, authority, path, query, fragment]
+        text.reserveCapacity(parts.reduce(5) { $0 + ($1?.utf8.count ?? 0) })
+        if let scheme {
+            text += scheme
+            text += ":"
+        }
+        if let authority {
+            text += "//"
+            text += authority
+        }
         text += path
-        if let query { text += "?\(query)" }
-        if let fragment { text += "#\(fragment)" }
+        if let query {
+            text += "?"
+            text += query
+        }
+        if let fragment {
+            text += "#"
+            text += fragment
+        }
         return text
+    }
+
+    /// `http` or `https`, when it is one of these in whatever case; nil otherwise.
+    package var webScheme: String? {
+        guard let scheme, 4...5 ~= scheme.utf8.count else { return nil }
+        let name = scheme.lowercased()
+        return name == "http" || name == "https" ? name : nil
     }
 
     /// User and password, as they stand before the `@`.
     package var userInfo: Substring? {
-        guard let authority, let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
-        return authority[..<at]
+        guard let authority else { return nil }
+        let host = AuthorityCuts(authority).host
+        return host > 0 ? authority[bytes: 0..<(host - 1)] : nil
     }
 
     /// The URL without user and password; the same text when it has none.
@@ -69,27 +74,22 @@ package struct URLText: Sendable {
     /// The host and the port, as they stand after the `@`.
     package var hostAndPort: Substring? {
         guard let authority else { return nil }
-        guard let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return authority }
-        return authority[authority.utf8.index(after: at)...]
+        let cuts = AuthorityCuts(authority)
+        return authority[bytes: cuts.host..<cuts.end]
     }
 
     /// The host without the port; an IPv6 address keeps its brackets.
     package var host: Substring? {
-        guard let hostAndPort else { return nil }
-        return hostAndPort[..<(portMark ?? hostAndPort.endIndex)]
+        guard let authority else { return nil }
+        let cuts = AuthorityCuts(authority)
+        return authority[bytes: cuts.host..<(cuts.colon ?? cuts.end)]
     }
 
     /// The text after the host's colon, nil when there is none.
     package var portText: Substring? {
-        guard let hostAndPort, let portMark else { return nil }
-        return hostAndPort[hostAndPort.utf8.index(after: portMark)...]
-    }
-
-    private var portMark: Substring.Index? {
-        guard let hostAndPort, let colon = hostAndPort.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
-        // A colon inside the brackets of an IPv6 address doesn't start a port.
-        if let bracket = hostAndPort.utf8.lastIndex(of: UInt8(ascii: "]")), bracket > colon { return nil }
-        return colon
+        guard let authority else { return nil }
+        let cuts = AuthorityCuts(authority)
+        return cuts.colon.map { authority[bytes: ($0 + 1)..<cuts.end] }
     }
 
     /// The text with an item added at the end of its query.
@@ -105,6 +105,67 @@ package struct URLText: Sendable {
     }
 }
 
+/// Where the parts of a URL are, in bytes.
+private struct URLCuts {
+    var scheme: Range<Int>?
+    var authority: Range<Int>?
+    var path: Range<Int>
+    var query: Range<Int>?
+    var fragment: Range<Int>?
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        var end = bytes.count
+        let name = ASCIISet.token
+        if let mark = bytes.firstIndex(where: { !name.contains($0) || $0 == UInt8(ascii: "#") }), mark > 0,
+            bytes[mark] == UInt8(ascii: ":")
+        {
+            scheme = 0..<mark
+            start = mark + 1
+        }
+        if let hash = bytes[start...].firstIndex(of: UInt8(ascii: "#")) {
+            fragment = (hash + 1)..<end
+            end = hash
+        }
+        if let mark = bytes[start..<end].firstIndex(of: UInt8(ascii: "?")) {
+            query = (mark + 1)..<end
+            end = mark
+        }
+        let slash = UInt8(ascii: "/")
+        if end - start >= 2, bytes[start] == slash, bytes[start + 1] == slash {
+            let first = start + 2
+            start = bytes[first..<end].firstIndex(of: slash) ?? end
+            authority = first..<start
+        }
+        path = start..<end
+    }
+}
+
+/// Where the parts of an authority are (RFC 3986 §3.2), in bytes.
+private struct AuthorityCuts {
+    /// Where the host begins: behind the last `@`.
+    let host: Int
+    /// The colon before the port.
+    let colon: Int?
+    let end: Int
+
+    init(_ authority: Substring) {
+        let (host, colon, end) = authority.withBytes { bytes in
+            var place = bytes.count
+            var colon: Int?
+            var isAddress = false
+            while place > 0, bytes[place - 1] != UInt8(ascii: "@") {
+                place -= 1
+                // A colon inside the brackets of an IPv6 address doesn't start a port.
+                if bytes[place] == UInt8(ascii: "]"), colon == nil { isAddress = true }
+                if bytes[place] == UInt8(ascii: ":"), colon == nil, !isAddress { colon = place }
+            }
+            return (place, colon, bytes.count)
+        }
+        (self.host, self.colon, self.end) = (host, colon, end)
+    }
+}
+
 /// Scheme, host and port of a URL (RFC 9110 §4.3.1): what credentials are given for.
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`.
@@ -117,9 +178,9 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
     /// The origin of an absolute http or https URL; nil for any other text.
     public init?(_ url: String) {
         let parts = URLText(url)
-        guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
-            let host = parts.host.flatMap(URLText.asciiHost)?.lowercased(), !host.isEmpty
-        else { return nil }
+        guard let scheme = parts.webScheme, let host = parts.host.flatMap(URLText.asciiHost)?.lowercased(), !host.isEmpty else {
+            return nil
+        }
         self.scheme = scheme
         self.host = host
         port = parts.portText.flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)

@@ -50,7 +50,10 @@ package final class Pipeline: Sendable {
         let terminal: @Sendable (HTTPRequest, ChainPosition) async throws -> HTTPResponse = { request, position in
             try await exchange.send(request, at: position)
         }
-        let interceptors: [any Interceptor<HTTPRequest, HTTPResponse>] = elements.map(\.interceptor.generic)
+        let interceptors: [any Interceptor<HTTPRequest, HTTPResponse>] = elements.map { element in
+            guard element.place == .call else { return element.interceptor.generic }
+            return DeadlineAnnouncement(base: element.interceptor.generic)
+        }
         plain = ChainLinks(interceptors, terminal: terminal)
         let builtIn = elements.indices.filter { elements[$0].scope == .builtIn }
         traced = ChainLinks(interceptors, observer: TraceObserver(), unpositioned: Set(builtIn), terminal: terminal)

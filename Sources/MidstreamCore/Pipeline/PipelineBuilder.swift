@@ -3,6 +3,8 @@
 /// The order within a stage is that of the list, outermost first; the stages are sorted by the pipeline.
 @resultBuilder
 public enum PipelineBuilder {
+    /// Several interceptors, written in their short forms. See ``ChainedHTTPInterceptor``.
+    public static func buildExpression(_ chain: ChainedHTTPInterceptor) -> [any HTTPInterceptor] { [chain] }
     /// One interceptor.
     public static func buildExpression(_ interceptor: any HTTPInterceptor) -> [any HTTPInterceptor] { [interceptor] }
     /// An interceptor that may not be there.

@@ -49,7 +49,7 @@ extension Pipeline {
             clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked), steps: steps,
             request: try exchange.checked(request, of: call()), transport: legend.transport,
             timeout: request.timeout ?? limits.timeout, deadline: request.deadline ?? limits.deadline,
-            maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects ?? limits.redirects,
+            maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects.over(limits.redirects),
             answeredBy: answerer)
     }
 

@@ -4,6 +4,7 @@ public struct RedirectPolicy: Sendable {
         case follow
         case custom(@Sendable (HTTPRequest, HTTPResponse) async throws -> HTTPRequest?)
         case refuse
+        case inherited
     }
 
     let mode: Mode
@@ -42,6 +43,14 @@ public struct RedirectPolicy: Sendable {
 
     /// Follows none: the redirect is the response.
     public static let refuse = RedirectPolicy(mode: .refuse, limit: 0, allowsDowngrade: false, keepsHeaders: false)
+
+    /// What the client's configuration says; there it is the same as ``follow(limit:allowsDowngrade:)``.
+    public static let inherited = RedirectPolicy(mode: .inherited, limit: 10, allowsDowngrade: false, keepsHeaders: false)
+
+    /// This policy, or the client's where it says so.
+    package func over(_ client: RedirectPolicy) -> RedirectPolicy {
+        if case .inherited = mode { client } else { self }
+    }
 }
 
 extension RedirectPolicy: CustomStringConvertible {
@@ -50,19 +59,20 @@ extension RedirectPolicy: CustomStringConvertible {
         switch mode {
         case .refuse: "follows no redirects"
         case .custom: "asks a closure about redirects, up to \(limit)"
-        case .follow: "follows up to \(limit) redirects" + (keepsHeaders ? " with the original headers inside the origin" : "")
+        case .follow, .inherited:
+            "follows up to \(limit) redirects" + (keepsHeaders ? " with the original headers inside the origin" : "")
         }
     }
 }
 
 private enum RedirectsKey: RequestContextKey {
-    static var defaultValue: RedirectPolicy? { nil }
+    static var defaultValue: RedirectPolicy { .inherited }
 }
 
 extension HTTPRequest {
-    /// What to do about redirects; nil: the client's. Read when an attempt begins: an interceptor that sets it has to stand at
-    /// ``InterceptorStage/attempt`` or further out.
-    public var redirects: RedirectPolicy? {
+    /// What to do about redirects; ``RedirectPolicy/inherited`` by default, ``RedirectPolicy/refuse`` to follow none. Read when an attempt
+    /// begins: an interceptor that sets it has to stand at ``InterceptorStage/attempt`` or further out.
+    public var redirects: RedirectPolicy {
         get { context[RedirectsKey.self] }
         set { context[RedirectsKey.self] = newValue }
     }

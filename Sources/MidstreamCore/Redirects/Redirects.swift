@@ -7,7 +7,7 @@ package struct Redirects: HTTPInterceptor {
     package init(policy: RedirectPolicy) { self.policy = policy }
 
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let policy = request.redirects ?? policy
+        let policy = request.redirects.over(policy)
         var request = request
         var hops = 0
         while true {
@@ -42,7 +42,7 @@ package struct Redirects: HTTPInterceptor {
         }
     }
 
-    package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects ?? policy)" }
+    package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects.over(policy))" }
 }
 
 extension HTTPStatus {

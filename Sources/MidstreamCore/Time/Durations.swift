@@ -1,4 +1,8 @@
 extension Duration {
+    /// As good as no limit: a century. For a ``HTTPRequest/timeout`` or ``HTTPRequest/deadline`` in place of the client's, which nil stands
+    /// for.
+    public static let unlimited = longest
+
     /// About a century: as good as any longer time, and its nanoseconds can be counted and added up.
     package static let longest = Duration.seconds(100 * 366 * 86_400)
 

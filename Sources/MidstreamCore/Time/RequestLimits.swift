@@ -7,7 +7,8 @@ private enum DeadlineKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// How long one attempt may take; nil: the client's. Zero or less is over at once.
+    /// How long one attempt may take; nil, which is also `.none`: the client's. `.unlimited` lifts that for one request. Zero or less is
+    /// over at once.
     ///
     /// It counts from the attempt's start, redirects included, to the last byte that is buffered; for a streamed response to the
     /// head. It ends the exchange that is on the wire. An interceptor that waits for something of its own isn't interrupted by
@@ -19,8 +20,11 @@ extension HTTPRequest {
         set { context[TimeoutKey.self] = newValue }
     }
 
-    /// How long the whole call may take, retries, waits and interceptors included; nil: the client's. Zero or less is over at once.
-    /// It cancels whatever is going on.
+    /// How long the whole call may take, retries, waits and interceptors included; nil, which is also `.none`: the client's. `.unlimited`
+    /// lifts that for one request. Zero or less is over at once. It cancels whatever is going on.
+    ///
+    /// Interceptors at ``InterceptorStage/call`` see ``HTTPError/Code/deadlineExceeded``, and those further in a `CancellationError`, which
+    /// ``isPastDeadline`` tells from one that the call's user has caused.
     ///
     /// Read when the call begins, and again before its first attempt: an interceptor that sets it has to stand at
     /// ``InterceptorStage/call``, and counts from the start of the call.

@@ -10,12 +10,29 @@
 
         /// How many bytes have been decoded since the last look at the sockets.
         var work = 0 { didSet { most = max(most, work) } }
+        /// The bodies that came in vain in the last turn, and those that did in this one.
+        private var waiting: (first: Set<ObjectIdentifier>, next: Set<ObjectIdentifier>) = ([], [])
         /// The most there was: what the tests look at.
         private(set) var most = 0
         /// Where decoders put what they make.
         let space = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
 
         deinit { space.deallocate() }
+
+        func beginTurn() {
+            work = 0
+            // Who was to be first and didn't come has been given up.
+            waiting = (waiting.next, [])
+        }
+
+        /// Whether it is this one's turn: it isn't as long as there are others that had none in the last. One large body would otherwise
+        /// take all the time in each turn, since it is always the first to go on.
+        func admits(_ body: AnyObject) -> Bool {
+            let isFirst = waiting.first.remove(ObjectIdentifier(body)) != nil
+            if !isUsedUp, isFirst || waiting.first.isEmpty { return true }
+            waiting.next.insert(ObjectIdentifier(body))
+            return false
+        }
 
         /// Whether another step has to wait for the next turn.
         var isUsedUp: Bool { work >= Self.turn }

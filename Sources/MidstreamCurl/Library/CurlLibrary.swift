@@ -11,7 +11,8 @@
             return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
         }()
 
-        private static let version = ccurl_version()
+        /// Of the libcurl that is loaded, as `LIBCURL_VERSION_NUM` writes it.
+        static let version = ccurl_version()
 
         /// Before 8.1.0 a handle keeps a pointer to the last field that it has received, and writes through it when the next
         /// response's first field is a folded line (curl issue 11101). Nothing but a new handle is without it.
@@ -19,5 +20,9 @@
 
         /// Before 8.0.0 a connection that begins with HTTP/2 over plain http serves one request; the next ones on it fail.
         static let plainHTTP2ServesOnce = version < 0x08_00_00
+
+        /// Newer versions write the escapes in a path with capitals, which is the same resource but not what was asked for (and may
+        /// have been signed). 7.88 doesn't do it, 8.23 does.
+        static let rewritesPaths = version >= 0x08_00_00
     }
 #endif

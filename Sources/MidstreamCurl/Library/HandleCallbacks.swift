@@ -11,6 +11,8 @@
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int
         /// Gives curl more of the request's body; returns what curl is to be told.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int
+        /// The fields after the request's body, a line for each.
+        func trailerLines() -> [String]
         /// Called when a connection stands and the request is about to be sent; false stops it.
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool
     }
@@ -40,6 +42,19 @@
                 guard let user = HandleCallbacks.user(context) else { return CURL_PREREQFUNC_ABORT }
                 let ends = ConnectionEnds(remote, remotePort, local, localPort)
                 return user.willSend(over: ends, localPort: localPort) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            }
+        }
+
+        /// Has the fields after a body of unknown length asked for at its end.
+        static func installTrailers(on handle: EasyHandle) {
+            handle.set(CURLOPT_TRAILERDATA, pointer: handle.context)
+            _ = ccurl_set_trailer_function(handle.curl) { list, context in
+                guard let list, let lines = HandleCallbacks.user(context)?.trailerLines() else { return CURL_TRAILERFUNC_OK }
+                for line in lines {
+                    guard let longer = curl_slist_append(list.pointee, line) else { return CURL_TRAILERFUNC_ABORT }
+                    list.pointee = longer
+                }
+                return CURL_TRAILERFUNC_OK
             }
         }
 

@@ -98,7 +98,7 @@
         /// What stands for the scheme, the host and the port of the request; nil when curl doesn't count connections by them.
         fileprivate var hostKey: Int? {
             // Forwarded requests share the connections to the proxy.
-            if !isSecure, loop.options.configuration.proxy != .none { return nil }
+            if !isSecure, loop.options.configuration.proxy != .direct { return nil }
             var hasher = Hasher()
             var slashes = 0
             for byte in request.urlText.utf8 {

@@ -77,6 +77,7 @@
                 throw HTTPError.noResources(status)
             }
             pthread_detach(thread)
+            ResourceWitness.tell(of: self)
         }
 
         deinit { Glibc.close(wakeDescriptor) }
@@ -147,7 +148,7 @@
 
         private func run() {
             while takeInbox() {
-                decoding.work = 0
+                decoding.beginTurn()
                 perform()
                 runTimer()
                 settle()
@@ -199,7 +200,7 @@
             case .cancel(let transfer): abort(transfer, CancellationError())
             case .resumeReceiving(let transfer): transfer.resumeReceiving()
             case .resumeSending(let transfer): transfer.resumeSending()
-            case .failSending(let transfer, let error): abort(transfer, error)
+            case .fail(let transfer, let error): abort(transfer, error)
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
             }
         }
@@ -353,6 +354,9 @@
                 batch.removeAll()
                 swap(&batch, &local)
             }
+            // Transfers hold their loop.
+            admission = Admission(limit: 0)
+            unsettled = []
             tearDown()
         }
 

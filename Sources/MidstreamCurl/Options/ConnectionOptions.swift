@@ -109,7 +109,10 @@
             }
             if let client = tls.clientCertificate {
                 handle.set(CURLOPT_SSLCERT, client.certificate)
-                handle.set(CURLOPT_SSLKEY, client.key)
+                switch client.format {
+                case .pem: handle.set(CURLOPT_SSLKEY, client.key)
+                case .pkcs12: handle.set(CURLOPT_SSLCERTTYPE, "P12")
+                }
                 if let password = client.password { handle.set(CURLOPT_KEYPASSWD, password) }
             }
             if let pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, pinnedKeys) }
@@ -164,7 +167,7 @@
         init?(_ proxy: CurlConfiguration.Proxy) {
             let noProxy: [String]
             switch proxy {
-            case .none, .environment: return nil
+            case .direct, .environment: return nil
             case .http(let address, let credentials, let hosts):
                 url = address
                 self.credentials = credentials

@@ -1,5 +1,5 @@
 #if Curl && os(Linux)
-    internal import MidstreamCore
+    public import MidstreamCore
 
     /// What a ``CurlTransport`` is made with. Every setting has a default, given with it.
     ///
@@ -7,8 +7,8 @@
     public struct CurlConfiguration: Sendable {
         /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
         public var tls = TLS()
-        /// Through what the connections go; ``Proxy/none`` by default: `http_proxy` and its like are **not** read.
-        public var proxy = Proxy.none
+        /// Through what the connections go; ``Proxy/direct`` by default: `http_proxy` and its like are **not** read.
+        public var proxy = Proxy.direct
         /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
         public var unixSocketPath: String?
         /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
@@ -82,7 +82,7 @@
         /// Through what connections go.
         public enum Proxy: Sendable, Hashable {
             /// Straight to the server.
-            case none
+            case direct
             /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl for each request.
             case environment
             /// An HTTP proxy, `http://host:port` or `https://host:port`: asked to forward http requests, and to open a tunnel for
@@ -93,58 +93,7 @@
         }
 
         /// How servers prove who they are, and how the client does.
-        public struct TLS: Sendable {
-            /// Certificates of authorities to trust, as PEM.
-            public enum Authorities: Sendable, Hashable {
-                /// A file, read when the transport is made.
-                case file(String)
-                /// The text itself.
-                case pem([UInt8])
-            }
-
-            /// A certificate by which this client proves who it is.
-            public struct ClientCertificate: Sendable {
-                /// Path of the certificate, PEM, with those of its authorities after it.
-                public var certificate: String
-                /// Path of the private key, PEM.
-                public var key: String
-                /// What the key is encrypted with; nil when it isn't. In no description.
-                public var password: String?
-
-                /// Takes paths; the files are read for each new connection.
-                public init(certificate: String, key: String, password: String? = nil) {
-                    self.certificate = certificate
-                    self.key = key
-                    self.password = password
-                }
-            }
-
-            /// The oldest version to accept.
-            public enum Version: Sendable, Hashable {
-                /// TLS 1.2 (RFC 5246).
-                case tls1_2
-                /// TLS 1.3 (RFC 8446).
-                case tls1_3
-            }
-
-            /// Authorities to trust besides the system's; none by default. One that can't be read makes every request fail with
-            /// ``HTTPError/Code/tls``.
-            public var authorities: Authorities?
-            /// Whether the system's authorities are trusted; true by default.
-            public var trustsSystemAuthorities = true
-            /// How this client proves who it is; nil, not at all, by default.
-            public var clientCertificate: ClientCertificate?
-            /// SHA-256 digests of public keys, base64, each as `sha256//…=`, of which the server must have one; none by default,
-            /// which accepts any key.
-            public var pinnedPublicKeys: [String] = []
-            /// The oldest version to accept; TLS 1.2 by default.
-            public var minimumVersion = Version.tls1_2
-            /// Whether certificate and host name are checked; true by default. Only tests have a reason to turn it off.
-            public var verifiesCertificates = true
-
-            /// The defaults.
-            public init() {}
-        }
+        public typealias TLS = TLSConfiguration
     }
 
     extension CurlConfiguration.Credentials: CustomStringConvertible, CustomReflectable {
@@ -154,18 +103,11 @@
         public var customMirror: Mirror { Mirror(self, children: ["credentials": description]) }
     }
 
-    extension CurlConfiguration.TLS.ClientCertificate: CustomStringConvertible, CustomReflectable {
-        /// The path of the certificate.
-        public var description: String { certificate }
-        /// Shows no password.
-        public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate]) }
-    }
-
     extension CurlConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
         /// The proxy's address, without user and password.
         public var description: String {
             switch self {
-            case .none: "none"
+            case .direct: "direct"
             case .environment: "environment"
             case .http(let url, _, _): "http \(Self.withoutUserInfo(url))"
             case .socks5(let url, _, _): "socks5 \(Self.withoutUserInfo(url))"

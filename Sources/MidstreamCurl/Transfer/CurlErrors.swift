@@ -39,7 +39,9 @@
             case CURLE_COULDNT_RESOLVE_HOST: return .nameResolution
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxy
             case CURLE_COULDNT_CONNECT:
-                return proxy.map { text.contains($0.nameInMessages) } == true ? .proxy : .connection
+                guard let proxy else { return .connection }
+                // The latter in newer versions.
+                return text.contains(proxy.nameInMessages) || text.contains(" over proxy ") ? .proxy : .connection
             case CURLE_OPERATION_TIMEDOUT: return .timeout
             case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
                 CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
@@ -48,17 +50,21 @@
                 return .tls
             // What curl's own functions are given of a head or of trailers that it can't store.
             case CURLE_BAD_FUNCTION_ARGUMENT where phase != .notSent: return .protocolViolation
-            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED, CURLE_HTTP2,
-                CURLE_HTTP_RETURNED_ERROR:
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED, CURLE_HTTP_RETURNED_ERROR:
                 return .protocolViolation
+            // Curl says either also of a connection or a stream that the server has ended.
+            case CURLE_HTTP2, CURLE_HTTP2_STREAM:
+                return isAboutHTTP2(text) ? .protocolViolation : .connectionLost
             // Curl speaks of a lack of memory when a line of a head is too long for it; newer versions, of code 100.
             case CURLE_OUT_OF_MEMORY, CURLcode(100): return .protocolViolation
+            // Curl is asked to undo no content coding, so that it is a transfer coding.
+            case CURLE_BAD_CONTENT_ENCODING where phase != .answered: return .protocolViolation
             case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .decoding
             case CURLE_READ_ERROR: return .bodyUnreadable
             case CURLE_RECV_ERROR:
                 return isAboutTheMessage(text) ? .protocolViolation : .connectionLost
             case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .unsupported
-            case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
+            case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
                 return .connectionLost
             default: return phase == .notSent ? .connection : .connectionLost
             }
@@ -68,7 +74,15 @@
         private static func isTLSAlert(_ text: String) -> Bool { text.contains("SSL routines:") && text.contains(" alert ") }
 
         private static func isAboutTheMessage(_ text: String) -> Bool {
-            ["chunk", "header", "Invalid", "Illegal", "Malformed"].contains { text.contains($0) }
+            ["chunk", "header", "Invalid", "Illegal", "Malformed", "nghttp2"].contains { text.contains($0) }
+        }
+
+        /// Whether a rule of HTTP/2 was broken: in the words of nghttp2, or by the code that one side has given (RFC 9113 §7).
+        private static func isAboutHTTP2(_ text: String) -> Bool {
+            [
+                "nghttp2", "unexpected data", "Invalid HTTP header", "invalid frame", "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR",
+                "FRAME_SIZE_ERROR", "COMPRESSION_ERROR",
+            ].contains { text.contains($0) }
         }
 
         private static func secrets(of url: String) -> [String] {

@@ -23,7 +23,7 @@
         /// Whose end would end the loop.
         private let group: any Sendable
 
-        private var continuation: UnsafeContinuation<HTTPResponse, any Error>?
+        private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
         private(set) var handle: EasyHandle?
         /// Whether it has to wait for a connection, or had to.
         var admission = AdmissionState.none
@@ -51,7 +51,7 @@
         var head = HeadReader()
         var headers = HTTPHeaders()
         var interim: [InterimResponse] = []
-        var received: [UInt8] = []
+        var received = ReceivedBytes()
         var stream: BodyStream?
         var isReceivingPaused = false
         /// The transport has asked for encodings, and undoes them.
@@ -81,7 +81,7 @@
         }
 
         /// Hands the transfer to its loop, which will resume the continuation once.
-        func start(resuming continuation: UnsafeContinuation<HTTPResponse, any Error>) {
+        func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
             if !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
@@ -149,7 +149,10 @@
         private func unpause() {
             guard let handle else { return }
             let stillPaused = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
-            curl_easy_pause(handle.curl, stillPaused)
+            let code = curl_easy_pause(handle.curl, stillPaused)
+            guard code != CURLE_OK else { return }
+            // Curl hands over what it has kept from within this call, and only a timer would tell it that it was refused.
+            loop.post(.fail(self, failure ?? HTTPError(code, of: self, handle, phase: phase(handle))))
         }
 
         func noteActivity() { lastActivity = loop.now }
@@ -168,10 +171,13 @@
                     stream.finish(nil, trailers: trailers, metrics: metrics)
                     return answer()
                 }
+                let body = received.isWhole ? received.joined() : []
                 let response = HTTPResponse(
-                    status: HTTPStatus(head.status), headers: headers, body: .bytes(received), request: request,
+                    status: HTTPStatus(head.status), headers: headers, body: .bytes(body), request: request,
                     version: head.version, trailers: trailers, metrics: metrics)
-                takeContinuation()?.resume(returning: response)
+                let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
+                received = ReceivedBytes()
+                takeContinuation()?.resume(returning: arrived)
             case .failure(let error):
                 guard let stream, !(error is CancellationError) else {
                     stream?.finish(error, trailers: nil, metrics: nil)
@@ -192,10 +198,10 @@
             let response = HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)
-            continuation.resume(returning: response)
+            continuation.resume(returning: ArrivedResponse(response: response))
         }
 
-        private func takeContinuation() -> UnsafeContinuation<HTTPResponse, any Error>? {
+        private func takeContinuation() -> UnsafeContinuation<ArrivedResponse, any Error>? {
             defer { continuation = nil }
             return continuation
         }

@@ -22,12 +22,14 @@
                 let room = loop.decoding
                 let taken = min(decodedOfPiece, bytes.count)
                 var input = UnsafeRawBufferPointer(rebasing: bytes[taken...])
+                let isAdmitted = room.admits(self)
                 while !input.isEmpty || !decoder.isHungry {
-                    guard stream?.hasRoom() ?? true, !room.isUsedUp else {
+                    let hasTime = isAdmitted && !room.isUsedUp
+                    guard hasTime, stream?.hasRoom() ?? true else {
                         decodedOfPiece = max(decodedOfPiece, bytes.count - input.count)
                         isReceivingPaused = true
                         // A full stream is resumed by its reader.
-                        if room.isUsedUp { loop.post(.resumeReceiving(self)) }
+                        if !hasTime { loop.post(.resumeReceiving(self)) }
                         return ccurl_pause_writing()
                     }
                     let step = try decoder.decode(&input, into: room.space)

@@ -31,7 +31,7 @@
         case cancel(Transfer)
         case resumeReceiving(Transfer)
         case resumeSending(Transfer)
-        case failSending(Transfer, any Error)
+        case fail(Transfer, any Error)
         case job(UnownedJob)
     }
 

@@ -37,10 +37,22 @@
             }
             // Curl would make credentials of what stands before an `@`.
             handle.set(CURLOPT_URL, URLText.withoutUserInfo(request.urlText))
+            if CurlLibrary.rewritesPaths { handle.set(CURLOPT_REQUEST_TARGET, targetOfEncodedPath) }
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
             handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
+        }
+
+        /// The request's target when there are escapes in its path. Nil without, and for what a proxy forwards, whose target is the
+        /// whole URL.
+        private var targetOfEncodedPath: String? {
+            guard request.urlText.utf8.contains(UInt8(ascii: "%")), isSecure || loop.options.configuration.proxy == .direct else {
+                return nil
+            }
+            let url = URLText(request.urlText)
+            guard url.path.utf8.contains(UInt8(ascii: "%")) else { return nil }
+            return "\(url.path)\(url.query.map { "?\($0)" } ?? "")"
         }
 
         private func shape(_ framing: Framing) -> Shape? {
@@ -75,6 +87,7 @@
             outgoing = .chunks(UploadFeeder(body, length: length, executor: bodyExecutor ?? CallersExecutor()))
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
+            if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
@@ -98,6 +111,8 @@
             }
             if method != .post { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
+
+        func trailerLines() -> [String] { request.trailers?().map { "\($0.name): \($0.value)" } ?? [] }
 
         private func prepareFields(_ handle: EasyHandle, _ framing: Framing) {
             let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil

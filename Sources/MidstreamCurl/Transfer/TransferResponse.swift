@@ -83,7 +83,7 @@
             }
             guard case .buffered(let limit) = options.delivery, received.count + bytes.count <= limit || refuse(limit)
             else { return 0 }
-            received.append(contentsOf: bytes)
+            received.append(bytes)
             markUnsettledIfUploading()
             return bytes.count
         }

@@ -90,7 +90,7 @@
                 do {
                     try await feed(transfer)
                 } catch {
-                    transfer.loop.post(.failSending(transfer, error))
+                    transfer.loop.post(.fail(transfer, error))
                 }
             }
             let isStopped = state.withLock { state in

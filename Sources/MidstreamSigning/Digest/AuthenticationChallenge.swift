@@ -11,7 +11,7 @@ struct AuthenticationChallenge: Sendable, Hashable {
         headers.values(.wwwAuthenticate).flatMap(challenges(in:))
     }
 
-    /// More than any server has to say: what a field has beyond that is read, but not kept.
+    /// More than any server has to say: challenges in a field, and parameters in a challenge. Those beyond that aren't looked at.
     private static let maximumParts = 64
 
     private static func challenges(in field: String) -> [AuthenticationChallenge] {
@@ -33,16 +33,14 @@ struct AuthenticationChallenge: Sendable, Hashable {
         _ scanner: inout FieldValueScanner
     ) -> (values: [String: String], nextScheme: FieldValueScanner.Part?) {
         var values: [String: String] = [:]
+        var count = 0
         while true {
-            scanner.skipSeparators(",")
-            guard !scanner.isAtEnd else { return (values, nil) }
-            guard let parameter = scanner.parameter() else {
-                // Neither a token nor a separator: the rest of a token68, or rubbish.
-                scanner.skipByte()
-                continue
-            }
+            // Over commas and, since it makes no difference here, the rest of a token68 or rubbish.
+            scanner.skipToToken()
+            guard let parameter = scanner.parameter() else { return (values, nil) }
             guard parameter.hasMark else { return (values, parameter.name) }
-            guard let value = parameter.value, values.count < maximumParts else { continue }
+            count += 1
+            guard count <= maximumParts, let value = parameter.value else { continue }
             let name = scanner.lowercasedText(parameter.name)
             if values[name] == nil { values[name] = scanner.text(value) }
         }

@@ -34,10 +34,16 @@ struct DigestChallenge: Sendable, Hashable {
         self.nonce = nonce
         opaque = given["opaque"]
         algorithm = given["algorithm"]
-        qualities = given["qop"]?.lowercased().utf8.split { ", \t".utf8.contains($0) }.map { String(Substring($0)) } ?? []
+        qualities = given["qop"].map(Self.qualities) ?? []
         isStale = given["stale"]?.equalsIgnoringASCIICase("true") ?? false
         wantsHashedUser = given["userhash"]?.equalsIgnoringASCIICase("true") ?? false
         takesUTF8 = given["charset"]?.equalsIgnoringASCIICase("UTF-8") ?? false
+    }
+
+    /// The first few that are offered: there are two that mean anything.
+    private static func qualities(_ list: String) -> [String] {
+        list.utf8.prefix(256).split { $0 == UInt8(ascii: ",") || $0 == 32 || $0 == 9 }
+            .map { String(decoding: $0, as: UTF8.self).lowercased() }
     }
 
     /// The strongest of a response's challenges; among equals the first, which the server prefers (RFC 7616 §3.7).

@@ -144,3 +144,19 @@ extension DigestInterceptor: CustomReflectable {
     /// Shows no credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// Short forms for a pipeline.
+extension ChainedHTTPInterceptor {
+    /// Answers challenges of the Digest scheme; see ``DigestInterceptor``.
+    public static func digest(user: String, password: String) -> Self {
+        .chain(inOrder: [DigestInterceptor(user: user, password: password)])
+    }
+}
+
+/// Short forms for the lines of a pipeline that follow another one.
+extension HTTPInterceptor {
+    /// The same for a line that follows another.
+    public func digest(user: String, password: String) -> ChainedHTTPInterceptor {
+        chain(before: DigestInterceptor(user: user, password: password))
+    }
+}

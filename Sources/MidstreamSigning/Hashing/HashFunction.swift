@@ -4,6 +4,8 @@ enum HashFunction: Sendable, Hashable {
     case md5
     /// FIPS 180-4.
     case sha256
+    /// FIPS 180-4.
+    case sha512
 }
 
 extension HashFunction {

@@ -6,6 +6,7 @@
         private enum State {
             case md5(Insecure.MD5)
             case sha256(SHA256)
+            case sha512(SHA512)
         }
 
         private var state: State
@@ -14,6 +15,7 @@
             switch function {
             case .md5: state = .md5(Insecure.MD5())
             case .sha256: state = .sha256(SHA256())
+            case .sha512: state = .sha512(SHA512())
             }
         }
 
@@ -25,6 +27,9 @@
             case .sha256(var hash):
                 hash.update(data: bytes)
                 state = .sha256(hash)
+            case .sha512(var hash):
+                hash.update(data: bytes)
+                state = .sha512(hash)
             }
         }
 
@@ -32,6 +37,7 @@
             switch state {
             case .md5(let hash): Array(hash.finalize())
             case .sha256(let hash): Array(hash.finalize())
+            case .sha512(let hash): Array(hash.finalize())
             }
         }
 

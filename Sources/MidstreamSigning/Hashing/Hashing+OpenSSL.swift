@@ -5,17 +5,23 @@
     /// A hash that is being computed from pieces.
     struct Hashing: ~Copyable {
         private let context: OpaquePointer
-        private let length: Int
 
         init(_ function: HashFunction) throws {
             guard let context = EVP_MD_CTX_new() else { throw Self.refused }
             // MD5 isn't there when the machine's policy (FIPS) forbids it.
-            guard EVP_DigestInit_ex(context, function == .md5 ? EVP_md5() : EVP_sha256(), nil) == 1 else {
+            guard EVP_DigestInit_ex(context, Self.method(function), nil) == 1 else {
                 EVP_MD_CTX_free(context)
                 throw Self.refused
             }
             self.context = context
-            length = function == .md5 ? 16 : 32
+        }
+
+        private static func method(_ function: HashFunction) -> OpaquePointer? {
+            switch function {
+            case .md5: EVP_md5()
+            case .sha256: EVP_sha256()
+            case .sha512: EVP_sha512()
+            }
         }
 
         deinit { EVP_MD_CTX_free(context) }
@@ -25,9 +31,10 @@
         }
 
         consuming func finish() throws -> [UInt8] {
-            var hash = [UInt8](repeating: 0, count: length)
-            guard EVP_DigestFinal_ex(context, &hash, nil) == 1 else { throw Self.refused }
-            return hash
+            var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var length: UInt32 = 0
+            guard EVP_DigestFinal_ex(context, &hash, &length) == 1 else { throw Self.refused }
+            return Array(hash.prefix(Int(length)))
         }
 
         /// HMAC with SHA-256 (RFC 2104).

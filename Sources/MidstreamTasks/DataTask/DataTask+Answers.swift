@@ -1,5 +1,6 @@
 public import Foundation
 public import MidstreamCore
+public import MidstreamTransfers
 
 /// The short ways to an answer. Each sends the request.
 extension DataTask {
@@ -15,37 +16,63 @@ extension DataTask {
 
     /// Sends the request and writes the body of the response to a file, as it arrives.
     ///
-    /// It goes to a temporary file beside the target, which takes the target's place when it is complete. After a failure or a
-    /// cancellation the temporary file is gone and the target as it was.
+    /// It goes to a file beside the target, which takes the target's place when it is complete. What breaks off is continued where it
+    /// broke off, in this call and by a later one, where the server shows that it is still the same; see
+    /// ``HTTPClient/download(_:to:options:)``. Otherwise a failure leaves nothing. The target is as it was then.
     ///
-    /// - Parameter file: Where to; its folder must exist. A file that is there already is replaced.
-    /// - Returns: The head of the response.
-    /// - Throws: ``HTTPError/Code/fileUnwritable``, before anything is sent where the folder can't be written to; what
-    ///   ``HTTPClient/stream(_:)`` and reading the body throw.
+    /// - Parameters:
+    ///   - file: Where to; its folder must exist. A file that is there already is replaced.
+    ///   - options: How; see ``DownloadOptions`` for the defaults.
+    ///   - progress: Hears how much of the response's body has arrived, piece by piece; nobody by default.
+    /// - Returns: The head of the last response.
+    /// - Throws: What ``HTTPClient/download(_:to:options:)`` throws.
     @discardableResult
-    public func download(to file: URL) async throws -> ResponseHead {
-        let target = try DownloadFile(replacing: file)
-        let response = try await stream()
-        do {
-            for try await chunk in response.body { try target.write(chunk) }
-            // A sequence may end early, instead of throwing, when its reader is cancelled.
-            try Task.checkCancellation()
-            try target.complete()
-        } catch {
-            response.body.close()
-            throw error
-        }
-        return ResponseHead(response)
+    public func download(
+        to file: URL, options: DownloadOptions = DownloadOptions(), progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> ResponseHead {
+        if let progress { return try await self.progress(.download, progress).download(to: file, options: options) }
+        return ResponseHead(try await client.download(newCall(), to: file, options: options))
+    }
+}
+
+/// The payload, whatever stands before it.
+extension RequestTask {
+    /// Asks for the result and gives it.
+    ///
+    /// - Throws: What the task throws.
+    @_disfavoredOverload
+    public func value() async throws -> Element { try await result() }
+
+    /// Asks for the result and gives its payload: what `decode`, `keyPath` and the like have made of the body.
+    ///
+    /// ```swift
+    /// let user = try await client.get("users/42").decode(User.self).value()
+    /// ```
+    ///
+    /// - Throws: What the task throws, and the ``TaskResult/rejection`` of its status.
+    public func value<Payload>() async throws -> Payload where Element == TaskResult<Payload> { try await result().get() }
+}
+
+extension RequestTask where Element == Data {
+    /// Asks for the data and decodes it.
+    ///
+    /// - Parameter decoder: A plain `JSONDecoder` by default.
+    /// - Throws: What the task throws; ``HTTPError/Code/decoding``, which says where the data isn't what was expected.
+    public func value<Value: Decodable & Sendable>(
+        _ type: Value.Type, decoder: (any BodyDecoder)? = nil
+    ) async throws -> Value {
+        try await decode(type, decoder: decoder).result()
     }
 }
 
 extension RequestTask where Element == TaskResult<Data> {
-    /// Asks for the result and decodes its body as JSON.
+    /// Asks for the result and decodes its body.
     ///
+    /// - Parameter decoder: nil, the default: the request's (``HTTPRequest/decoder``) or the client's.
     /// - Throws: What the task throws; the ``TaskResult/rejection`` of its status; ``HTTPError/Code/decoding``, which says where the
     ///   body isn't what was expected.
     public func value<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) async throws -> Value {
         try await decode(type, decoder: decoder).result().payload
     }

@@ -21,18 +21,51 @@ extension DataTask {
         }
     }
 
-    /// With one more query item; without a value it is just the name.
+    /// With one more query item; with none when the value is nil.
     public func query(_ name: String, _ value: String?) -> DataTask { with { $0.addQuery(name, value) } }
 
-    /// With more query items, in order.
-    public func query(_ items: KeyValuePairs<String, String?>) -> DataTask {
-        with { request in
-            for (name, value) in items { request.addQuery(name, value) }
-        }
+    /// With one more query item, of a number, a truth value and the like; with none when the value is nil.
+    @_disfavoredOverload
+    public func query(_ name: String, _ value: (some LosslessStringConvertible)?) -> DataTask {
+        with { $0.addQuery(name, value) }
+    }
+
+    /// With a bare name in the query.
+    public func query(_ name: String) -> DataTask { with { $0.addQuery(name) } }
+
+    /// With more query items, in order; those without a value are left out.
+    ///
+    /// ```swift
+    /// client.get("posts").query(["page": 2, "drafts": true, "after": cursor])
+    /// ```
+    public func query(_ items: KeyValuePairs<String, (any LosslessStringConvertible)?>) -> DataTask {
+        with { $0.addQuery(items) }
     }
 
     /// With a body.
     public func body(_ body: HTTPBody) -> DataTask { with { $0.body = body } }
+
+    /// With a value as its body.
+    ///
+    /// - Parameter encoder: nil, the default: the client's (``HTTPClient/Configuration/encoder``).
+    /// - Throws: What the encoder throws.
+    public func json(_ value: some Encodable, encoder: (any BodyEncoder)? = nil) throws -> DataTask {
+        body(try .encoded(value, by: encoder ?? client.configuration.encoder))
+    }
+
+    /// With another decoder for its answer than the client's.
+    public func decoder(_ decoder: any BodyDecoder) -> DataTask { with { $0.decoder = decoder } }
+
+    /// With somebody who hears how much of the bodies has gone over the wire; see ``Modifiers/Progress``.
+    ///
+    /// ```swift
+    /// try await client.get("film").progress(.download) { print($0.fraction ?? 0) }.download(to: file)
+    /// ```
+    public func progress(
+        _ watched: TransferProgress.Watched = .both, _ report: @escaping @Sendable (TransferProgress) -> Void
+    ) -> DataTask {
+        interceptor(TransferInterceptor(observer: TransferObserver(watched, report)))
+    }
 
     /// With a limit on how long one attempt may take; zero or less: it is over at once. See ``HTTPRequest/timeout``.
     public func timeout(_ timeout: Duration) -> DataTask { with { $0.timeout = timeout } }

@@ -64,6 +64,10 @@ public struct DataTask: RequestTask {
         if let observer = environment[TransferObserverKey.self] {
             request.interceptors.append(TransferInterceptor(observer: observer))
         }
+        let retries = request.maxRetries ?? client.configuration.maxRetries
+        if let repetition = environment[RepetitionKey.self], repetition.number > 1, retries > 0 {
+            request.interceptors.append(RepetitionNote(repetition: repetition, retries: retries))
+        }
         if request.timeout == nil { request.timeout = environment[AttemptTimeoutKey.self] }
         return request
     }

@@ -30,7 +30,7 @@ struct JSONPart {
     /// Decodes the data.
     ///
     /// - Throws: ``HTTPError/Code/decoding``, which says where it isn't what was expected.
-    func decode<Value: Decodable>(_ type: Value.Type, by decoder: JSONDecoder) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, by decoder: (any BodyDecoder)?) throws -> Value {
         try JSONDecoding(of: response, at: base).decode(type, from: data, by: decoder)
     }
 

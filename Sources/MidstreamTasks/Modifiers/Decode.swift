@@ -1,13 +1,15 @@
 public import Foundation
-internal import MidstreamCore
+public import MidstreamCore
 
 extension Modifiers {
-    /// Decodes the body of an accepted result as JSON and keeps the head.
+    /// Decodes the body of an accepted result and keeps the head.
     public struct Decode<Value: Decodable & Sendable>: RequestTaskModifier {
-        private let decoder: JSONDecoder
+        private let decoder: (any BodyDecoder)?
 
         /// Makes the modifier.
-        public init(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) { self.decoder = decoder }
+        ///
+        /// - Parameter decoder: nil, the default: the request's (``HTTPRequest/decoder``) or the client's.
+        public init(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) { self.decoder = decoder }
 
         /// Gives the decoded result.
         ///
@@ -22,7 +24,7 @@ extension Modifiers {
 }
 
 extension RequestTask {
-    /// Decodes the body as JSON and keeps the head.
+    /// Decodes the body, by the request's or the client's decoder unless another one is given, and keeps the head.
     ///
     /// ```swift
     /// let result = try await client.get("users/42").decode(User.self).result()
@@ -31,14 +33,14 @@ extension RequestTask {
     ///
     /// See ``Modifiers/Decode``.
     public func decode<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) -> AnyRequestTask<TaskResult<Value>> where Element == TaskResult<Data> {
         modifier(Modifiers.Decode(type, decoder: decoder))
     }
 
-    /// Decodes the data as JSON.
+    /// Decodes the data, as JSON unless a decoder is given.
     public func decode<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) -> AnyRequestTask<Value> where Element == Data {
         map { try JSONPart($0).decode(type, by: decoder) }
     }

@@ -58,6 +58,7 @@ extension RequestTask {
     }
 
     /// Does something when the status is in a range, such as `400..<500`; what it throws, the task throws.
+    @_disfavoredOverload
     public func onStatusCode<Payload>(
         _ statuses: Range<HTTPStatus>, _ perform: @escaping @Sendable (TaskResult<Payload>) async throws -> Void
     ) -> AnyRequestTask<TaskResult<Payload>> where Element == TaskResult<Payload> {
@@ -65,6 +66,7 @@ extension RequestTask {
     }
 
     /// Does something when the status is in a range, such as `400..<500`; what it throws, the task throws.
+    @_disfavoredOverload
     public func onStatusCode<Payload>(
         _ statuses: Range<HTTPStatus>, _ perform: @escaping @Sendable () async throws -> Void
     ) -> AnyRequestTask<TaskResult<Payload>> where Element == TaskResult<Payload> {
@@ -72,6 +74,7 @@ extension RequestTask {
     }
 
     /// Does something when the status is in a range, such as `400...499`; what it throws, the task throws.
+    @_disfavoredOverload
     public func onStatusCode<Payload>(
         _ statuses: ClosedRange<HTTPStatus>, _ perform: @escaping @Sendable (TaskResult<Payload>) async throws -> Void
     ) -> AnyRequestTask<TaskResult<Payload>> where Element == TaskResult<Payload> {
@@ -79,6 +82,7 @@ extension RequestTask {
     }
 
     /// Does something when the status is in a range, such as `400...499`; what it throws, the task throws.
+    @_disfavoredOverload
     public func onStatusCode<Payload>(
         _ statuses: ClosedRange<HTTPStatus>, _ perform: @escaping @Sendable () async throws -> Void
     ) -> AnyRequestTask<TaskResult<Payload>> where Element == TaskResult<Payload> {

@@ -4,14 +4,16 @@ public import MidstreamCore
 public struct HTTPLink: Sendable, Hashable {
     /// Where it leads, as it was given: absolute or relative to the response's URL.
     public let target: String
-    /// What it means, in small letters, such as `next`.
+    /// What it means, in small letters, such as `next`; the first 64, when there are more.
     public let relations: [String]
     /// What it is a link of, when that isn't the response itself.
     public let anchor: String?
 
-    /// The links of a message, in order. What can't be read is left out.
+    /// The links of a message, in order. What can't be read is left out, and so is what comes after 100,000.
     public static func all(in headers: HTTPHeaders) -> [HTTPLink] {
-        headers.values(.link).flatMap(links(in:))
+        var links: [HTTPLink] = []
+        for value in headers.values(.link) { add(linksIn: value, to: &links) }
+        return links
     }
 
     /// The URL that the first link of a relation leads to, seen from the response; nil when there is none that can be requested.
@@ -23,16 +25,19 @@ public struct HTTPLink: Sendable, Hashable {
 }
 
 extension HTTPLink {
-    private static func links(in value: String) -> [HTTPLink] {
+    /// More than fit into any head that a transport takes.
+    private static let maximumLinks = 100_000
+    /// More than any link has. A megabyte of them would be half a million strings.
+    private static let maximumRelations = 64
+
+    private static func add(linksIn value: String, to links: inout [HTTPLink]) {
         var scanner = FieldValueScanner(value)
-        var links: [HTTPLink] = []
-        while !scanner.isAtEnd {
+        while !scanner.isAtEnd, links.count < maximumLinks {
             scanner.skipSpace()
             if let link = HTTPLink(&scanner) { links.append(link) } else { scanner.skip(to: ",") }
             scanner.skipSpace()
             _ = scanner.take(",")
         }
-        return links
     }
 
     private init?(_ scanner: inout FieldValueScanner) {
@@ -54,7 +59,11 @@ extension HTTPLink {
         // The whitespace between relations is that of ASCII (RFC 8288 §3.3).
         self.relations =
             relations.map { part in
-                scanner.lowercasedText(part).utf8.split { $0 == 32 || 9...13 ~= $0 }.map { String(Substring($0)) }
+                let text = scanner.lowercasedText(part)
+                // Nearly always one.
+                guard text.utf8.contains(where: { $0 == 32 || 9...13 ~= $0 }) else { return text.isEmpty ? [] : [text] }
+                return text.utf8.split(maxSplits: Self.maximumRelations) { $0 == 32 || 9...13 ~= $0 }
+                    .prefix(Self.maximumRelations).map { String(Substring($0)) }
             } ?? []
     }
 }

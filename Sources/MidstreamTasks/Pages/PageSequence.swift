@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import Interception
 public import MidstreamCore
 
@@ -97,15 +97,18 @@ public struct PageSequence: AsyncSequence, Sendable {
     /// Begins at the first page.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-    /// The pages, decoded as JSON.
+    /// The pages, decoded.
     ///
-    /// - Parameter path: The part of each body that is decoded; the whole by default.
+    /// - Parameters:
+    ///   - path: The part of each JSON body that is decoded; the whole by default.
+    ///   - decoder: nil, the default: the request's or the client's.
     public func decode<Page: Decodable & Sendable>(
-        _ type: Page.Type = Page.self, at path: KeyPath<JSONPath, JSONPath> = \.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Page.Type = Page.self, at path: KeyPath<JSONPath, JSONPath> = \.self, decoder: (any BodyDecoder)? = nil
     ) -> AsyncThrowingMapSequence<PageSequence, Page> {
         let path = JSONPath(path)
         return map { response in
             let result = TaskResult(response, payload: response.data, rejection: nil)
+            guard !path.steps.isEmpty else { return try response.decode(type, decoder: decoder) }
             let part = try JSONPart(result.payload, of: result).part(at: path)
             return try JSONPart(part, of: result.part(part, at: path.steps)).decode(type, by: decoder)
         }

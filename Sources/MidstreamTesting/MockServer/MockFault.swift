@@ -1,5 +1,7 @@
 extension MockServer {
     /// Something that goes wrong with a response.
+    ///
+    /// One that can't, such as a break behind the end of the body, is answered with a 500 that says so in its body.
     public enum Fault: Sendable, Hashable {
         /// Where in a response a fault strikes.
         public enum Place: Sendable, Hashable {
@@ -7,8 +9,8 @@ extension MockServer {
             case beforeHead
             /// After about half of the head.
             case insideHead
-            /// After so many bytes of the body, not counting chunk framing. With a shorter body after its last byte: in a
-            /// chunked body that is before the final chunk. Without a body, after the head.
+            /// After so many bytes of the body, not counting chunk framing; no more than it has. After its last byte means in a chunked body
+            /// before the final chunk, and after none of a body that isn't there after the head.
             case insideBody(afterBytes: Int)
             /// After the whole response, which didn't announce it.
             case afterResponse
@@ -30,7 +32,7 @@ extension MockServer {
         case oversizeHead(bytes: Int)
         /// `Content-Length` has this value, whatever the body's length; the connection is closed after the body.
         case wrongContentLength(declared: Int)
-        /// The body is chunked, and after it begins a chunk of 16 bytes of which 8 are sent before the connection is closed.
+        /// The body, which there has to be, is chunked, and after it begins a chunk of 16 bytes of which 8 are sent before the connection is closed.
         case truncatedChunk
     }
 }

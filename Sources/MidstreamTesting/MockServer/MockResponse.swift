@@ -12,12 +12,16 @@ extension MockServer {
         /// Header fields, sent as given, duplicates included.
         ///
         /// Added to them are, unless given: `Content-Length` or `Transfer-Encoding: chunked`, whichever the body needs;
-        /// `Content-Type` for text and JSON; `Connection` when the connection ends with this response.
+        /// `Content-Type` for bodies that have one, such as text and JSON; `Connection` when the connection ends with this response.
         /// A given `Transfer-Encoding: chunked` makes any body chunked. A given `Content-Length` that isn't the body's length
         /// is sent all the same, and the connection is closed after the body.
         public var headers: HTTPHeaders
-        /// The body. Not sent for a `HEAD` request nor with a 1xx, 204 or 304 status.
-        public var body: Body
+        /// The body, such as `"text \(value)"`, `.json(…)`, `.chunked(…)` or an asynchronous sequence by `.once(…)`; one without a known
+        /// length is sent chunked. An error that its reading throws breaks off the response. Not sent for a `HEAD` request nor with a 1xx,
+        /// 204 or 304 status.
+        public var body: HTTPBody
+        /// Whether the end of the connection tells that of the body (RFC 9112 §6.3, rule 8), and nothing else.
+        public var closeDelimited: Bool
         /// Fields after the body; they make it chunked.
         public var trailers: HTTPHeaders?
         /// Responses before this one, such as 103 with `Link` fields; not sent to an HTTP/1.0 client.
@@ -32,9 +36,9 @@ extension MockServer {
 
         /// Makes a response; by default an empty 200.
         public init(
-            status: HTTPStatus = .ok, headers: HTTPHeaders = [:], body: Body = .none, fault: Fault? = nil,
+            status: HTTPStatus = .ok, headers: HTTPHeaders = [:], body: HTTPBody = .empty, fault: Fault? = nil,
             delay: Duration = .zero, trailers: HTTPHeaders? = nil, interim: [Interim] = [], early: Bool = false,
-            reason: String? = nil, version: HTTPVersion = .http1_1
+            closeDelimited: Bool = false, reason: String? = nil, version: HTTPVersion = .http1_1
         ) {
             self.status = status
             self.headers = headers
@@ -44,6 +48,7 @@ extension MockServer {
             self.trailers = trailers
             self.interim = interim
             self.early = early
+            self.closeDelimited = closeDelimited
             self.reason = reason
             self.version = version
         }

@@ -1,100 +1,54 @@
-public import Foundation
-internal import MidstreamCore
+public import MidstreamCore
 
-extension MockServer.Response {
-    /// The body of a response.
-    public struct Body: Sendable, ExpressibleByStringLiteral {
-        enum Storage: Sendable {
-            case bytes([UInt8])
-            case chunked([[UInt8]])
-            case pattern(length: Int?)
-            case sequence(HTTPBody)
-            case closeDelimited([UInt8])
-        }
+/// Bodies for the responses of a ``MockServer``, beside those that any message may have.
+extension HTTPBody {
+    /// Chunks, each sent by itself (RFC 9112 §7.1). Empty ones are left out, since an empty chunk is the end.
+    public static func chunked(_ chunks: [[UInt8]]) -> HTTPBody { .stream { AsyncChunks(chunks.makeIterator()) } }
 
-        let storage: Storage
-        /// What the response says it is, unless its headers do.
-        let contentType: String?
-
-        private init(_ storage: Storage, contentType: String? = nil) {
-            self.storage = storage
-            self.contentType = contentType
-        }
-
-        /// No body: `Content-Length: 0`.
-        public static let none = Body(.bytes([]))
-
-        /// Bytes, with `Content-Length`.
-        public static func bytes(_ bytes: some Sequence<UInt8>) -> Body { Body(.bytes(Array(bytes))) }
-
-        /// UTF-8 text, with `Content-Length` and, unless given, `Content-Type: text/plain; charset=utf-8`.
-        public static func text(_ text: String) -> Body {
-            Body(.bytes(Array(text.utf8)), contentType: "text/plain; charset=utf-8")
-        }
-
-        /// A string literal is ``text(_:)``.
-        public init(stringLiteral value: String) { self = .text(value) }
-
-        /// A value as JSON, with `Content-Length` and, unless given, `Content-Type: application/json`.
-        ///
-        /// - Throws: The encoder's error.
-        public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> Body {
-            Body(.bytes(Array(try encoder.encode(value))), contentType: "application/json")
-        }
-
-        /// JSON that is written out, as ``json(_:encoder:)`` otherwise. It isn't checked.
-        public static func json(text: String) -> Body {
-            Body(.bytes(Array(text.utf8)), contentType: "application/json")
-        }
-
-        /// Chunks, each sent by itself (RFC 9112 §7.1). Empty ones are left out, since an empty chunk is the end.
-        public static func chunked(_ chunks: [[UInt8]]) -> Body { Body(.chunked(chunks)) }
-
-        /// So many bytes of ``patternByte(at:)``, produced while they are sent, in constant memory; with `Content-Length`.
-        ///
-        /// - Parameter length: nil: without end, and chunked.
-        public static func stream(length: Int?) -> Body { Body(.pattern(length: length.map { max(0, $0) })) }
-
-        /// Chunks that a test produces one by one, such as those of an `AsyncStream`, each sent when it comes; chunked. An
-        /// error that the sequence throws breaks off the response. The sequence is read for one response only.
-        public static func chunks<S: AsyncSequence & Sendable>(_ chunks: S) -> Body where S.Element == [UInt8] {
-            Body(.sequence(.once(chunks)))
-        }
-
-        /// Bytes whose end is the end of the connection (RFC 9112 §6.3, rule 8).
-        public static func closeDelimited(_ bytes: some Sequence<UInt8>) -> Body {
-            Body(.closeDelimited(Array(bytes)))
-        }
-
-        /// The byte at an offset of a ``stream(length:)``. The pattern's period is 251, a prime, so that lost, doubled and
-        /// swapped blocks show.
-        public static func patternByte(at offset: Int) -> UInt8 { UInt8(offset % 251) }
-
-        /// A piece of the pattern that begins and ends where its period does.
-        static let patternBlock = (0..<251 * 256).map(patternByte)
+    /// So many bytes of ``MockServer/patternByte(at:)``, produced while they are sent, in constant memory.
+    ///
+    /// - Parameter length: nil: without end, and chunked.
+    public static func pattern(length: Int?) -> HTTPBody {
+        let length = length.map { Swift.max(0, $0) }
+        return .stream(length: length.map(Int64.init)) { AsyncChunks(PatternBlocks(rest: length)) }
     }
 }
 
-extension MockServer.Response.Body {
-    /// The number of bytes, when it is known beforehand.
-    var length: Int? {
-        switch storage {
-        case .bytes(let bytes), .closeDelimited(let bytes): bytes.count
-        case .chunked(let chunks): chunks.reduce(0) { $0 + $1.count }
-        case .pattern(let length): length
-        case .sequence: nil
-        }
-    }
+extension MockServer {
+    /// The byte at an offset of a ``HTTPBody/pattern(length:)``. The pattern's period is 251, a prime, so that lost, doubled
+    /// and swapped blocks show.
+    public static func patternByte(at offset: Int) -> UInt8 { UInt8(offset % 251) }
+}
 
-    /// How the body is delimited when nothing else says so.
-    var usualFraming: ResponseFraming {
-        switch storage {
-        case .bytes(let bytes): .length(bytes.count)
-        case .pattern(let length?): .length(length)
-        case .chunked, .pattern(nil), .sequence: .chunked
-        case .closeDelimited: .untilClose
-        }
+private struct PatternBlocks: IteratorProtocol, Sendable {
+    /// Begins and ends where the pattern's period does.
+    private static let block = (0..<251 * 256).map(MockServer.patternByte)
+
+    /// nil: there is no end.
+    var rest: Int?
+
+    mutating func next() -> [UInt8]? {
+        guard let count = rest else { return Self.block }
+        guard count > 0 else { return nil }
+        rest = count - Swift.min(count, Self.block.count)
+        return count < Self.block.count ? Array(Self.block[..<count]) : Self.block
     }
+}
+
+/// The chunks of an iterator, which are there without waiting.
+private struct AsyncChunks<Chunks: IteratorProtocol<[UInt8]> & Sendable>: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    private var chunks: Chunks
+
+    init(_ chunks: Chunks) { self.chunks = chunks }
+
+    func makeAsyncIterator() -> Self { self }
+
+    mutating func next() async -> [UInt8]? { chunks.next() }
+}
+
+extension HTTPBody {
+    /// How the body is delimited when nothing else says so.
+    var usualFraming: ResponseFraming { length.map { .length(Int(clamping: $0)) } ?? .chunked }
 }
 
 /// How the end of a response's body is told (RFC 9112 §6.3).

@@ -29,10 +29,11 @@ struct RequestHead {
 
     /// - Parameter bytes: The head without the empty line that ends it; each line ends in CR LF.
     init(_ bytes: ArraySlice<UInt8>) throws {
-        let lines = bytes.split(separator: UInt8(ascii: "\r")).map { $0.drop { $0 == UInt8(ascii: "\n") } }
-        guard bytes.allSatisfy({ $0 != 0 }), let first = lines.first else { throw Rejection("The head holds a NUL or nothing.") }
-
-        let parts = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard !bytes.contains(0), let start = bytes.firstIndex(where: { $0 != 13 }) else {
+            throw Rejection("The head holds a NUL or nothing.")
+        }
+        let first = bytes[start...].prefix { $0 != 13 }
+        let parts = first.drop { $0 == 10 }.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 3, parts[0].isToken, !parts[1].isEmpty else {
             throw Rejection("The request line isn't a method, a target and a version.")
@@ -44,26 +45,36 @@ struct RequestHead {
         case "HTTP/1.0": version = .http1_0
         default: throw Rejection(505, "This server speaks HTTP/1.1 and HTTP/1.0, not \(parts[2]).")
         }
-        headers = try Self.fields(lines.dropFirst())
+        headers = try Self.fields(bytes[first.endIndex...])
         framing = try Self.framing(headers)
         if version == .http1_1, headers.values(.host).count != 1 {
             throw Rejection("An HTTP/1.1 request must have one Host field.")
         }
     }
 
-    static func fields(_ lines: some Sequence<ArraySlice<UInt8>>) throws -> HTTPHeaders {
+    /// The fields of lines, each of which ends in CR LF.
+    static func fields(_ lines: ArraySlice<UInt8>) throws -> HTTPHeaders {
         var fields = HTTPHeaders.FieldBuffer()
-        for line in lines where !line.isEmpty {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-                line[..<colon].allSatisfy(\.isTokenCharacter)
-            else { throw Rejection("A header line isn't a name, a colon and a value.") }
-            line.withUnsafeBytes { fields.append(line: $0) }
+        let name = ASCIISet.token
+        try lines.withUnsafeBytes { lines in
+            var start = 0
+            while start < lines.count {
+                while start < lines.count, lines[start] == 10 { start += 1 }
+                var end = start
+                while end < lines.count, name.contains(lines[end]) { end += 1 }
+                let isField = end > start && end < lines.count && lines[end] == UInt8(ascii: ":")
+                while end < lines.count, lines[end] != 13 { end += 1 }
+                guard isField || end == start else { throw Rejection("A header line isn't a name, a colon and a value.") }
+                if isField { fields.append(line: UnsafeRawBufferPointer(rebasing: lines[start..<end])) }
+                start = end + 1
+            }
         }
         return HTTPHeaders(fields)
     }
 
     private static func framing(_ headers: HTTPHeaders) throws -> Framing {
-        let lengths = Set(headers.values(.contentLength))
+        // One number, however often it is repeated.
+        let lengths = headers.values(.contentLength)
         if let coding = headers[.transferEncoding] {
             guard lengths.isEmpty else { throw Rejection("The request has both Transfer-Encoding and Content-Length.") }
             guard coding.equalsIgnoringASCIICase("chunked") else {
@@ -72,7 +83,7 @@ struct RequestHead {
             return .chunked
         }
         guard let text = lengths.first else { return .none }
-        guard lengths.count == 1, text.utf8.allSatisfy({ 48...57 ~= $0 }), let length = Int(text) else {
+        guard lengths.allSatisfy({ $0 == text }), text.utf8.allSatisfy({ 48...57 ~= $0 }), let length = Int(text) else {
             throw Rejection("Content-Length isn't one number.")
         }
         return length == 0 ? .none : .length(length)

@@ -78,9 +78,7 @@ struct RequestReader {
                 try read(size, into: &body, isKept: isKept)
                 guard try line(upTo: 2).isEmpty else { throw Rejection("A chunk is longer than its size says.") }
             }
-            let trailers = try section(upTo: Self.maximumHead)
-            let lines = trailers.split(separator: UInt8(ascii: "\r")).map { $0.drop { $0 == UInt8(ascii: "\n") } }
-            body.trailers = try RequestHead.fields(lines)
+            body.trailers = try RequestHead.fields(section(upTo: Self.maximumHead))
         }
         return body
     }

@@ -26,7 +26,7 @@ struct ResponseWriter {
 
     private static func framing(of response: MockServer.Response, to request: RequestHead?) -> ResponseFraming {
         let isAskedFor = response.headers[.transferEncoding].map { $0.equalsIgnoringASCIICase("chunked") } ?? false
-        let usual = response.body.usualFraming
+        let usual = response.closeDelimited ? .untilClose : response.body.usualFraming
         let wants =
             isAskedFor || response.trailers != nil || response.fault == .truncatedChunk ? .chunked : usual
         guard wants == .chunked else { return wants }
@@ -36,10 +36,9 @@ struct ResponseWriter {
 
     /// Writes the response and says what becomes of the connection. A fault that ends it has closed it on return, and throws.
     mutating func write() throws -> ConnectionFate {
-        if let refused = response.headers.refused.first ?? response.trailers?.refused.first {
-            let complaint = "The scripted response has a header field that can't be sent: \(refused)\n"
+        if let complaint {
             var writer = Self(
-                .init(status: .internalServerError, body: .text(complaint)), to: request, on: connection)
+                .init(status: .internalServerError, body: "The scripted response \(complaint).\n"), to: request, on: connection)
             return try writer.write()
         }
         if request?.version == .http1_1 {
@@ -66,28 +65,36 @@ struct ResponseWriter {
         return body.breaksConnection || declaresWrongLength ? .over : isKept ? .kept : .over
     }
 
-    private func write(_ content: MockServer.Response.Body, to body: inout ResponseBodyWriter) throws {
+    private func write(_ content: HTTPBody, to body: inout ResponseBodyWriter) throws {
         do {
-            switch content.storage {
-            case .bytes(let bytes), .closeDelimited(let bytes): try body.write(bytes[...])
-            case .chunked(let chunks): for chunk in chunks { try body.write(chunk[...]) }
-            case .pattern(let length):
-                let block = MockServer.Response.Body.patternBlock
-                var rest = length ?? .max
-                while rest > 0 {
-                    try body.write(block.prefix(rest))
-                    // Without a length there is no end.
-                    if length != nil { rest -= min(rest, block.count) }
-                }
-            case .sequence(let sequence):
+            if let bytes = content.bytes {
+                try body.write(bytes[...])
+            } else {
                 // The first chunk may be long in coming.
                 try body.flush()
-                let chunks = ChunkReader(sequence)
+                let chunks = ChunkReader(content)
                 while let chunk = try connection.wait({ try await chunks.next() }) { try body.write(chunk[...]) }
             }
         } catch is BodyCut {
             try strike()
         }
+    }
+
+    /// Why the response can't be sent as it was scripted; nil when it can.
+    private var complaint: String? {
+        if let refused = response.headers.refused.first ?? response.trailers?.refused.first {
+            return "has a header field that can't be sent: \(refused)"
+        }
+        if hasBody, response.body.isSpent { return "has a body that could be read once, and was" }
+        if case .insideBody(let count)? = response.fault?.place {
+            guard count >= 0 else { return "has a fault after \(count) bytes of its body" }
+            let length = hasBody ? response.body.length : 0
+            if let length, count > length { return "has a fault after \(count) bytes of its body, which has \(length)" }
+        }
+        if response.fault == .truncatedChunk, !hasBody || framing != .chunked {
+            return "has a fault in the framing of a chunked body, which it hasn't"
+        }
+        return nil
     }
 
     // MARK: The head
@@ -134,7 +141,7 @@ struct ResponseWriter {
     private var declaresWrongLength: Bool {
         guard hasBody, framing != .chunked else { return false }
         let declared = declaredLength.map(String.init) ?? response.headers[.contentLength]
-        return declared.map { Int($0) != response.body.length } ?? false
+        return declared.map { Int64($0) != response.body.length } ?? false
     }
 
     // MARK: Faults

@@ -1,4 +1,5 @@
 internal import Interception
+internal import MidstreamCore
 
 /// What a server's threads share. They don't hold the server itself, so that releasing it can end them.
 final class ServerState: Sendable {
@@ -32,6 +33,7 @@ final class ServerState: Sendable {
     /// Begins to accept connections.
     func start() throws {
         try listener.start { [self] socket in serve(socket) }
+        ResourceWitness.tell(of: self)
     }
 
     private func serve(_ socket: Socket) {

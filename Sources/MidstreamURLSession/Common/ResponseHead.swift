@@ -62,6 +62,7 @@ enum SetCookieList {
     /// Cuts before each comma that a cookie's name and `=` follow.
     static func split(_ joined: String) -> [String] {
         let bytes = Array(joined.utf8)
+        let token = ASCIISet.token
         var cookies: [String] = []
         var start = 0
         var position = 0
@@ -69,7 +70,7 @@ enum SetCookieList {
             position = comma + 1
             let name = bytes[position...].firstIndex { $0 != 32 && $0 != 9 } ?? bytes.count
             // Only as far as the name goes: an `=` looked for to the end would be looked for again after each comma.
-            let mark = bytes[name...].firstIndex { !$0.isTokenCharacter } ?? bytes.count
+            let mark = bytes[name...].firstIndex { !token.contains($0) } ?? bytes.count
             guard mark > name, mark < bytes.count, bytes[mark] == UInt8(ascii: "=") else { continue }
             cookies.append(String(decoding: bytes[start..<comma], as: UTF8.self))
             start = name

@@ -8,7 +8,7 @@ internal import MidstreamCore
 
 /// A session and its delegate. The session keeps the delegate alive until it is invalidated.
 final class Session: Sendable {
-    let delegate = SessionDelegate()
+    let delegate: SessionDelegate
     /// Nil once invalidated. The lock is never taken by a delegate call, since making a task waits for those on Linux.
     private let session: Locked<URLSession?>
     #if canImport(FoundationNetworking)
@@ -17,13 +17,15 @@ final class Session: Sendable {
         private let starts = DispatchQueue(label: "Midstream URLSession starts")
     #endif
 
-    init(_ configuration: URLSessionConfiguration) {
+    init(_ configuration: URLSessionConfiguration, delegate: SessionDelegate = SessionDelegate()) {
+        self.delegate = delegate
         #if canImport(FoundationNetworking)
             let queue: OperationQueue? = InlineOperationQueue()
         #else
             let queue: OperationQueue? = nil
         #endif
         session = Locked(URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue))
+        ResourceWitness.tell(of: delegate)
     }
 
     /// Starts the exchange soon, or ends it with an error when the session has been invalidated.

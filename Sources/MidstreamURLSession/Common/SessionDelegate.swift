@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Interception
+internal import MidstreamCore
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
@@ -8,6 +9,12 @@ internal import Interception
 /// Hands what a session reports to the exchange that it is about.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     private let exchanges = Locked<[Int: Exchange]>([:])
+    #if canImport(Security)
+        /// nil: the system decides by itself.
+        private let trust: SessionTrust?
+
+        init(trust: SessionTrust? = nil) { self.trust = trust }
+    #endif
 
     func add(_ exchange: Exchange, as task: URLSessionTask) {
         exchanges.withLock { $0[task.taskIdentifier] = exchange }
@@ -57,6 +64,23 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
             DispatchQueue.global().async { completionHandler(.cancelAuthenticationChallenge, nil) }
         }
     #else
+        /// Asked about servers and for the client's certificate, too, since the session's own method isn't there.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            switch trust?.answer(challenge) {
+            case nil, .byDefault: completionHandler(.performDefaultHandling, nil)
+            case .credential(let credential): completionHandler(.useCredential, credential)
+            case .refusal(let reason):
+                // First, since the session's own error would say that the task was cancelled.
+                if let exchange = exchange(of: task) {
+                    exchange.giveUp(HTTPError(.tls, reason, request: exchange.request, phase: .notSent))
+                }
+                completionHandler(.cancelAuthenticationChallenge, nil)
+            }
+        }
+
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

@@ -24,6 +24,7 @@
                 url = nil
                 unlink(template)
             }
+            ResourceWitness.tell(of: self)
         }
 
         deinit {

@@ -4,10 +4,11 @@ import Midstream
 import MidstreamAuthentication
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// The flows of RFC 6749, with a server on a socket.
-@Suite(.timeLimit(.minutes(1))) struct OAuthTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct OAuthTests {
     /// A server with a token endpoint and something that it protects.
     private final class Service: Sendable {
         let server: MockServer
@@ -42,13 +43,30 @@ import Testing
         now: @escaping @Sendable () -> Date = { Date() }
     ) -> OAuthTokenEndpoint {
         OAuthTokenEndpoint(
-            url: service.server.url("/token"), client: client, using: HTTPClient(transport: HTTPClient.defaultTransport), now: now
+            url: service.server.url("/token"), client: client, using: testClient(transport: platformTransport()), now: now
         )
     }
 
     private func client(_ service: Service, _ authenticator: OAuthAuthenticator) -> HTTPClient {
-        HTTPClient(baseURL: service.server.url(), transport: HTTPClient.defaultTransport) {
+        testClient(baseURL: service.server.url(), transport: platformTransport()) {
             AuthenticationInterceptor(authenticator)
+        }
+    }
+
+    @Test("An error says the server's code in its own message, and no more of what the server wrote")
+    func codeOfTheOuterError() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        for (code, shown) in [("invalid_client", "invalid_client"), ("b\u{e4}d\\u000acode", "an OAuth error")] {
+            server.enqueue(
+                .init(status: .unauthorized, body: .json(text: #"{"error": "\#(code)", "error_description": "long story"}"#)))
+            let endpoint = OAuthTokenEndpoint(
+                url: server.url("/token"), client: OAuthClient(id: "app", secret: "s3cret"), using: testClient())
+            let client = testClient(baseURL: server.url()) { .oauth(.clientCredentials(), from: endpoint) }
+            let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+            #expect(error?.code == .authentication)
+            #expect(error.map { "\($0)" }?.contains("No credential could be obtained: \(shown).") == true)
+            #expect(error.map { "\($0)" }?.contains("long story") == false)
         }
     }
 

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Work before a retry")
+@Suite("E. Work before a retry", .leavesNothing)
 struct AfterTaskTests {
     private let bench = ArbiterBench()
     private let steps = Steps()

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Delays of the strategies")
+@Suite("E. Delays of the strategies", .leavesNothing)
 struct BackoffTests {
     private let bench = ArbiterBench()
 

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. The deadline of a call")
+@Suite("E. The deadline of a call", .leavesNothing)
 struct CallDeadlineTests {
     private let bench = ArbiterBench()
 
@@ -78,7 +78,7 @@ struct CallDeadlineTests {
     }
 }
 
-@Suite("E. Pacing")
+@Suite("E. Pacing", .leavesNothing)
 struct PacingTests {
     private let bench = ArbiterBench()
     private let request = HTTPRequest("/")

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. The default validator")
+@Suite("E. The default validator", .leavesNothing)
 struct DefaultValidatorTests {
     private let bench = ArbiterBench()
 

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Cancellation, and responses that are given up")
+@Suite("E. Cancellation, and responses that are given up", .leavesNothing)
 struct EndedEarlyTests {
     private let bench = ArbiterBench()
 

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. What may be sent again")
+@Suite("E. What may be sent again", .leavesNothing)
 struct ResendRulesTests {
     private let bench = ArbiterBench()
 

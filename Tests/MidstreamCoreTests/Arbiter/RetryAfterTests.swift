@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Retry-After")
+@Suite("E. Retry-After", .leavesNothing)
 struct RetryAfterTests {
     private let bench = ArbiterBench()
     private static let date: (HTTPHeaders.Name, String) = (.date, "Sun, 06 Nov 1994 08:49:37 GMT")

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. The budget for retries")
+@Suite("E. The budget for retries", .leavesNothing)
 struct RetryBudgetTests {
     private let bench = ArbiterBench()
     private let busy = StubTransport(status: 503)

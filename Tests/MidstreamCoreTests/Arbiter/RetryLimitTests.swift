@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Limits of retries")
+@Suite("E. Limits of retries", .leavesNothing)
 struct RetryLimitTests {
     private let bench = ArbiterBench()
 

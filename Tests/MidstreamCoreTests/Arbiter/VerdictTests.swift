@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Validators and their verdicts")
+@Suite("E. Validators and their verdicts", .leavesNothing)
 struct VerdictTests {
     private let bench = ArbiterBench()
     private let request = HTTPRequest("/")

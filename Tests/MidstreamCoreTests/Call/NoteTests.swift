@@ -40,7 +40,7 @@ private struct TalkingValidator: HTTPValidator {
     }
 }
 
-@Suite("Notes", .timeLimit(.minutes(1)))
+@Suite("Notes", .leavesNothing, .timeLimit(.minutes(10)))
 struct NoteTests {
     private let request = HTTPRequest("https://h/x")
     private let down = ClosureRequestInterceptor("Down") { $0.note("down") }
@@ -61,7 +61,7 @@ struct NoteTests {
         _ transport: StubTransport = .ok, _ configuration: HTTPClient.Configuration = .init(),
         @PipelineBuilder of interceptors: () -> [any HTTPInterceptor]
     ) async throws -> [String] {
-        let client = HTTPClient(configuration: configuration, transport: transport, interceptors: interceptors)
+        let client = testClient(configuration: configuration, transport: transport, interceptors: interceptors)
         return notes(try await client.send(request).trace.spans)
     }
 
@@ -84,7 +84,7 @@ struct NoteTests {
         let good = try await notes { TalkingHooks() }
         #expect(good == ["modifies", "sends", "received 200", "hands on"].map { "TalkingHooks: \($0)" })
 
-        let client = HTTPClient(transport: StubTransport(status: 500)) {
+        let client = testClient(transport: StubTransport(status: 500)) {
             ClosureHTTPInterceptor("Witness") { request, next in
                 do {
                     return try await next(request)
@@ -154,7 +154,7 @@ struct NoteTests {
     func validatorsOfARequest() async throws {
         var request = request
         request.validators = [TalkingValidator()]
-        let trace = try await HTTPClient(transport: StubTransport.ok).send(request).trace
+        let trace = try await testClient(transport: StubTransport.ok).send(request).trace
         #expect(
             notes(trace.spans) == ["Arbiter: TalkingValidator: looks at attempt 1", "Arbiter: TalkingValidator: finds 200"])
     }
@@ -222,7 +222,7 @@ struct NoteTests {
         let hears = ClosureResponseInterceptor("Hears") {
             $0.note("up \($0.request.headers["X-Number"] ?? "")")
         }
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             hedge
             tells
             hears
@@ -247,7 +247,7 @@ struct NoteTests {
             kept.withLock { $0 = response }
             return response
         }
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             up
             keeps
         }
@@ -260,7 +260,7 @@ struct NoteTests {
     @Test("a request or a response that has left its call leaves none")
     func outside() async throws {
         let seen = Locked<HTTPRequest?>(nil)
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             ClosureRequestInterceptor("Leaks") { request in seen.withLock { [request] in $0 = request } }
         }
         let response = try await client.send(request)

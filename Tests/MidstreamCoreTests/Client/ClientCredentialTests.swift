@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("A client's own credentials")
+@Suite("A client's own credentials", .leavesNothing)
 struct ClientCredentialTests {
     private let stub = StubTransport.ok
 
@@ -12,7 +12,7 @@ struct ClientCredentialTests {
         configuration.headers = ["Authorization": "Bearer s3cret", "X-Key": "s3cret", "X-Plain": "plain", "User-Agent": "test"]
         configuration.headers.markSensitive("X-Key")
         configuration.query = [("api_key", "s3cret"), ("lang", "en")]
-        return HTTPClient(baseURL: baseURL, configuration: configuration, transport: stub)
+        return testClient(baseURL: baseURL, configuration: configuration, transport: stub)
     }
 
     @Test(

@@ -5,7 +5,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Client")
+@Suite("Client", .leavesNothing)
 struct ClientTests {
     private let request = HTTPRequest("https://h")
 
@@ -22,7 +22,7 @@ struct ClientTests {
             $0.headers = ["X-A": "1", "X-B": "2", "x-a": "3"]
             $0.headers.markSensitive("X-B")
         }
-        let client = HTTPClient(configuration: defaults, transport: stub)
+        let client = testClient(configuration: defaults, transport: stub)
         _ = try await client.send(HTTPRequest("https://h", headers: ["x-b": "mine", "X-C": "4"]))
         _ = try await client.send(HTTPRequest("https://h"))
         #expect(stub.requests[0].headers == ["x-b": "mine", "X-C": "4", "X-A": "1", "x-a": "3"])
@@ -33,7 +33,7 @@ struct ClientTests {
     @Test("a default header that is refused doesn't matter where the request has its own")
     func refusedDefault() async throws {
         let stub = StubTransport.ok
-        let client = HTTPClient(configuration: configuration { $0.headers["X-A"] = "bad\n" }, transport: stub)
+        let client = testClient(configuration: configuration { $0.headers["X-A"] = "bad\n" }, transport: stub)
         #expect(await httpError { try await client.send(request) }?.code == .invalidRequest)
         _ = try await client.send(HTTPRequest("https://h", headers: ["X-A": "good"]))
         #expect(stub.requests.map { $0.headers["X-A"] } == ["good"])
@@ -42,7 +42,7 @@ struct ClientTests {
     @Test("the body's type is the default Content-Type")
     func contentType() async throws {
         let stub = StubTransport.ok
-        let client = HTTPClient(
+        let client = testClient(
             configuration: configuration { $0.headers = [:] }, transport: stub)
         _ = try await client.send(HTTPRequest(.post, "https://h", body: .form([("a", "1")])))
         _ = try await client.send(HTTPRequest(.post, "https://h", headers: ["content-type": "x/y"], body: .text("a")))
@@ -54,7 +54,7 @@ struct ClientTests {
     @Test("send() buffers the body, and takes its trailers and metrics along")
     func buffered() async throws {
         let stub = StubTransport(status: .ok, body: .incoming(ArrivingBody([[1], [2, 3]])))
-        let response = try await HTTPClient(transport: stub).send(request)
+        let response = try await testClient(transport: stub).send(request)
         #expect(response.body.bytes == [1, 2, 3] && response.data == Data([1, 2, 3]))
         #expect(response.trailers?["X-Trailer"] == "end" && response.metrics != nil)
     }
@@ -64,7 +64,7 @@ struct ClientTests {
         for stage in InterceptorStage.allCases {
             let limited = configuration { $0.maximumBufferedBody = 5 }
             func client(answering text: String) -> HTTPClient {
-                HTTPClient(configuration: limited, transport: StubTransport.ok) {
+                testClient(configuration: limited, transport: StubTransport.ok) {
                     ClosureHTTPInterceptor(stage: stage) { request, _ in
                         HTTPResponse(status: .ok, body: .stream { chunks(text) }, request: request)
                     }
@@ -79,7 +79,7 @@ struct ClientTests {
     @Test("a body past the limit is .bodyTooLarge, and closed")
     func tooLarge() async {
         let arriving = ArrivingBody([[1, 2], [3, 4]])
-        let client = HTTPClient(
+        let client = testClient(
             configuration: configuration { $0.maximumBufferedBody = 3 },
             transport: StubTransport(status: .ok, body: .incoming(arriving)))
         let error = await httpError { try await client.send(request) }
@@ -89,7 +89,7 @@ struct ClientTests {
 
     @Test("E8 a status outside 200..<400 is refused by default, with the response and its body", arguments: [100, 199, 400, 599])
     func defaultStatus(code: Int) async {
-        let client = HTTPClient(transport: StubTransport(status: HTTPStatus(code), body: .text("why")))
+        let client = testClient(transport: StubTransport(status: HTTPStatus(code), body: .text("why")))
         let error = await httpError { try await client.send(request) }
         #expect(error?.code == .unacceptableStatus && error?.phase == .answered)
         #expect(error?.response?.status.code == code && error?.response?.body.text == "why")
@@ -98,7 +98,7 @@ struct ClientTests {
 
     @Test("E8 a status in 200..<400 is accepted by default", arguments: [200, 204, 299, 300, 304, 399])
     func acceptableStatus(code: Int) async throws {
-        #expect(try await HTTPClient(transport: StubTransport(status: HTTPStatus(code))).send(request).status.code == code)
+        #expect(try await testClient(transport: StubTransport(status: HTTPStatus(code))).send(request).status.code == code)
     }
 
     private struct Judge: HTTPValidator {
@@ -110,7 +110,7 @@ struct ClientTests {
     func verdicts() async throws {
         let steps = Steps()
         func client(_ judges: Judge...) -> HTTPClient {
-            HTTPClient(configuration: configuration { $0.validators = judges }, transport: StubTransport(status: 500))
+            testClient(configuration: configuration { $0.validators = judges }, transport: StubTransport(status: 500))
         }
         let replacing = Judge { .nextWith(HTTPResponse(status: .created, request: $0.request)) }
         let noting = Judge { response in
@@ -130,7 +130,7 @@ struct ClientTests {
 
     @Test("a request's validators take the place of the client's")
     func requestValidators() async throws {
-        let client = HTTPClient(transport: StubTransport(status: 500))
+        let client = testClient(transport: StubTransport(status: 500))
         var lenient = request
         lenient.validators = []
         #expect(try await client.send(lenient).status == 500)
@@ -141,17 +141,17 @@ struct ClientTests {
     @Test(
         "errors of the user's own interceptors reach the caller unwrapped, from any stage", arguments: InterceptorStage.allCases)
     func userErrors(stage: InterceptorStage) async {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             ClosureRequestInterceptor(stage: stage) { _ in throw Failure("own") }
         }
         await #expect(throws: Failure("own")) { try await client.send(request) }
-        let failing = HTTPClient(transport: StubTransport { _ in throw Failure("transport") })
+        let failing = testClient(transport: StubTransport { _ in throw Failure("transport") })
         await #expect(throws: Failure("transport")) { try await failing.stream(request) }
     }
 
     @Test("an HTTPError of whoever threw it gets the request and the trace")
     func completedError() async {
-        let client = HTTPClient(transport: StubTransport { _ in throw HTTPError(.connection, "refused") })
+        let client = testClient(transport: StubTransport { _ in throw HTTPError(.connection, "refused") })
         let error = await httpError { try await client.send(HTTPRequest("https://h/x")) }
         #expect(error?.code == .connection && error?.message == "refused")
         #expect(error?.request?.urlText == "https://h/x")
@@ -161,7 +161,7 @@ struct ClientTests {
     @Test("a response that an interceptor has kept from another call carries the trace of the call that it answers")
     func keptResponse() async throws {
         let kept = Locked<HTTPResponse?>(nil)
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             ClosureHTTPInterceptor { request, next in
                 if let response = kept.withLock({ $0 }) { return response }
                 let response = try await next(request)
@@ -177,7 +177,7 @@ struct ClientTests {
 
     @Test("a client serves many calls at once")
     func concurrent() async throws {
-        let client = HTTPClient(transport: StubTransport { HTTPResponse(status: .ok, body: .text($0.urlText), request: $0) }) {
+        let client = testClient(transport: StubTransport { HTTPResponse(status: .ok, body: .text($0.urlText), request: $0) }) {
             ClosureRequestInterceptor { $0.addQuery("a", "1") }
         }
         try await withThrowingTaskGroup(of: Bool.self) { group in

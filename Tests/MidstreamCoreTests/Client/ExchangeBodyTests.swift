@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Bodies across exchanges")
+@Suite("Bodies across exchanges", .leavesNothing)
 struct ExchangeBodyTests {
     /// Calls next once more, whatever the first answer was.
     private let twice = ClosureHTTPInterceptor { request, next in
@@ -16,7 +16,7 @@ struct ExchangeBodyTests {
     func streamed() async throws {
         let arriving = ArrivingBody()
         let stub = StubTransport(status: .ok, body: .incoming(arriving))
-        let response = try await HTTPClient(transport: stub).stream(HTTPRequest("https://h"))
+        let response = try await testClient(transport: stub).stream(HTTPRequest("https://h"))
         #expect(response.body.bytes == nil && response.data.isEmpty && !arriving.isSpent && arriving.closings == 0)
         #expect(try await response.body.collect() == Array("hello".utf8))
     }
@@ -25,7 +25,7 @@ struct ExchangeBodyTests {
     func twoAtOnce(isBuffered: Bool) async throws {
         let (first, second) = (ArrivingBody(), ArrivingBody())
         let stub = StubTransport(sequence: [.respond(.ok, body: .incoming(first)), .respond(.ok, body: .incoming(second))])
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureHTTPInterceptor { request, next in
                 let responses = [try await next(request), try await next(request)]
                 if !isBuffered { #expect(first.closings == 0 && second.closings == 0) }
@@ -47,7 +47,7 @@ struct ExchangeBodyTests {
         var configuration = HTTPClient.Configuration()
         configuration.validators = [DefaultValidator(retriableStatus: [503: .immediate])]
         configuration.maxRetries = 1
-        let client = HTTPClient(configuration: configuration, transport: stub) {
+        let client = testClient(configuration: configuration, transport: stub) {
             ClosureHTTPInterceptor(stage: .call) { request, next in
                 let first = try await next(request)
                 let second = try await next(request)
@@ -75,7 +75,7 @@ struct ExchangeBodyTests {
                 }
                 return HTTPResponse(status: .ok, body: arriving.map { .incoming($0) } ?? .empty, request: request)
             }
-            trace = try await HTTPClient(transport: stub).stream(HTTPRequest("https://h")).trace
+            trace = try await testClient(transport: stub).stream(HTTPRequest("https://h")).trace
         }
         #expect(body == nil)
         #expect(trace.spans.count == 1)
@@ -91,7 +91,7 @@ struct ExchangeBodyTests {
     @Test("C3 a body that can be read once makes the second send fail before anything is sent")
     func onceTwice() async {
         let stub = consuming()
-        let client = HTTPClient(transport: stub) { twice }
+        let client = testClient(transport: stub) { twice }
         let error = await httpError { try await client.send(HTTPRequest(.post, "https://h", body: .once(chunks("a")))) }
         #expect(error?.code == .bodyNotReplayable && error?.phase == .notSent)
         #expect(stub.requests.count == 1)
@@ -105,7 +105,7 @@ struct ExchangeBodyTests {
             read.note(String(decoding: try await request.body.collect(), as: UTF8.self))
             return HTTPResponse(status: .ok, request: request)
         }
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureHTTPInterceptor { request, next in
                 do { return try await next(request) } catch {
                     var again = request
@@ -126,7 +126,7 @@ struct ExchangeBodyTests {
                 read.note(String(decoding: try await request.body.collect(), as: UTF8.self))
                 return HTTPResponse(status: .ok, request: request)
             }
-            _ = try await HTTPClient(transport: stub) { twice }.send(HTTPRequest(.post, "https://h", body: body))
+            _ = try await testClient(transport: stub) { twice }.send(HTTPRequest(.post, "https://h", body: body))
             #expect(read.all == ["ab", "ab"])
         }
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a call leaves in its caller's hands keeps nothing of the client alive.
-@Suite("Kept messages")
+@Suite("Kept messages", .leavesNothing)
 struct KeptMessageTests {
     /// A transport that can be seen to be released.
     private final class Witness: HTTPTransport {
@@ -28,7 +28,7 @@ struct KeptMessageTests {
         _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async -> Kept {
         let transport = Witness(answer)
-        let client = HTTPClient(transport: transport) { ClosureRequestInterceptor { $0.note("was here") } }
+        let client = testClient(transport: transport) { ClosureRequestInterceptor { $0.note("was here") } }
         var kept = Kept(client: client, transport: transport)
         do {
             kept.response = try await client.send(request)
@@ -63,7 +63,7 @@ struct KeptMessageTests {
             let arriving = ArrivingBody()
             body = arriving
             let request = HTTPRequest(.post, "https://h/", body: .incoming(arriving))
-            trace = try await HTTPClient(transport: StubTransport { HTTPResponse(status: .ok, request: HTTPRequest($0.urlText)) })
+            trace = try await testClient(transport: StubTransport { HTTPResponse(status: .ok, request: HTTPRequest($0.urlText)) })
                 .send(request).trace
         }
         #expect(body == nil && trace.spans.count == 1)
@@ -75,11 +75,11 @@ struct KeptMessageTests {
         var configuration = HTTPClient.Configuration()
         configuration.timeout = .seconds(5)
         configuration.clock = clock
-        let earlier = try await HTTPClient(configuration: configuration, transport: StubTransport.ok)
+        let earlier = try await testClient(configuration: configuration, transport: StubTransport.ok)
             .send(HTTPRequest("https://h/kept")).request
         clock.advance(by: .seconds(60))
         let stub = StubTransport.ok
-        let client = HTTPClient(configuration: configuration, transport: stub) {
+        let client = testClient(configuration: configuration, transport: stub) {
             ClosureHTTPInterceptor { _, next in try await next(earlier) }
         }
         let response = try await client.send(HTTPRequest("https://h/other"))
@@ -90,15 +90,16 @@ struct KeptMessageTests {
     @Test("an interceptor of the request that sends it again by another client isn't repeated without end")
     func sentAgainWithin() async throws {
         let stub = StubTransport.ok
-        let other = HTTPClient(transport: stub)
+        let other = testClient(transport: stub)
         var request = HTTPRequest("https://h/")
         request.interceptors = [
-            ClosureHTTPInterceptor { request, next in
-                _ = try await other.send(request)
+            // The stub keeps the request, which would keep the client, which keeps the stub.
+            ClosureHTTPInterceptor { [weak other] request, next in
+                _ = try await other?.send(request)
                 return try await next(request)
             }
         ]
-        _ = try await HTTPClient(transport: stub).send(request)
-        #expect(stub.requests.count == 2)
+        _ = try await testClient(transport: stub).send(request)
+        withExtendedLifetime(other) { #expect(stub.requests.count == 2) }
     }
 }

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Timeouts, deadlines and cancellation")
+@Suite("Timeouts, deadlines and cancellation", .leavesNothing)
 struct TimeAndCancellationTests {
     private let clock = TestClock()
     private let request = HTTPRequest("https://h")
@@ -17,7 +17,7 @@ struct TimeAndCancellationTests {
         configuration.timeout = timeout
         configuration.deadline = deadline
         configuration.clock = clock
-        return HTTPClient(configuration: configuration, transport: transport, interceptors: interceptors)
+        return testClient(configuration: configuration, transport: transport, interceptors: interceptors)
     }
 
     /// Sends, and moves the clock once so many tasks sleep on it.
@@ -171,7 +171,7 @@ struct TimeAndCancellationTests {
             }
         }
         let transport = Careless()
-        let client = HTTPClient(transport: transport) {
+        let client = testClient(transport: transport) {
             ClosureRequestInterceptor { _ in withUnsafeCurrentTask { $0?.cancel() } }
         }
         let task = Task { try await client.send(request) }
@@ -183,7 +183,7 @@ struct TimeAndCancellationTests {
     func systemClock() async {
         var configuration = HTTPClient.Configuration()
         configuration.timeout = .milliseconds(20)
-        let client = HTTPClient(configuration: configuration, transport: StubTransport.silent)
+        let client = testClient(configuration: configuration, transport: StubTransport.silent)
         await withTaskGroup(of: HTTPError?.self) { group in
             for _ in 0..<50 { group.addTask { [request] in await httpError { try await client.send(request) } } }
             for await error in group { #expect(error?.code == .timeout) }
@@ -192,9 +192,9 @@ struct TimeAndCancellationTests {
 
     @Test("a long limit on the system's clock is left behind by a call that ends before it, and cancellation passes it")
     func unusedSystemLimit() async throws {
-        let client = HTTPClient(transport: StubTransport.ok)
+        let client = testClient(transport: StubTransport.ok)
         for _ in 0..<100 { #expect(try await client.send(request).status == .ok) }
-        let silent = HTTPClient(transport: StubTransport.silent)
+        let silent = testClient(transport: StubTransport.silent)
         let call = Task { [request] in try await silent.send(request) }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Typed requests")
+@Suite("Typed requests", .leavesNothing)
 struct TypedRequestTests {
     private struct User: Codable, Equatable, Sendable {
         var name: String
@@ -12,7 +12,7 @@ struct TypedRequestTests {
 
     private func client(_ status: HTTPStatus = .ok, _ body: String = #"{"name": "Ann"}"#) -> (HTTPClient, StubTransport) {
         let stub = StubTransport(status: status, body: .text(body))
-        return (HTTPClient(baseURL: "https://api.example.com", transport: stub), stub)
+        return (testClient(baseURL: "https://api.example.com", transport: stub), stub)
     }
 
     @Test("an answer is decoded as what the request says")

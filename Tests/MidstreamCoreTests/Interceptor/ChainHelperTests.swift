@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("A5. Chain helpers")
+@Suite("A5. Chain helpers", .leavesNothing)
 struct ChainHelperTests {
     private let steps = Steps()
 
@@ -35,7 +35,7 @@ struct ChainHelperTests {
     }
 
     private func send(through interceptor: any HTTPInterceptor) async throws -> [String] {
-        _ = try await HTTPClient(transport: StubTransport.ok) { interceptor }.send(HTTPRequest("https://h"))
+        _ = try await testClient(transport: StubTransport.ok) { interceptor }.send(HTTPRequest("https://h"))
         return steps.all
     }
 

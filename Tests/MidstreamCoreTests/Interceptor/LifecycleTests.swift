@@ -45,7 +45,7 @@ private struct Hooks: LifecycleInterceptor {
     }
 }
 
-@Suite("B. Lifecycle hooks")
+@Suite("B. Lifecycle hooks", .leavesNothing)
 struct LifecycleTests {
     private let steps = Steps()
     private let request = HTTPRequest("https://h")
@@ -58,7 +58,7 @@ struct LifecycleTests {
     func none() async throws {
         struct Nothing: LifecycleInterceptor {}
         let stub = StubTransport(status: .ok, headers: ["A": "1"], body: .text("x"))
-        let client = HTTPClient(transport: stub) { Nothing() }
+        let client = testClient(transport: stub) { Nothing() }
         let response = try await client.send(request)
         #expect(response.status == .ok && response.headers["A"] == "1" && response.body.text == "x")
         #expect(stub.requests.first?.urlText == "https://h")
@@ -67,7 +67,7 @@ struct LifecycleTests {
 
     @Test("B2 modifyRequest runs in list order, modifyResponse in reverse: an onion; B3 and B4 in between")
     func onion() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             hooks("a")
             hooks("b")
         }
@@ -84,7 +84,7 @@ struct LifecycleTests {
     @Test("B3 willSend sees the request as this interceptor passes it on; at .exchange that is what goes on the wire")
     func willSendOnTheWire() async throws {
         let stub = StubTransport.ok
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             Hooks(name: "wire", steps: steps, stage: .exchange)
             hooks("b")
         }
@@ -95,7 +95,7 @@ struct LifecycleTests {
 
     @Test("B4 didReceiveSuccess fires for any status", arguments: [200, 302, 404, 500])
     func anyStatus(code: Int) async {
-        let client = HTTPClient(transport: StubTransport(status: HTTPStatus(code))) { hooks("a") }
+        let client = testClient(transport: StubTransport(status: HTTPStatus(code))) { hooks("a") }
         _ = try? await client.send(request)
         #expect(steps.all.contains("a saw \(code) "))
         #expect(!steps.all.contains { $0.hasPrefix("a failed") })
@@ -104,7 +104,7 @@ struct LifecycleTests {
     @Test("B4 B5 a throw from didReceiveSuccess makes it a validator, and is heard as a failure last")
     func throwFromSuccess() async {
         let arriving = ArrivingBody()
-        let client = HTTPClient(transport: StubTransport(status: .ok, body: .incoming(arriving))) {
+        let client = testClient(transport: StubTransport(status: .ok, body: .incoming(arriving))) {
             hooks("a")
             hooks("b", throwing: "didReceiveSuccess")
         }
@@ -118,7 +118,7 @@ struct LifecycleTests {
 
     @Test("B5 a throw from modifyResponse is heard as a failure last")
     func throwFromModifyResponse() async {
-        let client = HTTPClient(transport: StubTransport.ok) { hooks("a", throwing: "modifyResponse") }
+        let client = testClient(transport: StubTransport.ok) { hooks("a", throwing: "modifyResponse") }
         await #expect(throws: Failure("modifyResponse")) { try await client.send(request) }
         #expect(steps.all.suffix(3) == ["a didReceiveSuccess", "a modifyResponse", "a failed: modifyResponse a"])
     }
@@ -126,7 +126,7 @@ struct LifecycleTests {
     @Test("B5 a throw from modifyRequest keeps the request back; those further out hear of it, this one has its own throw")
     func throwFromModifyRequest() async {
         let stub = StubTransport.ok
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             hooks("a")
             hooks("b", throwing: "modifyRequest")
             hooks("c")
@@ -138,7 +138,7 @@ struct LifecycleTests {
 
     @Test("B5 a transport failure is heard once by each, from the inside out, and can't be replaced")
     func transportFailure() async {
-        let client = HTTPClient(transport: StubTransport(sequence: [.fail(HTTPError(.connection))])) {
+        let client = testClient(transport: StubTransport(sequence: [.fail(HTTPError(.connection))])) {
             hooks("a")
             hooks("b")
         }
@@ -156,7 +156,7 @@ struct LifecycleTests {
             try await untilCancelled()
             return HTTPResponse(status: .ok, request: request)
         }
-        let client = HTTPClient(transport: stub) { hooks("a") }
+        let client = testClient(transport: stub) { hooks("a") }
         let task = Task { try await client.send(request) }
         for await _ in started.prefix(1) {}
         task.cancel()
@@ -169,7 +169,7 @@ struct LifecycleTests {
         for throwing in [nil, "didReceiveSuccess", "modifyResponse"] {
             for reply in [StubTransport.Reply.respond(.ok), .respond(500), .fail(Failure("wire"))] {
                 let steps = Steps()
-                let client = HTTPClient(transport: StubTransport(sequence: [reply])) {
+                let client = testClient(transport: StubTransport(sequence: [reply])) {
                     Hooks(name: "a", steps: steps, throwing: throwing)
                 }
                 let hasFailed = await Result(catching: { try await client.send(request) }).isFailure

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Ranks within a stage")
+@Suite("Ranks within a stage", .leavesNothing)
 struct RankTests {
     private struct Ranked: HTTPInterceptor, NamedInterceptor {
         let name: String
@@ -27,7 +27,7 @@ struct RankTests {
     ]
 
     private func names(_ interceptors: [any HTTPInterceptor]) -> [String] {
-        HTTPClient(transport: StubTransport.ok) { interceptors }.pipeline.entries.filter { $0.stage == .exchange }.map(\.name)
+        testClient(transport: StubTransport.ok) { interceptors }.pipeline.entries.filter { $0.stage == .exchange }.map(\.name)
     }
 
     @Test("any permutation of a list prints the same pipeline")
@@ -48,7 +48,7 @@ struct RankTests {
 
     @Test("a rank goes before the scope: a request's own interceptor signs inside the client's cache")
     func scopes() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             Ranked(.cache, "client's cache")
             Ranked(.ordinary, "client's log")
         }
@@ -60,7 +60,7 @@ struct RankTests {
 
     @Test("a rank stays when an interceptor is put at another stage")
     func otherStage() {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             Ranked(.ordinary, "plain").at(.attempt)
             Ranked(.cookies, "cookies").at(.attempt)
         }

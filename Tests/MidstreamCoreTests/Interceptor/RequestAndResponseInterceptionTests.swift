@@ -34,7 +34,7 @@ private struct RenewingSession: HTTPInterceptor {
     }
 }
 
-@Suite("A. Request and response interception")
+@Suite("A. Request and response interception", .leavesNothing)
 struct RequestAndResponseInterceptionTests {
     private let request = HTTPRequest("https://h/path?b=1&a=2")
 
@@ -45,7 +45,7 @@ struct RequestAndResponseInterceptionTests {
         var configuration = HTTPClient.Configuration()
         configuration.headers = ["X-Default": "d"]
         configuration.query = [("k", "v")]
-        let client = HTTPClient(baseURL: "https://h/base", configuration: configuration, transport: stub) {
+        let client = testClient(baseURL: "https://h/base", configuration: configuration, transport: stub) {
             ClosureRequestInterceptor { request in
                 steps.note(
                     "\(request.method) \(request.urlText) \(request.headers["X-Default"] ?? "") \(request.headers[.contentType] ?? "") \(request.body.text)"
@@ -68,7 +68,7 @@ struct RequestAndResponseInterceptionTests {
     @Test("A1 a request interceptor's throw keeps the request from being sent")
     func requestThrows() async {
         let stub = StubTransport.ok
-        let client = HTTPClient(transport: stub) { ClosureRequestInterceptor { _ in throw Failure("no") } }
+        let client = testClient(transport: stub) { ClosureRequestInterceptor { _ in throw Failure("no") } }
         await #expect(throws: Failure("no")) { try await client.send(request) }
         #expect(stub.requests.isEmpty)
     }
@@ -76,7 +76,7 @@ struct RequestAndResponseInterceptionTests {
     @Test("A2 a response interceptor gets the response with its request, and may change it")
     func wholeResponse() async throws {
         let stub = StubTransport(status: .ok, headers: ["A": "1"], body: .text("body"))
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureResponseInterceptor { response in
                 #expect(response.request.urlText == "https://h/path?b=1&a=2")
                 #expect(response.headers["A"] == "1" && response.body.text == "body")
@@ -94,7 +94,7 @@ struct RequestAndResponseInterceptionTests {
     @Test("A2 a response interceptor's throw reaches the caller as it is, and closes the response")
     func responseThrows() async {
         let (first, second) = (ArrivingBody(), ArrivingBody())
-        let client = HTTPClient(transport: StubTransport(status: .ok, body: .incoming(first))) {
+        let client = testClient(transport: StubTransport(status: .ok, body: .incoming(first))) {
             ClosureResponseInterceptor { response in
                 response.body = .incoming(second)
                 throw Failure("no")
@@ -110,7 +110,7 @@ struct RequestAndResponseInterceptionTests {
             let isFresh = request.headers[.authorization] == "Bearer 2"
             return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
         }
-        let client = HTTPClient(transport: stub) { RenewingSession(session: Session()) }
+        let client = testClient(transport: stub) { RenewingSession(session: Session()) }
         #expect(try await client.send(HTTPRequest(.post, "https://h/x", body: .text("same"))).status == .ok)
         #expect(stub.requests.map { $0.headers.values(.authorization) } == [["Bearer 1"], ["Bearer 2"]])
         #expect(stub.requests.map(\.body.text) == ["same", "same"])
@@ -120,7 +120,7 @@ struct RequestAndResponseInterceptionTests {
     @Test("A3 closures for requests, for responses, and for both")
     func closures() async throws {
         let stub = StubTransport.ok
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureRequestInterceptor { $0.headers["X-A"] = "1" }
             ClosureResponseInterceptor { $0.headers["X-B"] = "2" }
             ClosureHTTPInterceptor { request, next in
@@ -140,7 +140,7 @@ struct RequestAndResponseInterceptionTests {
     @Test("A2 a type may be a request interceptor and a response interceptor")
     func bothKinds() async throws {
         let stub = StubTransport.ok
-        let response = try await HTTPClient(transport: stub) { Stamp() }.send(request)
+        let response = try await testClient(transport: stub) { Stamp() }.send(request)
         #expect(stub.requests.first?.headers.values("X-Down") == ["1"])
         #expect(response.headers.values("X-Up") == ["1"])
     }
@@ -149,7 +149,7 @@ struct RequestAndResponseInterceptionTests {
     func beforeValidators() async {
         for status in [HTTPStatus.unauthorized, .internalServerError] {
             let steps = Steps()
-            let client = HTTPClient(transport: StubTransport(status: status, body: .text("why"))) {
+            let client = testClient(transport: StubTransport(status: status, body: .text("why"))) {
                 ClosureResponseInterceptor { steps.note("\($0.status.code)") }
                 ClosureResponseInterceptor(stage: .call) { _ in steps.note("never") }
             }
@@ -163,7 +163,7 @@ struct RequestAndResponseInterceptionTests {
     @Test("A7 each send starts from the request as it entered, so a header is added once per send")
     func addedOncePerSend() async throws {
         let stub = StubTransport(sequence: [.respond(503), .respond(503), .respond(.ok)])
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureHTTPInterceptor { request, next in
                 var response = try await next(request)
                 while response.status == 503 { response = try await next(request) }
@@ -179,14 +179,14 @@ struct RequestAndResponseInterceptionTests {
     @Test("A8 the query that was given arrives as it was given")
     func query() async throws {
         let stub = StubTransport.ok
-        _ = try await HTTPClient(transport: stub) { ClosureRequestInterceptor { $0.addQuery("c", "3") } }.send(request)
+        _ = try await testClient(transport: stub) { ClosureRequestInterceptor { $0.addQuery("c", "3") } }.send(request)
         #expect(stub.requests.first?.urlText == "https://h/path?b=1&a=2&c=3")
     }
 
     @Test("A9 id is that of the call, and attempt counts from 1")
     func idAndAttempt() async throws {
         let stub = StubTransport.ok
-        let client = HTTPClient(transport: stub)
+        let client = testClient(transport: stub)
         _ = try await client.send(request)
         _ = try await client.send(request)
         #expect(stub.requests.allSatisfy { $0.id == request.id && $0.attempt == 1 })
@@ -195,7 +195,7 @@ struct RequestAndResponseInterceptionTests {
     @Test("A2 a response may be sent for again by its own request")
     func resentResponseRequest() async throws {
         let stub = StubTransport(status: .ok)
-        let client = HTTPClient(transport: stub)
+        let client = testClient(transport: stub)
         let response = try await client.send(request)
         let again = try await client.send(response.request)
         #expect(again.request.id == request.id && stub.requests.count == 2)

@@ -1,9 +1,10 @@
 import Foundation
 import MidstreamCore
+import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Encoded bodies")
+@Suite("Encoded bodies", .leavesNothing)
 struct BodyEncodingTests {
     @Test("JSON")
     func json() throws {
@@ -35,7 +36,7 @@ struct BodyEncodingTests {
 
     @Test("a multipart form, byte for byte")
     func multipart() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString).bin")
+        let file = temporaryPath("midstream-\(UUID().uuidString).bin")
         try Data("FILE".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         var form = MultipartForm(boundary: "BOUND")
@@ -76,6 +77,57 @@ struct BodyEncodingTests {
         _ = try await body.collect()
         let error = await httpError { try await body.collect() }
         #expect(error?.code == .bodyNotReplayable)
+    }
+
+    @Test("multipart/mixed and multipart/related, byte for byte")
+    func otherMultiparts() async throws {
+        var mixed = Multipart(boundary: "a b")
+        mixed.add(.text("x"), headers: ["X-A": "1", "X-B": "ü"])
+        mixed.add(.empty)
+        let body = HTTPBody.multipart(mixed)
+        #expect(body.contentType == "multipart/mixed; boundary=\"a b\"")
+        let expected =
+            "--a b\r\nX-A: 1\r\nX-B: ü\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nx\r\n--a b\r\n\r\n\r\n--a b--\r\n"
+        #expect(String(decoding: try await body.collect(), as: UTF8.self) == expected)
+        #expect(body.length == Int64(expected.utf8.count))
+        let related = HTTPBody.multipart(Multipart(.related(type: "a/b; c=\"d\"", start: "<1>"), boundary: "b"))
+        #expect(related.contentType == "multipart/related; type=\"a/b; c=\\\"d\\\"\"; start=\"<1>\"; boundary=b")
+    }
+
+    @Test("a form's part with fields of its own")
+    func partHeaders() async throws {
+        var form = MultipartForm(boundary: "b")
+        form.add("a", content: .bytes([120]), fileName: nil, contentType: "x/y", headers: ["X-A": "1"])
+        let text = String(decoding: try await HTTPBody.multipart(form).collect(), as: UTF8.self)
+        #expect(text == "--b\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: x/y\r\nX-A: 1\r\n\r\nx\r\n--b--\r\n")
+    }
+
+    @Test(
+        "a boundary that can't be one, or that is in a part",
+        arguments: ["", "a\r\nb", "a\"", "ü", "a ", String(repeating: "x", count: 71), "in"])
+    func badBoundary(boundary: String) async {
+        var form = MultipartForm(boundary: boundary)
+        form.add("a", "--- --in")
+        let body = HTTPBody.multipart(form)
+        #expect(await httpError { try await body.collect() }?.code == .invalidRequest)
+        let client = testClient(
+            transport: StubTransport { HTTPResponse(status: 200, body: .bytes(try await $0.body.collect()), request: $0) })
+        let error = await httpError { try await client.send(HTTPRequest(.post, "http://h/", body: body)) }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("boundaries of all allowed characters")
+    func goodBoundary() async throws {
+        for boundary in ["b", "'()+_,-./:=?", "0 9", String(repeating: "x", count: 70)] {
+            _ = try await HTTPBody.multipart(MultipartForm(boundary: boundary)).collect()
+        }
+    }
+
+    @Test("a field that can't be sent makes the whole unsendable")
+    func badPartField() async {
+        var parts = Multipart()
+        parts.add(.empty, headers: ["X": "a\r\nY: b"])
+        #expect(await httpError { try await HTTPBody.multipart(parts).collect() }?.code == .invalidRequest)
     }
 
     @Test("boundaries are random")

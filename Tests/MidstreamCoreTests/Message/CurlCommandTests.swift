@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Requests as curl commands")
+@Suite("Requests as curl commands", .leavesNothing)
 struct CurlCommandTests {
     private static let samples: [HTTPRequest] = [
         HTTPRequest("/"), HTTPRequest("/?a=1&b=2;c#fragment"), HTTPRequest(.head, "/x"), HTTPRequest(.delete, "/x"),
@@ -44,7 +44,7 @@ struct CurlCommandTests {
         server.respond { _ in .init() }
         var request = Self.samples[index]
         request.urlText = String(server.url().dropLast()) + request.urlText
-        _ = try await HTTPClient().send(request)
+        _ = try await testClient().send(request)
         let command = request.curlCommand(includingSecrets: true)
         let child = try await ChildProcess.run("/bin/sh", ["-c", command + " --silent --show-error --noproxy '*'"])
         #expect(child.status == .exited(0), "\(command): \(child.errorText)")

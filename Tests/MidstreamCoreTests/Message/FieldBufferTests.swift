@@ -1,7 +1,8 @@
 @testable import MidstreamCore
+import TestSupport
 import Testing
 
-@Suite("Headers as transports receive them")
+@Suite("Headers as transports receive them", .leavesNothing)
 struct FieldBufferTests {
     private func headers(_ lines: [UInt8]...) -> HTTPHeaders {
         var buffer = HTTPHeaders.FieldBuffer()

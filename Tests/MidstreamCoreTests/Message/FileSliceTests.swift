@@ -3,12 +3,12 @@ import MidstreamCore
 import TestSupport
 import Testing
 
-@Suite("Slices of files")
+@Suite("Slices of files", .leavesNothing)
 struct FileSliceTests {
     private let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
 
     private func withFile<Result>(_ work: (URL) async throws -> Result) async throws -> Result {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString)")
+        let url = temporaryPath("midstream-\(UUID().uuidString)")
         try Data(bytes).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
         return try await work(url)

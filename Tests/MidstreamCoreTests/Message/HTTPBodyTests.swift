@@ -3,10 +3,10 @@ import MidstreamCore
 import TestSupport
 import Testing
 
-@Suite("Bodies")
+@Suite("Bodies", .leavesNothing)
 struct HTTPBodyTests {
     private func file(holding bytes: [UInt8]) throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString)")
+        let url = temporaryPath("midstream-\(UUID().uuidString)")
         try Data(bytes).write(to: url)
         return url
     }

@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Headers")
+@Suite("Headers", .leavesNothing)
 struct HTTPHeadersTests {
     private func lines(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }
 
@@ -153,7 +153,7 @@ struct HTTPHeadersTests {
             #expect(request.headers.isEmpty)
             let stub = StubTransport.ok
             let error = await httpError {
-                try await HTTPClient(transport: stub).send(request)
+                try await testClient(transport: stub).send(request)
             }
             #expect(error?.code == .invalidRequest)
             #expect(error?.phase == .notSent)
@@ -169,7 +169,7 @@ struct HTTPHeadersTests {
         request.headers.add("Y", "bad\n")
         request.headers.remove("Y")
         let stub = StubTransport.ok
-        _ = try await HTTPClient(transport: stub).send(request)
+        _ = try await testClient(transport: stub).send(request)
         #expect(stub.requests.first?.headers["X"] == "good")
     }
 

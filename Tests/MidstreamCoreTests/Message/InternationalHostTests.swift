@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Hosts outside of ASCII (UTS 46)")
+@Suite("Hosts outside of ASCII (UTS 46)", .leavesNothing)
 struct InternationalHostTests {
     @Test(
         "become labels in ASCII when the URL is resolved",
@@ -34,7 +34,7 @@ struct InternationalHostTests {
             String(repeating: "ü", count: 70), String(repeating: "ü.", count: 5_000), "ü~", "ü[", "ü]", "ü ",
         ])
     func refused(host: String) async {
-        let error = await httpError { try await HTTPClient(transport: StubTransport.ok).send(HTTPRequest("http://\(host)/")) }
+        let error = await httpError { try await testClient(transport: StubTransport.ok).send(HTTPRequest("http://\(host)/")) }
         #expect(error?.code == .invalidRequest)
         #expect(URLText.resolve(location: "http://\(host)/", from: "http://h/") == nil)
         #expect(HTTPOrigin("http://\(host)/") == nil || host.utf8.contains(UInt8(ascii: " ")))

@@ -1,7 +1,8 @@
 @testable import MidstreamCore
+import TestSupport
 import Testing
 
-@Suite("Locations (RFC 3986 §5.4)")
+@Suite("Locations (RFC 3986 §5.4)", .leavesNothing)
 struct LocationTests {
     @Test(
         "normal and abnormal examples",

@@ -76,11 +76,11 @@ struct MappedBodyTests {
         let begun = Locked(false)
         let mapped = HTTPBody.incoming(source).mapChunks { chunk in
             begun.withLock { $0 = true }
-            try await Task.sleep(for: .seconds(3600))
+            try await untilCancelled()
             return chunk
         }
         let task = Task { try await mapped.collect() }
-        while !begun.withLock({ $0 }) { await Task.yield() }
+        await eventually { begun.withLock({ $0 }) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(source.closings >= 1)

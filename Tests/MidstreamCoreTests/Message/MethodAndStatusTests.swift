@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Methods and statuses")
+@Suite("Methods and statuses", .leavesNothing)
 struct MethodAndStatusTests {
     @Test("safe methods only read, and idempotent ones may be repeated")
     func methods() {
@@ -20,7 +20,7 @@ struct MethodAndStatusTests {
     func refused(method: String) async {
         let stub = StubTransport.ok
         let error = await httpError {
-            try await HTTPClient(transport: stub).send(HTTPRequest(HTTPMethod(rawValue: method), "https://h/"))
+            try await testClient(transport: stub).send(HTTPRequest(HTTPMethod(rawValue: method), "https://h/"))
         }
         #expect(error?.code == .invalidRequest)
         #expect(stub.requests.isEmpty)

@@ -140,7 +140,7 @@ struct ObservedBodyEndTests {
                 }
             }
             // A task that is over may hold on to its body for a moment.
-            while counts.contains(where: { $0.ends == 0 }) { await Task.yield() }
+            await eventually { !counts.contains(where: { $0.ends == 0 }) }
             #expect(counts.allSatisfy { $0.ends == 1 && !$0.isDisturbed })
             kinds.formUnion(counts.map(\.kind))
         }

@@ -30,7 +30,7 @@ private final class Told: Sendable {
     func watch(_ body: HTTPBody) -> HTTPBody { body.observed(onChunk: chunk, onEnd: end) }
 }
 
-@Suite("Observed bodies")
+@Suite("Observed bodies", .leavesNothing)
 struct ObservedBodyTests {
     private let told = Told()
 
@@ -144,7 +144,7 @@ struct ObservedBodyTests {
 
     @Test("a file's length is looked up when it is asked for")
     func file() async throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("midstream-\(UUID().uuidString)")
+        let url = temporaryPath("midstream-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: url) }
         let body = told.watch(.file(url))
         #expect(body.length == nil)
@@ -177,11 +177,9 @@ struct ObservedBodyTests {
     func cancelledStream() async throws {
         let body = told.watch(.stream { AsyncStream<[UInt8]> { $0.yield([97]) } })
         let task = Task { try await body.collect() }
-        await wait { told.log == ["+a"] }
+        await eventually { told.log == ["+a"] }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(told.log == ["+a", "cancelled"])
     }
-
-    private func wait(until isSo: () -> Bool) async { while !isSo() { await Task.yield() } }
 }

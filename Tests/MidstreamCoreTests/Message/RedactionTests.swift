@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Redaction")
+@Suite("Redaction", .leavesNothing)
 struct RedactionTests {
     @Test(
         "user, password and secret query items are withheld, and nothing else",
@@ -45,7 +45,7 @@ struct RedactionTests {
     @Test("the error for a URL with a misplaced password doesn't show it")
     func errorForMisplaced() async {
         for url in ["user:S3CRET@host/path", "https://user:S3CRET/x@host/", "ftp://user:S3CRET@host"] {
-            let error = await httpError { try await HTTPClient(transport: StubTransport.ok).send(HTTPRequest(url)) }
+            let error = await httpError { try await testClient(transport: StubTransport.ok).send(HTTPRequest(url)) }
             #expect(error?.code == .invalidRequest)
             #expect(error.map { "\($0) \($0.message) \($0.localizedDescription)" }?.contains("S3CRET") == false)
         }

@@ -3,7 +3,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("URLs: joining, checking, encoding")
+@Suite("URLs: joining, checking, encoding", .leavesNothing)
 struct URLResolutionTests {
     /// The URL and headers that the transport is given.
     private func sent(
@@ -12,7 +12,7 @@ struct URLResolutionTests {
         var configuration = HTTPClient.Configuration()
         configuration.query = query
         let stub = StubTransport.ok
-        _ = try await HTTPClient(baseURL: base, configuration: configuration, transport: stub).send(HTTPRequest(url))
+        _ = try await testClient(baseURL: base, configuration: configuration, transport: stub).send(HTTPRequest(url))
         return try #require(stub.requests.first)
     }
 
@@ -91,7 +91,7 @@ struct URLResolutionTests {
         ])
     func refused(url: String) async {
         let stub = StubTransport.ok
-        let error = await httpError { try await HTTPClient(transport: stub).send(HTTPRequest(url)) }
+        let error = await httpError { try await testClient(transport: stub).send(HTTPRequest(url)) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.phase == .notSent)
         #expect(error?.request != nil)
@@ -102,7 +102,7 @@ struct URLResolutionTests {
     func hostless(url: String) async {
         let stub = StubTransport.ok
         let error = await httpError {
-            try await HTTPClient(baseURL: "https://h/v2", transport: stub).send(HTTPRequest(url))
+            try await testClient(baseURL: "https://h/v2", transport: stub).send(HTTPRequest(url))
         }
         #expect(error?.code == .invalidRequest)
         #expect(stub.requests.isEmpty)
@@ -111,7 +111,7 @@ struct URLResolutionTests {
     @Test("a malformed base is refused when it is used", arguments: ["", "h/v2", "/v2", "ftp://h", "https://", "https://h:x"])
     func badBase(base: String) async {
         let stub = StubTransport.ok
-        let error = await httpError { try await HTTPClient(baseURL: base, transport: stub).send(HTTPRequest("x")) }
+        let error = await httpError { try await testClient(baseURL: base, transport: stub).send(HTTPRequest("x")) }
         #expect(error?.code == .invalidRequest)
         #expect(stub.requests.isEmpty)
     }
@@ -130,12 +130,12 @@ struct URLResolutionTests {
     func interceptorsURL() async throws {
         for url in ["relative", "ftp://h", "http://h/\r\nX: 1"] {
             let stub = StubTransport.ok
-            let client = HTTPClient(transport: stub) { ClosureRequestInterceptor { $0.urlText = url } }
+            let client = testClient(transport: stub) { ClosureRequestInterceptor { $0.urlText = url } }
             #expect(await httpError { try await client.send(HTTPRequest("https://h")) }?.code == .invalidRequest)
             #expect(stub.requests.isEmpty)
         }
         let stub = StubTransport.ok
-        let client = HTTPClient(transport: stub) { ClosureRequestInterceptor { $0.urlText = "https://h/a b" } }
+        let client = testClient(transport: stub) { ClosureRequestInterceptor { $0.urlText = "https://h/a b" } }
         _ = try await client.send(HTTPRequest("https://h"))
         #expect(stub.requests.first?.urlText == "https://h/a%20b")
     }
@@ -164,7 +164,7 @@ struct URLResolutionTests {
     func ownAuthorization() async throws {
         let stub = StubTransport.ok
         let request = HTTPRequest("https://u:p@h/", headers: [.authorization: "Bearer t"])
-        _ = try await HTTPClient(transport: stub).send(request)
+        _ = try await testClient(transport: stub).send(request)
         #expect(stub.requests.first?.headers.values(.authorization) == ["Bearer t"])
         #expect(stub.requests.first?.urlText == "https://h/")
     }
@@ -179,7 +179,7 @@ struct URLResolutionTests {
     @Test("user and password in a URL that an interceptor has made leave it too")
     func interceptorsUserInfo() async throws {
         let stub = StubTransport.ok
-        let client = HTTPClient(transport: stub) { ClosureRequestInterceptor { $0.urlText = "https://user:pass@h/x" } }
+        let client = testClient(transport: stub) { ClosureRequestInterceptor { $0.urlText = "https://user:pass@h/x" } }
         _ = try await client.send(HTTPRequest("https://h"))
         #expect(stub.requests.first?.urlText == "https://h/x")
         #expect(stub.requests.first?.headers[.authorization] == "Basic dXNlcjpwYXNz")
@@ -206,7 +206,8 @@ struct URLResolutionTests {
     func addQuery() {
         var request = HTTPRequest("https://h/x?b=1#f")
         request.addQuery("a", "1&2")
-        request.addQuery("flag", nil)
+        request.addQuery("flag")
+        request.addQuery("left out", nil)
         request.addQuery("b", "")
         #expect(request.urlText == "https://h/x?b=1&a=1%262&flag&b=#f")
         var relative = HTTPRequest("x")

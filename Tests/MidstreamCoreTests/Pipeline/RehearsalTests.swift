@@ -6,7 +6,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Explanations send nothing", .timeLimit(.minutes(1)))
+@Suite("Explanations send nothing", .leavesNothing, .timeLimit(.minutes(10)))
 struct RehearsalTests {
     private let login = StubTransport(status: .ok, body: .text("token"))
     private let request = HTTPRequest("https://api.test/x")
@@ -20,11 +20,11 @@ struct RehearsalTests {
         }
     }
 
-    private var loginClient: HTTPClient { HTTPClient(baseURL: "https://login.test", transport: login) }
+    private var loginClient: HTTPClient { testClient(baseURL: "https://login.test", transport: login) }
 
     private func explain(_ interceptor: any HTTPInterceptor) async throws -> Explanation.Step {
         let transport = StubTransport.ok
-        let explanation = try await HTTPClient(transport: transport) { interceptor }.explain(request)
+        let explanation = try await testClient(transport: transport) { interceptor }.explain(request)
         #expect(transport.requests.isEmpty)
         return try #require(explanation.steps.first { $0.scope == .client })
     }
@@ -115,7 +115,7 @@ struct RehearsalTests {
     @Test("after an explanation, and beside one, calls are sent")
     func onlyWhileExplaining() async throws {
         let transport = StubTransport.ok
-        let client = HTTPClient(transport: transport) { fetching(loginClient) }
+        let client = testClient(transport: transport) { fetching(loginClient) }
         _ = try await client.explain(request)
         _ = try await client.send(request)
         #expect(transport.requests.map { $0.headers[.authorization] } == ["token"])

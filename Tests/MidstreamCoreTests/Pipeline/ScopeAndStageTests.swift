@@ -17,7 +17,7 @@ private struct Mark: HTTPInterceptor {
     }
 }
 
-@Suite("A4. Scopes and stages")
+@Suite("A4. Scopes and stages", .leavesNothing)
 struct ScopeAndStageTests {
     private let steps = Steps()
 
@@ -27,7 +27,7 @@ struct ScopeAndStageTests {
 
     @Test("A4 request scope runs outside client scope, in every stage", arguments: InterceptorStage.allCases)
     func scopes(stage: InterceptorStage) async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             mark("c1", stage)
             mark("c2", stage)
         }
@@ -39,7 +39,7 @@ struct ScopeAndStageTests {
 
     @Test("A4 the stages of both scopes interleave: call, attempt, exchange")
     func interleaved() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             for stage in InterceptorStage.allCases.reversed() { mark("c.\(stage)", stage) }
         }
         var request = HTTPRequest("https://h")
@@ -53,7 +53,7 @@ struct ScopeAndStageTests {
 
     @Test("A4 a request's interceptors serve that request alone")
     func requestAlone() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) { mark("c") }
+        let client = testClient(transport: StubTransport.ok) { mark("c") }
         var request = HTTPRequest("https://h")
         request.interceptors = [mark("r")]
         _ = try await client.send(request)
@@ -65,7 +65,7 @@ struct ScopeAndStageTests {
     func wireLog() async throws {
         let steps = steps
         let stub = StubTransport(status: .ok, headers: ["X": "1"])
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureHTTPInterceptor(stage: .exchange) { request, next in
                 let response = try await next(request)
                 steps.note(request.debugDescription)
@@ -86,7 +86,7 @@ struct ScopeAndStageTests {
 
     @Test("stages are sorted stably, whatever the order of the list")
     func stableSort() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             mark("e1", .exchange)
             mark("a1")
             mark("k1", .call)
@@ -100,7 +100,7 @@ struct ScopeAndStageTests {
 
     @Test("at(_:) puts an interceptor, or a chain of them, at another stage")
     func moved() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             mark("x", .attempt).at(.exchange)
             mark("b", .exchange).chain(before: mark("c", .call)).at(.attempt)
             mark("y", .exchange).at(.attempt).at(.call)
@@ -112,7 +112,7 @@ struct ScopeAndStageTests {
 
     @Test("a chain's members go to their own stages")
     func chainAcrossStages() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             ChainedHTTPInterceptor.chain(inOrder: [mark("e", .exchange), mark("a"), mark("k", .call)])
             mark("a2")
         }
@@ -128,7 +128,7 @@ struct ScopeAndStageTests {
                 _ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>
             ) async throws -> HTTPResponse { try await next(request) }
         }
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             Logger()
             ClosureRequestInterceptor { _ in }
             Logger().at(.call)
@@ -154,7 +154,7 @@ struct ScopeAndStageTests {
     func builder(isOn: Bool) async throws {
         let missing: Mark? = nil
         let listed: [any HTTPInterceptor] = [mark("list1"), mark("list2")]
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             if isOn { mark("if") }
             if isOn { mark("then") } else { mark("else") }
             for number in 1...2 { mark("for\(number)") }

@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Redirects (RFC 9110 §15.4)")
+@Suite("Redirects (RFC 9110 §15.4)", .leavesNothing)
 struct RedirectTests {
     /// Answers with a redirect first and 200 afterwards.
     private func redirecting(_ status: HTTPStatus, to location: String?) -> StubTransport {
@@ -24,7 +24,7 @@ struct RedirectTests {
         var configuration = HTTPClient.Configuration()
         configuration.headers = [:]
         if let policy { configuration.redirects = policy }
-        return HTTPClient(configuration: configuration, transport: stub)
+        return testClient(configuration: configuration, transport: stub)
     }
 
     @Test(
@@ -254,7 +254,7 @@ struct RedirectTests {
         let stub = StubTransport(sequence: [
             .respond(302, headers: ["Location": "/new"], body: .incoming(arriving)), .respond(.ok),
         ])
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureRequestInterceptor { _ in steps.note("attempt") }
             ClosureRequestInterceptor(stage: .exchange) { steps.note("exchange \($0.attempt)") }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// Says in parts what it chose.
@@ -23,11 +24,11 @@ private struct RecordingValidator: HTTPValidator {
     }
 }
 
-@Suite("Events", .timeLimit(.minutes(1)))
+@Suite("Events", .leavesNothing, .timeLimit(.minutes(10)))
 struct CallEventTests {
     @Test("An event is a note and has parts")
     func ownEvent() async throws {
-        let client = HTTPClient(transport: StubTransport(status: .ok)) { ChoosesMirror().at(.call) }
+        let client = testClient(transport: StubTransport(status: .ok)) { ChoosesMirror().at(.call) }
         let trace = try await client.send(HTTPRequest("https://a/")).trace
         #expect(trace.events(of: Chosen.self) == [Chosen(place: 2, isNear: true)])
         let span = try #require(trace.spans.first)
@@ -44,7 +45,7 @@ struct CallEventTests {
     func validator() async throws {
         var configuration = HTTPClient.Configuration()
         configuration.validators = [RecordingValidator()]
-        let client = HTTPClient(configuration: configuration, transport: StubTransport(status: .ok))
+        let client = testClient(configuration: configuration, transport: StubTransport(status: .ok))
         let trace = try await client.send(HTTPRequest("https://a/")).trace
         let span = try #require(trace.spans.first)
         #expect(span.name == "Arbiter")
@@ -56,7 +57,7 @@ struct CallEventTests {
     func unrecorded() async throws {
         var configuration = HTTPClient.Configuration()
         configuration.recordsTrace = false
-        let client = HTTPClient(configuration: configuration, transport: StubTransport(status: .ok)) {
+        let client = testClient(configuration: configuration, transport: StubTransport(status: .ok)) {
             ClosureRequestInterceptor("Unheard") { request in
                 request.record(
                     { () -> Chosen in
@@ -76,7 +77,7 @@ struct CallEventTests {
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = 1
         configuration.validators = [DefaultValidator(retriableStatus: [503: .immediate])]
-        let client = HTTPClient(configuration: configuration, transport: stub)
+        let client = testClient(configuration: configuration, transport: stub)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("https://a/")) }
         let trace = try #require(error?.trace)
         let retry = try #require(trace.events(of: CallEvents.Retry.self).first)
@@ -99,7 +100,7 @@ struct CallEventTests {
 
     @Test("A span is encoded with its events and read again")
     func codingOfSpans() async throws {
-        let client = HTTPClient(transport: StubTransport(status: .ok)) { ChoosesMirror().at(.call) }
+        let client = testClient(transport: StubTransport(status: .ok)) { ChoosesMirror().at(.call) }
         let trace = try await client.send(HTTPRequest("https://a/")).trace
         let spans = try JSONDecoder().decode([Trace.Span].self, from: JSONEncoder().encode(trace))
         #expect(spans == trace.spans)

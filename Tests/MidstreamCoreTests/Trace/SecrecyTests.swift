@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Puts a secret of its own into every place that may hold one, and looks for it in everything that can be printed.
-@Suite("Secrets appear nowhere but on the wire")
+@Suite("Secrets appear nowhere but on the wire", .leavesNothing)
 struct SecrecyTests {
     private static let secret = "S3CR3T"
 
@@ -42,7 +42,7 @@ struct SecrecyTests {
                 status: request.urlText.contains("fails") ? 500 : 200, headers: headers, body: .text(secret), request: request,
                 trailers: ["Authentication-Info": secret])
         }
-        return HTTPClient(baseURL: "https://u:\(secret)@h/?sig=\(secret)", configuration: configuration, transport: stub) {
+        return testClient(baseURL: "https://u:\(secret)@h/?sig=\(secret)", configuration: configuration, transport: stub) {
             KeepsSecret()
         }
     }
@@ -108,7 +108,7 @@ struct SecrecyTests {
 
     @Test("an explanation withholds a header that is marked after it was set")
     func markedLaterInExplanation() async throws {
-        let client = HTTPClient(transport: StubTransport.ok) {
+        let client = testClient(transport: StubTransport.ok) {
             ClosureRequestInterceptor { $0.headers["X-Mine"] = Self.secret }
             ClosureRequestInterceptor { $0.headers.markSensitive("X-Mine") }
         }

@@ -48,14 +48,14 @@ private struct Passes: HTTPInterceptor {
     }
 }
 
-@Suite("Traces")
+@Suite("Traces", .leavesNothing)
 struct TraceTests {
     private func client(
         _ stub: StubTransport = .ok, recordsTrace: Bool = true, @PipelineBuilder _ interceptors: () -> [any HTTPInterceptor]
     ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.recordsTrace = recordsTrace
-        return HTTPClient(configuration: configuration, transport: stub, interceptors: interceptors)
+        return testClient(configuration: configuration, transport: stub, interceptors: interceptors)
     }
 
     /// The spans that lie one in the other, outermost first.
@@ -290,7 +290,7 @@ struct TraceTests {
             try await bothArrived.sleep(for: .seconds(1))
             return HTTPResponse(status: .ok, headers: ["X-From": request.headers["X-To"] ?? ""], request: request)
         }
-        let client = HTTPClient(transport: stub) {
+        let client = testClient(transport: stub) {
             ClosureHTTPInterceptor("Both") { request, next in
                 try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
                     for number in ["1", "2"] {

@@ -1,9 +1,10 @@
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamSigning
 
-@Suite struct DigestAnswerTests {
+@Suite(.leavesNothing) struct DigestAnswerTests {
     private static let challenges: HTTPHeaders = [
         "WWW-Authenticate": """
         Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=MD5, \

@@ -1,12 +1,13 @@
 import Midstream
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamSigning
 
-@Suite(.timeLimit(.minutes(1))) struct DigestInterceptorTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct DigestInterceptorTests {
     private func client(_ server: DigestServer, password: String = "Circle of Life", origins: [String]? = nil) -> HTTPClient {
-        HTTPClient(baseURL: server.server.url()) {
+        testClient(baseURL: server.server.url()) {
             DigestInterceptor(user: "Mufasa", password: password, origins: origins)
         }
     }

@@ -6,18 +6,22 @@ import TestSupport
 import Testing
 
 /// The samples of the older client's documentation, as they are written here.
-@Suite("E. The samples of an advanced client")
+@Suite("E. The samples of an advanced client", .leavesNothing)
 struct AdvancedClientExamples {
-    private let bench: ServerBench
-    private var server: MockServer { bench.server }
-    init() throws { bench = try ServerBench() }
+    private let server: MockServer
+    private let bench: ArbiterBench
+
+    init() throws {
+        server = try MockServer()
+        bench = ArbiterBench(on: server)
+    }
 
     @Test("E13 a client of one's own: base URL and headers for all requests")
     func ownClient() async throws {
         server.respond { _ in .init(body: "fine") }
         var configuration = HTTPClient.Configuration()
         configuration.headers = ["User-Agent": "MyApp", "X-API-Experimental": "true"]
-        let b2cClient = HTTPClient(baseURL: server.url("/api/v2/"), configuration: configuration)
+        let b2cClient = testClient(baseURL: server.url("/api/v2/"), configuration: configuration)
 
         _ = try await b2cClient.send(HTTPRequest("users"))
         let request = try await server.takeRequest()

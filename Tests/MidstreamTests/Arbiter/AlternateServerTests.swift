@@ -4,11 +4,15 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Alternates, on a server")
+@Suite("E. Alternates, on a server", .leavesNothing)
 struct AlternateServerTests {
-    private let bench: ServerBench
-    private var server: MockServer { bench.server }
-    init() throws { bench = try ServerBench() }
+    private let server: MockServer
+    private let bench: ArbiterBench
+
+    init() throws {
+        server = try MockServer()
+        bench = ArbiterBench(on: server)
+    }
 
     /// Wants the token that its last login gave out.
     private func guardData(login status: HTTPStatus = 200) {

@@ -4,11 +4,15 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("E. Client and verdicts, on a server")
+@Suite("E. Client and verdicts, on a server", .leavesNothing)
 struct ClientAndVerdictServerTests {
-    private let bench: ServerBench
-    private var server: MockServer { bench.server }
-    init() throws { bench = try ServerBench() }
+    private let server: MockServer
+    private let bench: ArbiterBench
+
+    init() throws {
+        server = try MockServer()
+        bench = ArbiterBench(on: server)
+    }
 
     @Test("E1 base URL, default headers and query; the request's own header wins, its own query comes first")
     func defaults() async throws {

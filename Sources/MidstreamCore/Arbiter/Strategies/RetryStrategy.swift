@@ -15,6 +15,8 @@ public struct RetryStrategy: Sendable {
     let kind: Kind
     /// Whether the library asks for the retry by default, not the user: then the budget and the rules of resending apply.
     var isAutomatic = false
+    /// Whether a response goes on to the other validators when no retry can be made, instead of failing the call.
+    var isPreference = false
 
     /// At once.
     public static let immediate = RetryStrategy(kind: .delay(.constant(.zero)))
@@ -30,7 +32,7 @@ public struct RetryStrategy: Sendable {
     ///   - cap: 30 s by default.
     ///   - jitter: How the delay is spread; not at all by default.
     public static func exponential(
-        base: Duration = .milliseconds(500), multiplier: Double = 2, cap: Duration = .seconds(30), jitter: Jitter = .none
+        base: Duration = .milliseconds(500), multiplier: Double = 2, cap: Duration = .seconds(30), jitter: Jitter = .off
     ) -> RetryStrategy {
         RetryStrategy(kind: .delay(.exponential(base: base, multiplier: multiplier, cap: cap, jitter: jitter)))
     }
@@ -95,11 +97,11 @@ public struct RetryStrategy: Sendable {
 extension RetryStrategy {
     /// How a delay is spread, so that many clients don't come back at the same moment.
     public struct Jitter: Sendable, Hashable, ExpressibleByBooleanLiteral {
-        enum Kind: Sendable { case none, full, decorrelated }
+        enum Kind: Sendable { case off, full, decorrelated }
         let kind: Kind
 
         /// Not at all.
-        public static let none = Jitter(kind: .none)
+        public static let off = Jitter(kind: .off)
         /// Anything from zero to the computed delay.
         public static let full = Jitter(kind: .full)
         /// Anything from the base to three times the delay before, whatever the multiplier; the cap holds.
@@ -107,7 +109,7 @@ extension RetryStrategy {
 
         private init(kind: Kind) { self.kind = kind }
 
-        /// True is ``full``, false is ``none``.
-        public init(booleanLiteral value: Bool) { self = value ? .full : .none }
+        /// True is ``full``, false is ``off``.
+        public init(booleanLiteral value: Bool) { self = value ? .full : .off }
     }
 }

@@ -2,7 +2,8 @@
 public struct DefaultValidator: HTTPValidator {
     /// Whether a response without a body passes; true by default. 204, 304 and answers to `HEAD` have none by nature and always pass.
     public var allowsEmptyResponses: Bool
-    /// The statuses that pass; 200..<400 by default.
+    /// The statuses that pass; 200..<400 by default. One that is among the ``retriableStatus`` as well is retried while retries are left,
+    /// and then passes.
     public var acceptableStatus: HTTPStatusSet
     /// Statuses after which a retry may help. By default 429, 503, 502, 504 and 408, exponential; of these 429 and 503 wait
     /// at least as long as `Retry-After` says. Only requests that may be repeated are: see ``HTTPRequest/allowsUnsafeRetry``.
@@ -34,10 +35,12 @@ public struct DefaultValidator: HTTPValidator {
     /// Fails with ``HTTPError/Code/unacceptableStatus`` or ``HTTPError/Code/emptyResponse``, which carry the response, or asks for
     /// a retry.
     public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
-        guard acceptableStatus.contains(response.status) else {
-            if let strategy = retriableStatus[response.status], !response.isMade { return .retry(strategy.automatic) }
-            return .fail(HTTPError.unacceptableStatus(response))
+        let isAcceptable = acceptableStatus.contains(response.status)
+        if !response.isMade, var strategy = retriableStatus[response.status]?.automatic {
+            strategy.isPreference = isAcceptable
+            return .retry(strategy)
         }
+        guard isAcceptable else { return .fail(HTTPError.unacceptableStatus(response)) }
         if !allowsEmptyResponses, response.lacksExpectedBody {
             return .fail(HTTPError(.emptyResponse, "The response has no body.", request: response.request, response: response))
         }

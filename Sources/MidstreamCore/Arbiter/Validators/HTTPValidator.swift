@@ -36,7 +36,7 @@ private enum ValidatorsKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// Validators in place of the client's; nil: the client's.
+    /// Validators in place of the client's, `[]` for none; nil, which is also `.none`: the client's.
     public var validators: [any HTTPValidator]? {
         get { context[ValidatorsKey.self] }
         set { context[ValidatorsKey.self] = newValue }

@@ -1,11 +1,13 @@
-public import Foundation
+package import Foundation
 
 extension HTTPResponse {
-    /// Decodes the buffered body as JSON.
+    /// Decodes the buffered body.
     ///
+    /// - Parameter decoder: nil, the default: the request's (``HTTPRequest/decoder``), the client's
+    ///   (``HTTPClient/Configuration/decoder``), or else a plain `JSONDecoder`.
     /// - Throws: ``HTTPError/Code/decoding``, which says where the body isn't what was expected, without quoting it, and has the
     ///   decoder's error behind it; also when the body is a stream, which has to be collected first.
-    public func decode<T: Decodable>(_ type: T.Type = T.self, decoder: JSONDecoder = JSONDecoder()) throws -> T {
+    public func decode<T: Decodable>(_ type: T.Type = T.self, decoder: (any BodyDecoder)? = nil) throws -> T {
         guard body.bytes != nil else {
             throw HTTPError(.decoding, "The body is a stream; collect it before decoding.", request: request, response: self)
         }
@@ -13,28 +15,32 @@ extension HTTPResponse {
     }
 }
 
-/// Decodes JSON, and tells where it isn't what was expected.
+/// Decodes a body, JSON as a rule, and tells where it isn't what was expected.
 ///
 /// It quotes nothing of the body, in which there may be anything.
 package struct JSONDecoding {
     private let response: HTTPResponse?
     /// Where in the body the data was.
     private let base: [JSONStep]
+    /// What messages call the data.
+    private let subject: String
 
     /// For the body of a response or a part of it; nil for data that nothing else is known of.
-    package init(of response: HTTPResponse?, at base: [JSONStep] = []) {
+    package init(of response: HTTPResponse?, at base: [JSONStep] = [], named subject: String = "The body") {
         self.response = response
         self.base = base
+        self.subject = subject
     }
 
-    package func decode<Value: Decodable>(_ type: Value.Type, from data: Data, by decoder: JSONDecoder) throws -> Value {
+    /// - Parameter decoder: nil: that of the response.
+    package func decode<Value: Decodable>(_ type: Value.Type, from data: Data, by decoder: (any BodyDecoder)?) throws -> Value {
         do {
-            return try decoder.decode(type, from: data)
+            return try (decoder ?? response?.decoder ?? JSONDecoder()).decode(type, from: data)
         } catch let error as DecodingError {
             let (problem, path) = Self.problem(error)
-            throw failure("The body is no \(type): \((base + path).text): \(problem).", underlying: error)
+            throw failure("\(subject) is no \(type): \((base + path).text): \(problem).", underlying: error)
         } catch {
-            throw failure("The body is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
+            throw failure("\(subject) is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
         }
     }
 

@@ -3,6 +3,7 @@ import Foundation
 @testable import MidstreamCookies
 @testable import MidstreamCore
 @testable import MidstreamSigning
+@testable import MidstreamStreams
 @testable import MidstreamTasks
 @testable import MidstreamTesting
 @testable import MidstreamURLSession
@@ -24,15 +25,21 @@ extension ForeignParser {
         case .contentLength: _ = HTTPHeaders.contentLength(text)
         case .cookieDate: _ = CookieDate.parse(text)
         case .cookieJar: readTarget(text)
+        case .eventStream: readEvents(bytes)
         case .fields: readFields(bytes)
         case .httpDate: _ = HTTPDate.parse(text)
         case .joinedCookies: _ = SetCookieList.split(text)
         case .json: _ = try? JSONScanner.find([.key("a"), .key("a"), .index(0)], in: Data(bytes))
+        case .jsonLines: finish { for try await _ in body(bytes).jsonLines([Int].self, skipsBadLines: true) {} }
+        case .jsonSequence: finish { for try await _ in body(bytes).jsonSequence([Int].self, skipsBadTexts: true) {} }
+        case .lines: finish { for try await _ in body(bytes).lines() {} }
         case .link: _ = HTTPLink.all(in: ["Link": text])
         case .location: _ = URLText.resolve(location: text, from: "http://u:p@a.example:81/b/c/../d?q#f")
         case .multipart:
             var form = MultipartForm(boundary: "b")
             form.add(text, content: .bytes([]), fileName: text, contentType: text)
+        case .publicKey: _ = PublicKeyInfo.bytes(ofCertificate: bytes)
+        case .multipartResponse: readParts(bytes)
         case .redaction: _ = URLText.redacted(text)
         case .noVarySearch:
             _ = NoVarySearch(["No-Vary-Search": text])
@@ -61,11 +68,59 @@ extension ForeignParser {
 
     private func readFields(_ bytes: [UInt8]) {
         var buffer = HTTPHeaders.FieldBuffer()
-        for line in bytes.split(separator: 10) { line.withUnsafeBytes { buffer.append(line: $0) } }
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                if end > start { buffer.append(line: UnsafeRawBufferPointer(rebasing: bytes[start..<end])) }
+                start = end + 1
+            }
+        }
         var headers = HTTPHeaders(buffer)
-        for (name, _) in headers.prefix(5) { _ = headers[name] }
+        for name in Set(headers.prefix(5).map(\.name)) { _ = headers[name] }
         headers.remove(.contentLength)
         headers.remove(.contentEncoding)
+    }
+
+    /// The bytes as a body, in pieces of the size that the first one says, or as a whole.
+    private func body(_ bytes: [UInt8]) -> HTTPBody {
+        let size = Int(bytes.first ?? 0) + 1
+        guard bytes.count < 64 << 10, size < 128 else { return .bytes(bytes) }
+        let pieces = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min($0 + size, bytes.count)]) }
+        return .stream {
+            var rest = pieces[...]
+            return AsyncStream { rest.popFirst() }
+        }
+    }
+
+    /// Waits for asynchronous work, which never does so for anything else.
+    private func finish(_ work: @escaping @Sendable () async throws -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            try? await work()
+            done.signal()
+        }
+        done.wait()
+    }
+
+    private func readEvents(_ bytes: [UInt8]) {
+        var parser = EventParser()
+        let cut = min(Int(bytes.first ?? 0), bytes.count)
+        for piece in [bytes[..<cut], bytes[cut...]] {
+            parser.add(Array(piece))
+            while let event = try? parser.next() { _ = event }
+        }
+    }
+
+    private func readParts(_ bytes: [UInt8]) {
+        let response = HTTPResponse(
+            status: 200, headers: ["Content-Type": "multipart/mixed; boundary=b"], body: body(bytes),
+            request: HTTPRequest("http://h/"))
+        finish {
+            for try await part in response.parts() {
+                for try await _ in part.body {}
+            }
+        }
     }
 
     private func readCookies(_ text: String) {

@@ -8,13 +8,19 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case contentLength = "content-length"
     case cookieDate = "cookie-date"
     case cookieJar = "cookie-jar"
+    case eventStream = "event-stream"
     case fields
     case httpDate = "http-date"
     case joinedCookies = "joined-cookies"
     case json
+    case jsonLines = "json-lines"
+    case jsonSequence = "json-sequence"
+    case lines
     case link
     case location
     case multipart
+    case publicKey = "public-key"
+    case multipartResponse = "multipart-response"
     case redaction
     case noVarySearch = "no-vary-search"
     case request

@@ -1,0 +1,93 @@
+import Midstream
+import MidstreamCore
+import MidstreamSigning
+import MidstreamStreams
+
+/// Prints how fast bodies in memory are read in lines, events and parts, and hashed: by one task, without a network.
+@main struct StreamBench {
+    private static let rounds = 3
+
+    static func main() async throws {
+        let size = 256 << 20
+        for length in [20, 100, 1_000] {
+            let line = Array(String(repeating: "x", count: length - 1).utf8) + [10]
+            try await measure("lines of \(length) bytes", line, size) { body in
+                var count = 0
+                for try await text in body.lines() { count += text.utf8.count & 1 }
+                return (count, "lines")
+            }
+        }
+        let event = Array("event: price\nid: 12345\ndata: {\"symbol\": \"YHOO\", \"price\": 10.25}\n\n".utf8)
+        try await measure("events of \(event.count) bytes", event, size) { body in
+            var count = 0
+            for try await _ in body.events() { count += 1 }
+            return (count, "events")
+        }
+        try await parts(size)
+        for algorithm in [DigestAlgorithm.sha256, .sha512] {
+            try await measure("\(algorithm)", Array(repeating: 1, count: 1_000), size) { body in
+                (Int(try await body.digest(algorithm)[0]), "")
+            }
+        }
+    }
+
+    private static func parts(_ size: Int) async throws {
+        // Bytes of all values, so that line ends are among them.
+        let content = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
+        let part = Array("--b\r\nContent-Type: image/png\r\n\r\n".utf8) + content + [13, 10]
+        try await measure("parts of 1 MiB", part, size, end: Array("--b--\r\n".utf8)) { body in
+            let response = HTTPResponse(
+                status: .ok, headers: ["Content-Type": "multipart/mixed; boundary=b"], body: body,
+                request: HTTPRequest("http://h/"))
+            var count = 0
+            for try await part in response.parts() {
+                for try await chunk in part.body { count += chunk.count & 1 }
+            }
+            return (count, "")
+        }
+    }
+
+    /// Reads a body of a unit that is repeated up to a size, in chunks of 128 KiB.
+    private static func measure(
+        _ name: String, _ unit: [UInt8], _ size: Int, end: [UInt8] = [], _ read: (HTTPBody) async throws -> (Int, String)
+    ) async throws {
+        let repetitions = max(1, size / unit.count)
+        var block: [UInt8] = []
+        while block.count < 16 << 20, block.count + unit.count <= size { block += unit }
+        let blocks = max(1, repetitions * unit.count / block.count)
+        let chunks = stride(from: 0, to: block.count, by: 128 << 10).map { Array(block[$0..<min($0 + (128 << 10), block.count)]) }
+        let body = HTTPBody.stream { Repeated(chunks: chunks, times: blocks, end: end) }
+        var best = Duration.seconds(1_000)
+        var result = (0, "")
+        for _ in 0..<rounds {
+            let start = ContinuousClock.now
+            result = try await read(body)
+            best = min(best, start.duration(to: .now))
+        }
+        let seconds = best / .seconds(1)
+        let rate = Double(blocks * block.count) / seconds / 1e6
+        var text = "\(name): \(Int(rate)) MB/s"
+        if !result.1.isEmpty { text += ", \(Int(Double(blocks * block.count / unit.count) / seconds / 1_000))k \(result.1)/s" }
+        print(text)
+    }
+}
+
+private struct Repeated: AsyncSequence, Sendable {
+    let chunks: [[UInt8]]
+    let times: Int
+    let end: [UInt8]
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let source: Repeated
+        var number = 0
+
+        mutating func next() async throws -> [UInt8]? {
+            let total = source.chunks.count * source.times
+            defer { number += 1 }
+            if number < total { return source.chunks[number % source.chunks.count] }
+            return number == total && !source.end.isEmpty ? source.end : nil
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: self) }
+}

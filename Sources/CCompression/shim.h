@@ -1,0 +1,91 @@
+#ifndef MIDSTREAM_CCOMPRESSION_H
+#define MIDSTREAM_CCOMPRESSION_H
+
+// What compresses bodies: zlib and zstd, found by their sonames, which stand for the interfaces declared here. So neither headers nor
+// packages are needed to build, and a library that isn't there is only not offered.
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __APPLE__
+#define CCOMPRESSION_ZLIB "/usr/lib/libz.1.dylib"
+#define CCOMPRESSION_ZSTD "libzstd.1.dylib"
+#else
+#define CCOMPRESSION_ZLIB "libz.so.1"
+#define CCOMPRESSION_ZSTD "libzstd.so.1"
+#endif
+
+/// zlib's `z_stream`.
+typedef struct {
+    const uint8_t *next_in;
+    unsigned int available_in;
+    unsigned long total_in;
+    uint8_t *next_out;
+    unsigned int available_out;
+    unsigned long total_out;
+    const char *message;
+    void *state;
+    void *allocate;
+    void *free;
+    void *opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
+} ccompression_zlib_stream;
+
+typedef struct {
+    int (*initialize)(ccompression_zlib_stream *stream, int level, int method, int window_bits, int memory_level, int strategy,
+                      const char *version, int size);
+    int (*deflate)(ccompression_zlib_stream *stream, int flush);
+    int (*end)(ccompression_zlib_stream *stream);
+} ccompression_zlib;
+
+/// False when zlib isn't there.
+static inline int ccompression_find_zlib(ccompression_zlib *found) {
+    void *library = dlopen(CCOMPRESSION_ZLIB, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return 0;
+    *(void **)&found->initialize = dlsym(library, "deflateInit2_");
+    *(void **)&found->deflate = dlsym(library, "deflate");
+    *(void **)&found->end = dlsym(library, "deflateEnd");
+    return found->initialize != NULL && found->deflate != NULL && found->end != NULL;
+}
+
+/// Begins a gzip member (RFC 1952); zlib compares the first digit of the version and the size.
+static inline int ccompression_begin_gzip(const ccompression_zlib *zlib, ccompression_zlib_stream *stream) {
+    return zlib->initialize(stream, -1, 8, 31, 8, 0, "1", (int)sizeof(ccompression_zlib_stream));
+}
+
+/// zstd's `ZSTD_inBuffer`.
+typedef struct {
+    const void *bytes;
+    size_t size;
+    size_t position;
+} ccompression_zstd_input;
+
+/// zstd's `ZSTD_outBuffer`.
+typedef struct {
+    void *bytes;
+    size_t size;
+    size_t position;
+} ccompression_zstd_output;
+
+typedef struct {
+    void *(*create)(void);
+    size_t (*free)(void *context);
+    size_t (*compress)(void *context, ccompression_zstd_output *output, ccompression_zstd_input *input, int end);
+    unsigned (*is_error)(size_t code);
+} ccompression_zstd;
+
+/// False when zstd isn't there.
+static inline int ccompression_find_zstd(ccompression_zstd *found) {
+    void *library = dlopen(CCOMPRESSION_ZSTD, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return 0;
+    *(void **)&found->create = dlsym(library, "ZSTD_createCCtx");
+    *(void **)&found->free = dlsym(library, "ZSTD_freeCCtx");
+    *(void **)&found->compress = dlsym(library, "ZSTD_compressStream2");
+    *(void **)&found->is_error = dlsym(library, "ZSTD_isError");
+    return found->create != NULL && found->free != NULL && found->compress != NULL && found->is_error != NULL;
+}
+
+#endif

@@ -1,0 +1,68 @@
+public import Interception
+public import MidstreamCore
+
+/// Compresses the bodies of requests, and sends them as they are to servers that don't understand that.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://logs.example.com") { CompressRequests(.gzip) }
+/// ```
+///
+/// Only servers that are known to take it should get it, so it is for one client or one request. A 415 is taken for a refusal of the
+/// coding (RFC 9110 §15.5.16): the body is sent again as it is, if it can be, and from then on to that origin at once. A request
+/// with a `Content-Encoding` of its own isn't touched, nor is a body that is known to be short.
+///
+/// It stands at `.attempt`, so that what signs sees what is sent.
+public final class CompressRequests: HTTPInterceptor {
+    /// Past it the origins are forgotten and asked again.
+    private static let maximumOrigins = 1_000
+
+    private let compression: Compression
+    private let least: Int64
+    private let plainOrigins = Locked<Set<HTTPOrigin>>([])
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameters:
+    ///   - compression: How to compress. Where its library isn't there nothing is compressed.
+    ///   - least: The length below which it isn't worth it; 1 KiB by default. A body of unknown length is always compressed.
+    public init(_ compression: Compression = .gzip, least: Int64 = 1 << 10) {
+        self.compression = compression
+        self.least = least
+    }
+
+    /// Sends the request with its body compressed, and as it is after a 415.
+    ///
+    /// - Throws: What `next` throws.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard let compressed = compressed(request) else { return try await next(request) }
+        let response = try await next(compressed)
+        guard response.status == .unsupportedMediaType, let origin = HTTPOrigin(request.urlText) else { return response }
+        plainOrigins.withLock { origins in
+            if origins.count >= Self.maximumOrigins { origins = [] }
+            origins.insert(origin)
+        }
+        guard !request.body.isSpent else { return response }
+        next.position.note({ "sent again as it is, after a 415" }, about: request)
+        response.body.close()
+        return try await next(request)
+    }
+
+    /// Compresses as a request would be.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        guard let compressed = compressed(request) else { return nil }
+        request = compressed
+        return "compresses by \(compression)"
+    }
+
+    private func compressed(_ request: HTTPRequest) -> HTTPRequest? {
+        guard compression.isAvailable, !request.headers.contains(.contentEncoding), request.body.length ?? .max >= max(1, least),
+            let origin = HTTPOrigin(request.urlText), !plainOrigins.withLock({ $0.contains(origin) })
+        else { return nil }
+        var compressed = request
+        compressed.body = request.body.compressed(compression)
+        compressed.headers[.contentEncoding] = compression.description
+        // Of the bytes before.
+        for name in ["Content-Length", "Content-Digest", "Repr-Digest"] as [HTTPHeaders.Name] { compressed.headers.remove(name) }
+        return compressed
+    }
+}

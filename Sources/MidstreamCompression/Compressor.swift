@@ -1,0 +1,99 @@
+internal import CCompression
+internal import MidstreamCore
+
+/// Compresses a body piece by piece. Used by one task at a time.
+protocol Compressor: AnyObject {
+    /// Compresses a piece; what comes out may be that of earlier pieces, or nothing yet. The last one, which may be empty, ends it.
+    func compress(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8]
+}
+
+/// How much is made at once.
+private let outputSize = 64 << 10
+
+/// gzip (RFC 1952).
+final class GzipCompressor: Compressor {
+    static let library: ccompression_zlib? = {
+        var functions = ccompression_zlib()
+        return ccompression_find_zlib(&functions) != 0 ? functions : nil
+    }()
+
+    private let zlib: ccompression_zlib
+    /// zlib keeps its address.
+    private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
+
+    init?() {
+        guard var zlib = Self.library else { return nil }
+        stream.initialize(to: ccompression_zlib_stream())
+        guard ccompression_begin_gzip(&zlib, stream) == 0 else {
+            stream.deallocate()
+            return nil
+        }
+        self.zlib = zlib
+    }
+
+    deinit {
+        _ = zlib.end(stream)
+        stream.deallocate()
+    }
+
+    func compress(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+        var result: [UInt8] = []
+        try bytes.withUnsafeBufferPointer { input in
+            stream.pointee.next_in = input.baseAddress
+            stream.pointee.available_in = UInt32(clamping: input.count)
+            var isDone = false
+            while !isDone {
+                let piece = try [UInt8](unsafeUninitializedCapacity: outputSize) { output, count in
+                    stream.pointee.next_out = output.baseAddress
+                    stream.pointee.available_out = UInt32(output.count)
+                    // Z_FINISH or Z_NO_FLUSH; Z_STREAM_END is 1, and an error negative but for Z_BUF_ERROR, -5: nothing to do.
+                    let status = zlib.deflate(stream, isLast ? 4 : 0)
+                    guard status >= 0 || status == -5 else { throw Compression.failure }
+                    count = output.count - Int(stream.pointee.available_out)
+                    isDone = isLast ? status == 1 : stream.pointee.available_out > 0
+                }
+                if result.isEmpty { result = piece } else { result += piece }
+            }
+        }
+        return result
+    }
+}
+
+/// zstd (RFC 8878), with its usual window, which is smaller than what RFC 9659 allows.
+final class ZstdCompressor: Compressor {
+    static let library: ccompression_zstd? = {
+        var functions = ccompression_zstd()
+        return ccompression_find_zstd(&functions) != 0 ? functions : nil
+    }()
+
+    private let zstd: ccompression_zstd
+    private let context: UnsafeMutableRawPointer
+
+    init?() {
+        guard let zstd = Self.library, let context = zstd.create() else { return nil }
+        self.zstd = zstd
+        self.context = context
+    }
+
+    deinit { _ = zstd.free(context) }
+
+    func compress(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+        var result: [UInt8] = []
+        try bytes.withUnsafeBytes { input in
+            var input = ccompression_zstd_input(bytes: input.baseAddress, size: input.count, position: 0)
+            var isDone = false
+            while !isDone {
+                let piece = try [UInt8](unsafeUninitializedCapacity: outputSize) { buffer, count in
+                    var output = ccompression_zstd_output(bytes: buffer.baseAddress, size: buffer.count, position: 0)
+                    // ZSTD_e_end or ZSTD_e_continue; it tells how much is still to come.
+                    let rest = zstd.compress(context, &output, &input, isLast ? 2 : 0)
+                    guard zstd.is_error(rest) == 0 else { throw Compression.failure }
+                    count = output.position
+                    isDone = isLast ? rest == 0 : input.position == input.size
+                }
+                if result.isEmpty { result = piece } else { result += piece }
+            }
+        }
+        return result
+    }
+}

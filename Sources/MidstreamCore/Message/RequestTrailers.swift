@@ -1,0 +1,14 @@
+private enum TrailersKey: RequestContextKey {
+    static var defaultValue: (@Sendable () -> HTTPHeaders)? { nil }
+}
+
+extension HTTPRequest {
+    /// Gives the fields after the body (RFC 9110 §6.5), when that has been sent to its end; none by default.
+    ///
+    /// The libcurl transport sends them over HTTP/1.1 when the body's length isn't known. Elsewhere they are left out, which a recipient
+    /// may do as well. Called by the transport's thread, so it mustn't wait. Name them in `Trailer`.
+    public var trailers: (@Sendable () -> HTTPHeaders)? {
+        get { context[TrailersKey.self] }
+        set { context[TrailersKey.self] = newValue }
+    }
+}

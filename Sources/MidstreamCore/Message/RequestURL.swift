@@ -1,0 +1,166 @@
+public import Foundation
+
+/// The URL of a request as it is written at the call: a text that stays as it is, with values that become part of it safely.
+///
+/// ```swift
+/// client.get("users/\(name)/posts?tag=\(tag)")
+/// ```
+///
+/// A literal is kept as it is. What is interpolated is percent-encoded but for letters, digits and `-._~` (RFC 3986 §2.3), so that it
+/// stays within its segment of the path or its item of the query, whatever it holds: a slash, a question mark, a number sign. In the
+/// place of a host only what could end that is encoded. A path segment that would come out as `.` or `..` can't be encoded so that servers
+/// don't take it for a step through the path; sending such a request fails with ``HTTPError/Code/invalidRequest``.
+///
+/// A `URL` is interpolated as it is, since it is encoded already, and so is a text with `raw:`:
+///
+/// ```swift
+/// client.get("\(raw: server)/users/\(name)")
+/// ```
+///
+/// A `String` that isn't written at the call is taken for a URL's text as it is.
+public struct RequestURL: Sendable, Hashable {
+    /// The URL as text, absolute or relative to the client's base URL.
+    public let text: String
+    /// What many URLs have in common, such as `users/{}/posts` or a URI template; nil for a text without values. See
+    /// ``HTTPRequest/route``.
+    public let route: String?
+    /// Why nothing can be sent to it.
+    package let problem: String?
+
+    /// Takes a URL's text as it is.
+    public init(_ text: String) { self.init(text, route: nil) }
+
+    /// Makes a URL of which more is known than its text.
+    package init(_ text: String, route: String?, problem: String? = nil) {
+        self.text = text
+        self.route = route
+        self.problem = problem
+    }
+}
+
+extension RequestURL: ExpressibleByStringInterpolation {
+    /// Takes a literal as it is.
+    public init(stringLiteral value: String) { self.init(value, route: nil) }
+
+    /// Puts a text together of literals and encoded values.
+    public init(stringInterpolation: Interpolation) {
+        self.init(stringInterpolation.text, route: stringInterpolation.route, problem: stringInterpolation.problem)
+    }
+
+    /// Collects the literals and values of an interpolation.
+    public struct Interpolation: StringInterpolationProtocol {
+        fileprivate private(set) var text = ""
+        fileprivate private(set) var route = ""
+        private var hasNil = false
+        /// Where values ended, as places among the bytes of the text.
+        private var ends: [Int] = []
+
+        /// Begins an interpolation.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
+            route.reserveCapacity(literalCapacity + 2 * interpolationCount)
+        }
+
+        /// Adds a part of the literal as it is.
+        public mutating func appendLiteral(_ literal: String) {
+            text += literal
+            route += literal
+        }
+
+        /// Adds a value, percent-encoded.
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            // What may be a host is checked when the request is sent; here it only mustn't end.
+            text +=
+                isInAuthority
+                ? value.description.percentEncoded { !"/?#@\\".utf8.contains($0) } : value.description.percentEncoded
+            ends.append(text.utf8.count)
+            route += "{}"
+        }
+
+        /// Adds a value, percent-encoded, or a text in its place when it is nil.
+        public mutating func appendInterpolation(
+            _ value: (some CustomStringConvertible)?, default text: @autoclosure () -> String
+        ) {
+            appendInterpolation(value?.description ?? text())
+        }
+
+        /// Adds a value that says nothing of how it is written, percent-encoded.
+        @_disfavoredOverload
+        public mutating func appendInterpolation<Value>(_ value: Value) { appendInterpolation(String(describing: value)) }
+
+        // Without these two, such a text would be taken for a `String`, and its values be sent as they are.
+
+        /// Adds what the optional holds. Sending a request whose URL has nil in it fails with ``HTTPError/Code/invalidRequest``.
+        @_disfavoredOverload
+        @available(*, deprecated, message: "Unwrap it: a request with nil in its URL can't be sent.")
+        public mutating func appendInterpolation<Value>(_ value: Value?) {
+            hasNil = hasNil || value == nil
+            appendInterpolation(value.map { String(describing: $0) } ?? "")
+        }
+
+        /// Adds a URL as it is.
+        public mutating func appendInterpolation(_ url: URL) { appendInterpolation(raw: url.absoluteString) }
+
+        /// Adds a text as it is: a base URL, a path, a query that is encoded already. Whoever chooses it chooses where the request goes.
+        public mutating func appendInterpolation(raw text: some StringProtocol) {
+            self.text += text
+            route += "{}"
+        }
+
+        /// Whether what comes next is part of a host or a port.
+        private var isInAuthority: Bool {
+            let parts = URLText(text)
+            return parts.authority != nil && parts.path.isEmpty && parts.query == nil && parts.fragment == nil
+        }
+
+        /// Why the text can't be sent, if a value has made a segment of the path one that leads elsewhere.
+        fileprivate var problem: String? {
+            if hasNil { return "A value of the URL is nil." }
+            let bytes = Array(text.utf8)
+            let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
+            let slash = UInt8(ascii: "/")
+            for end in ends where end <= pathEnd {
+                let start = bytes[..<end].lastIndex(of: slash).map { $0 + 1 } ?? 0
+                let segment = bytes[start..<(bytes[end..<pathEnd].firstIndex(of: slash) ?? pathEnd)]
+                if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) {
+                    let value = String(decoding: segment, as: UTF8.self)
+                    return "A value makes “\(value)” of a segment of the URL, which isn't a name but a step in the path."
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// What can be named as the URL of a request: a text as it is, a `URL`, a ``RequestURL``.
+public protocol RequestURLConvertible {
+    /// The URL as it is meant.
+    var requestURL: RequestURL { get }
+}
+
+extension RequestURL: RequestURLConvertible {
+    /// Itself.
+    public var requestURL: RequestURL { self }
+}
+
+extension String: RequestURLConvertible {
+    /// The text as it is.
+    public var requestURL: RequestURL { RequestURL(self) }
+}
+
+extension Substring: RequestURLConvertible {
+    /// The text as it is.
+    public var requestURL: RequestURL { RequestURL(String(self)) }
+}
+
+extension URL: RequestURLConvertible {
+    /// The URL's own text, resolved against the base that it may have.
+    public var requestURL: RequestURL { RequestURL(absoluteString) }
+}
+
+extension RequestURL: CustomStringConvertible, CustomReflectable {
+    /// The text without its credentials.
+    public var description: String { URLText.redacted(text) }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
+}

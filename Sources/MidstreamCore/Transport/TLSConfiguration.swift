@@ -1,0 +1,92 @@
+/// How servers prove who they are, and how the client does, for the transports that can be told.
+///
+/// By default the system's authorities are trusted, and TLS 1.2 or newer is spoken. libcurl can do all of it. URLSession can on Apple's
+/// platforms, but for a client certificate as PEM; on Linux it can do nothing of it. A transport that can't do what it is told makes every
+/// request fail with ``HTTPError/Code/tls`` or ``HTTPError/Code/unsupported``.
+public struct TLSConfiguration: Sendable {
+    /// Certificates of authorities to trust, as PEM.
+    public enum Authorities: Sendable, Hashable {
+        /// A file, read when the transport is made.
+        case file(String)
+        /// The text itself.
+        case pem([UInt8])
+    }
+
+    /// A certificate by which this client proves who it is, with its private key.
+    public struct ClientCertificate: Sendable {
+        /// How certificate and key are kept.
+        public enum Format: Sendable, Hashable {
+            /// As PEM (RFC 7468), in two files or one. URLSession can't use it: the system makes no identity of it.
+            case pem
+            /// As PKCS #12 (RFC 7292), in one file.
+            case pkcs12
+        }
+
+        /// How certificate and key are kept.
+        public let format: Format
+        /// Path of the certificate, with those of its authorities after it.
+        public var certificate: String
+        /// Path of the private key; for PKCS #12 the same file.
+        public var key: String
+        /// What the key is encrypted with; nil when it isn't. In no description.
+        public var password: String?
+
+        /// Takes the paths of PEM files; libcurl reads them for each new connection.
+        public init(certificate: String, key: String, password: String? = nil) {
+            format = .pem
+            self.certificate = certificate
+            self.key = key
+            self.password = password
+        }
+
+        /// Takes the path of a PKCS #12 file; libcurl reads it for each new connection, URLSession when the transport is made. macOS keeps
+        /// what is in it in the user's keychain.
+        public init(pkcs12 path: String, password: String?) {
+            format = .pkcs12
+            certificate = path
+            key = path
+            self.password = password
+        }
+    }
+
+    /// The oldest version to accept.
+    public enum Version: Sendable, Hashable {
+        /// TLS 1.2 (RFC 5246).
+        case tls1_2
+        /// TLS 1.3 (RFC 8446).
+        case tls1_3
+    }
+
+    /// Authorities to trust besides the system's; none by default. One that can't be read makes every request fail with
+    /// ``HTTPError/Code/tls``.
+    public var authorities: Authorities?
+    /// Whether the system's authorities are trusted; true by default.
+    public var trustsSystemAuthorities = true
+    /// How this client proves who it is; nil, not at all, by default.
+    public var clientCertificate: ClientCertificate?
+    /// SHA-256 digests of public keys (the SubjectPublicKeyInfo of RFC 5280 §4.1), base64, each as `sha256//…=`, of which the server must
+    /// have one; none by default, which accepts any key.
+    public var pinnedPublicKeys: [String] = []
+    /// The oldest version to accept; TLS 1.2 by default.
+    public var minimumVersion = Version.tls1_2
+    /// Whether certificate and host name are checked; true by default. Only tests have a reason to turn it off.
+    public var verifiesCertificates = true
+
+    /// The defaults.
+    public init() {}
+}
+
+extension TLSConfiguration {
+    /// Whether it says nothing but the defaults.
+    package var isDefault: Bool {
+        authorities == nil && trustsSystemAuthorities && clientCertificate == nil && pinnedPublicKeys.isEmpty
+            && minimumVersion == .tls1_2 && verifiesCertificates
+    }
+}
+
+extension TLSConfiguration.ClientCertificate: CustomStringConvertible, CustomReflectable {
+    /// The path of the certificate.
+    public var description: String { certificate }
+    /// Shows no password.
+    public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate]) }
+}

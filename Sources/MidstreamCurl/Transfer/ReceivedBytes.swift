@@ -1,0 +1,61 @@
+#if Curl && os(Linux)
+    internal import MidstreamCore
+
+    /// A buffered body while it arrives.
+    ///
+    /// A large one is kept in pieces, and put together by whoever has asked for it: an array that grows is copied now and then, and while
+    /// hundreds of mebibytes are, all other requests of the loop would wait.
+    struct ReceivedBytes: Sendable {
+        private static let pieceSize = 4 << 20
+
+        private var pieces: [[UInt8]] = []
+        private var last: [UInt8] = []
+        private(set) var count = 0
+
+        /// Whether putting it together copies nothing.
+        var isWhole: Bool { pieces.isEmpty }
+
+        mutating func reserveCapacity(_ count: Int) { last.reserveCapacity(count) }
+
+        mutating func append(_ bytes: UnsafeRawBufferPointer) {
+            if last.count + bytes.count > Self.pieceSize, !last.isEmpty {
+                pieces.append(last)
+                last = []
+                last.reserveCapacity(Self.pieceSize)
+            }
+            last.append(contentsOf: bytes)
+            count += bytes.count
+        }
+
+        /// All of it; the pieces are given up one after the other.
+        mutating func joined() -> [UInt8] {
+            if pieces.isEmpty { return last }
+            var whole: [UInt8] = []
+            whole.reserveCapacity(count)
+            for place in pieces.indices {
+                whole += pieces[place]
+                pieces[place] = []
+            }
+            whole += last
+            return whole
+        }
+    }
+
+    /// A response that a transfer hands to its caller.
+    struct ArrivedResponse: Sendable {
+        /// Without its body, if that is ``body``.
+        let response: HTTPResponse
+        /// A large body, which is still to be put together; nil when the response has its body already.
+        var body: ReceivedBytes?
+
+        /// The response with its body.
+        mutating func whole() -> HTTPResponse {
+            guard var pieces = body else { return response }
+            // Nobody else may hold the pieces, or they would stay when they are given up.
+            body = nil
+            var response = response
+            response.body = .bytes(pieces.joined())
+            return response
+        }
+    }
+#endif

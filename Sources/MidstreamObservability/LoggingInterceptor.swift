@@ -1,0 +1,95 @@
+internal import Foundation
+public import Interception
+public import MidstreamCore
+
+/// Writes a line for each call: what was asked, what came of it, and how long it took. Secrets are withheld.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") {
+///     .logging { logger.info("\($0)") }
+/// }
+/// ```
+///
+/// ```text
+/// GET https://api.example.com/users/42 → 200 OK, 34.2 ms, 2 attempts
+/// GET https://api.example.com/users/43 ✗ deadlineExceeded: The call took longer than 2.0 seconds., 2000.4 ms
+/// ```
+///
+/// It stands at ``InterceptorStage/call``, where a rejected status is an error and a deadline is told from a cancellation.
+/// At ``InterceptorStage/exchange`` it writes a line for each request on the wire. Of a streamed response the line is
+/// written when its head is there.
+public struct LoggingInterceptor: HTTPInterceptor {
+    /// Once per call, or once per exchange.
+    public let stage: InterceptorStage
+    private let write: @Sendable (String) -> Void
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameters:
+    ///   - stage: `.call` by default.
+    ///   - write: Takes a line, in the task of the call, which waits for it; by default it goes to standard error.
+    public init(at stage: InterceptorStage = .call, to write: (@Sendable (String) -> Void)? = nil) {
+        self.stage = stage
+        self.write = write ?? Self.writeToStandardError
+    }
+
+    /// Hands everything on as it is, and writes the line.
+    ///
+    /// - Throws: What `next` throws.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let stopwatch = Stopwatch(on: next.call?.stopwatch.clock ?? ContinuousClock())
+        do {
+            let response = try await next(request)
+            let attempts = response.request.attempt > 1 && stage == .call ? ", \(response.request.attempt) attempts" : ""
+            write("\(request) → \(response.status), \(Self.milliseconds(stopwatch.elapsed))\(attempts)")
+            return response
+        } catch {
+            let reason = next.isPastDeadline && error is CancellationError ? "deadline passed" : TraceRecorder.text(of: error)
+            write("\(request) ✗ \(reason), \(Self.milliseconds(stopwatch.elapsed))")
+            throw error
+        }
+    }
+
+    /// Changes nothing.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { "writes a line about it" }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let tenths = (duration / .microseconds(100)).rounded()
+        return "\(tenths / 10) ms"
+    }
+
+    private static func writeToStandardError(_ line: String) {
+        // The form that throws: the other one raises an exception, which ends the process, when nobody reads any more.
+        try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8))
+    }
+}
+
+/// Short forms for a pipeline.
+extension ChainedHTTPInterceptor {
+    /// A line on standard error for each call; see ``LoggingInterceptor``.
+    public static var logging: Self { .chain(inOrder: [LoggingInterceptor()]) }
+
+    /// A line for each call, or each exchange.
+    ///
+    /// - Parameters:
+    ///   - stage: `.call` by default, or `.exchange`.
+    ///   - write: Takes a line.
+    public static func logging(
+        at stage: InterceptorStage = .call, to write: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        .chain(inOrder: [LoggingInterceptor(at: stage, to: write)])
+    }
+}
+
+/// Short forms for the lines of a pipeline that follow another one.
+extension HTTPInterceptor {
+    /// This one, and ``ChainedHTTPInterceptor/logging`` inside it.
+    public var logging: ChainedHTTPInterceptor { chain(before: LoggingInterceptor()) }
+
+    /// The same for a line that follows another.
+    public func logging(
+        at stage: InterceptorStage = .call, to write: @escaping @Sendable (String) -> Void
+    ) -> ChainedHTTPInterceptor {
+        chain(before: LoggingInterceptor(at: stage, to: write))
+    }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+public import MidstreamCore
+
+/// Tells servers which distributed trace a request belongs to, by `traceparent` and `tracestate` (W3C Trace Context).
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") { .traceparent }
+/// ```
+///
+/// The trace is that of the request (``HTTPRequest/traceParent``), or of the task (``TraceParent/current``), or else a new
+/// one for the call. Each request on the wire, each retry and each redirect too, is a span of its own. A `traceparent` that the request
+/// has itself is kept. The fields go to every origin; they say nothing about the user.
+public struct TraceParentInterceptor: RequestInterceptor {
+    /// Makes an interceptor.
+    public init() {}
+
+    /// `.exchange`.
+    public var stage: InterceptorStage { .exchange }
+
+    /// Adds the fields.
+    public func intercept(request: inout HTTPRequest) async throws {
+        guard let span = span(of: request) else { return }
+        request.headers["traceparent"] = span.description
+        request.headers["tracestate"] = span.state
+        request.note("span \(span.spanID)")
+    }
+
+    /// Adds the fields with another span than the one that is sent.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        guard let span = span(of: request) else { return "keeps the request's own traceparent" }
+        request.headers["traceparent"] = span.description
+        request.headers["tracestate"] = span.state
+        return "would give the span another number"
+    }
+
+    private func span(of request: HTTPRequest) -> TraceParent? {
+        guard !request.headers.contains("traceparent") else { return nil }
+        return (request.traceParent ?? TraceParent.current ?? TraceParent(of: request)).child()
+    }
+}
+
+extension TraceParent {
+    /// The trace of a call that is part of no other: the same on each attempt.
+    fileprivate init(of call: HTTPRequest) {
+        let id = call.id.uuidString.filter { $0 != "-" }.lowercased()
+        // Of its bits all but six are random, and these are never all 0.
+        self = TraceParent("00-\(id)-\(id.suffix(16))-01") ?? TraceParent()
+    }
+}
+
+private enum TraceParentKey: RequestContextKey {
+    static var defaultValue: TraceParent? { nil }
+}
+
+extension HTTPRequest {
+    /// The span that the request is a child of; nil: that of the present task (``TraceParent/current``).
+    public var traceParent: TraceParent? {
+        get { context[TraceParentKey.self] }
+        set { context[TraceParentKey.self] = newValue }
+    }
+}
+
+/// Short forms for a pipeline.
+extension ChainedHTTPInterceptor {
+    /// Tells servers which distributed trace a request belongs to; see ``TraceParentInterceptor``.
+    public static var traceparent: Self { .chain(inOrder: [TraceParentInterceptor()]) }
+}
+
+/// Short forms for the lines of a pipeline that follow another one.
+extension HTTPInterceptor {
+    /// This one, and ``ChainedHTTPInterceptor/traceparent`` inside it.
+    public var traceparent: ChainedHTTPInterceptor { chain(before: TraceParentInterceptor()) }
+}

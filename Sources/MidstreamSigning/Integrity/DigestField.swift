@@ -1,0 +1,61 @@
+internal import Foundation
+internal import MidstreamCore
+
+/// A field of RFC 9530: digests by the names of their functions, as a dictionary of byte sequences (RFC 8941 §3.2).
+struct DigestField: Sendable {
+    /// Those by functions that are known.
+    private(set) var digests: [ExpectedDigest] = []
+    /// Whether some of it isn't what it should be. Such parts don't count.
+    private(set) var isMalformed = false
+
+    /// The functions that are known. Others are broken, or too new.
+    static let algorithms: [DigestAlgorithm] = [.sha256, .sha512]
+
+    /// Reads the value of a field.
+    init(_ value: String) {
+        var scanner = FieldValueScanner(value)
+        while true {
+            scanner.skipSpace()
+            let algorithm = readMember(&scanner)
+            // Parameters have no meaning here.
+            scanner.skip(to: ",")
+            if let (algorithm, digest) = algorithm { add(algorithm, digest) }
+            guard scanner.take(",") else { return }
+        }
+    }
+
+    private mutating func readMember(_ scanner: inout FieldValueScanner) -> (DigestAlgorithm, [UInt8])? {
+        guard let key = scanner.token(), scanner.take("="), scanner.take(":"), let text = scanner.part(through: ":"),
+            let bytes = Data(base64Encoded: scanner.text(text))
+        else {
+            isMalformed = true
+            return nil
+        }
+        let name = scanner.text(key)
+        return Self.algorithms.first { $0.name == name }.map { ($0, [UInt8](bytes)) }
+    }
+
+    private mutating func add(_ algorithm: DigestAlgorithm, _ digest: [UInt8]) {
+        guard digest.count == algorithm.length else {
+            isMalformed = true
+            return
+        }
+        // The last of a name counts (RFC 8941 §4.2.2).
+        digests.removeAll { $0.algorithm == algorithm }
+        digests.append(ExpectedDigest(algorithm, digest))
+    }
+
+    /// The value of a field with one digest.
+    static func text(_ algorithm: DigestAlgorithm, _ digest: [UInt8]) -> String {
+        "\(algorithm)=:\(Data(digest).base64EncodedString()):"
+    }
+}
+
+extension HTTPHeaders.Name {
+    /// Of what is in the message, content codings included.
+    static let contentDigest: Self = "Content-Digest"
+    /// Of the whole representation, content codings included.
+    static let reprDigest: Self = "Repr-Digest"
+    /// Of the whole representation without content codings.
+    static let unencodedDigest: Self = "Unencoded-Digest"
+}

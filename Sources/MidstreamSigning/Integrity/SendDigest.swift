@@ -1,0 +1,82 @@
+public import Interception
+public import MidstreamCore
+
+extension HTTPBody {
+    /// The digest of the body, which is read for it.
+    ///
+    /// ```swift
+    /// request.headers["Repr-Digest"] = DigestAlgorithm.sha256.field(try await request.body.digest(.sha256))
+    /// ```
+    ///
+    /// - Throws: ``HTTPError/Code/bodyNotReplayable`` for a body that can be read a single time, which isn't read then; what
+    ///   reading it throws.
+    public func digest(_ algorithm: DigestAlgorithm) async throws -> [UInt8] {
+        if let bytes { return try algorithm.digest(of: bytes) }
+        guard replayability == .replayable else {
+            throw HTTPError(
+                .bodyNotReplayable, "The body can be read only once, which its digest would take.", phase: .notSent)
+        }
+        let running = try algorithm.begin()
+        for try await chunk in self { try running.update(chunk) }
+        // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+        try Task.checkCancellation()
+        return try running.finish()
+    }
+}
+
+extension DigestAlgorithm {
+    /// A digest as the fields of RFC 9530 have it, such as `sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:`.
+    public func field(_ digest: [UInt8]) -> String { DigestField.text(self, digest) }
+}
+
+/// Adds `Content-Digest` to requests with a body (RFC 9530 §2), so that servers can check what arrives.
+///
+/// A body that can be sent again is read once more beforehand. One that can be read a single time is reckoned while it is sent, and its
+/// digest follows it as a trailer, where the transport can send one (``HTTPRequest/trailers``) and its length isn't known.
+/// A request that has the field keeps it.
+///
+/// It stands at `.attempt`, so that a signature covers the field.
+public struct SendDigest: HTTPInterceptor {
+    private let algorithm: DigestAlgorithm
+
+    /// Makes an interceptor; of `sha-256` by default.
+    public init(_ algorithm: DigestAlgorithm = .sha256) { self.algorithm = algorithm }
+
+    /// Adds the field, and sends the request.
+    ///
+    /// - Throws: What `next` and reading the body throw.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        if let note = try await add(to: &request) { next.position.note({ note }, about: request) }
+        return try await next(request)
+    }
+
+    /// Adds the field, as a request would; of a stream says that its digest would follow it.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await add(to: &request) }
+
+    private func add(to request: inout HTTPRequest) async throws -> String? {
+        let body = request.body
+        guard body.bytes?.isEmpty != true, !request.headers.contains(.contentDigest) else { return nil }
+        guard body.replayability == .once else {
+            request.headers[.contentDigest] = algorithm.field(try await body.digest(algorithm))
+            return nil
+        }
+        guard body.length == nil, request.trailers == nil else {
+            return "no digest: the body can be read once and leaves no room for trailers"
+        }
+        let sent = Locked<[UInt8]?>(nil)
+        let algorithm = algorithm
+        request.body = body.checked {
+            let running = try algorithm.begin()
+            return BodyCheck {
+                try running.update($0)
+            } atEnd: { _ in
+                let digest = try running.finish()
+                sent.withLock { $0 = digest }
+            }
+        }
+        request.headers[.trailer] = "Content-Digest"
+        request.trailers = { sent.withLock { $0 }.map { ["Content-Digest": algorithm.field($0)] } ?? [:] }
+        return "the digest would follow the body"
+    }
+}

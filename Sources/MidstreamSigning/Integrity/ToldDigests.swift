@@ -1,0 +1,86 @@
+internal import MidstreamCore
+
+/// What a response says about its digests, as far as it can be checked.
+struct ToldDigests: Sendable {
+    private struct Told: Sendable {
+        let field: HTTPHeaders.Name
+        let digest: ExpectedDigest
+    }
+
+    /// The fields whose digests are those of the bytes that are read.
+    private let fields: [HTTPHeaders.Name]
+    private let headers: HTTPHeaders
+    /// Whether the body is read as it is and isn't encoded.
+    private let isPlain: Bool
+    private let inHead: [Told]
+    private let unreadable: [HTTPHeaders.Name]
+    /// Which functions are reckoned.
+    private let algorithms: [DigestAlgorithm]
+
+    /// - Parameter request: As it was sent: one that asks for an encoding or for a range itself has nothing decoded.
+    init(_ response: HTTPResponse, askedBy request: HTTPRequest) {
+        headers = response.headers
+        let isPart = response.status == .partialContent
+        let isRaw = isPart || request.headers.contains(.acceptEncoding) || request.headers.contains(.range)
+        let isEncoded = headers[.contentEncoding].map { !$0.equalsIgnoringASCIICase("identity") } ?? false
+        isPlain = isRaw && !isEncoded
+        var fields: [HTTPHeaders.Name] = []
+        if isRaw { fields.append(.contentDigest) }
+        if isRaw, !isPart { fields.append(.reprDigest) }
+        if !isPart, !isRaw || !isEncoded { fields.append(.unencodedDigest) }
+        self.fields = fields
+        (inHead, unreadable) = Self.read(headers, fields)
+        let known = Set(inHead.map(\.digest.algorithm))
+        // After the body there may be digests by functions that nothing has been said of before.
+        let mayTrail = headers.contains(.trailer) || (known.isEmpty && !headers.contains(.contentLength))
+        algorithms = DigestField.algorithms.filter { mayTrail || known.contains($0) }
+    }
+
+    /// Those of the whole, when its bytes are what is read: also of a part.
+    var whole: [ExpectedDigest] { isPlain ? Self.read(headers, [.reprDigest, .unencodedDigest]).0.map(\.digest) : [] }
+
+    /// Whether there is, or may yet come, anything to check.
+    var mayCome: Bool { !algorithms.isEmpty }
+
+    var note: String? {
+        var parts = inHead.map { "checks \($0.field) by \($0.digest.algorithm)" }
+        parts += unreadable.map { "ignored a \($0) that can't be read" }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    func check(_ bytes: [UInt8], trailers: HTTPHeaders?) throws {
+        let told = inHead + (trailers.map { Self.read($0, fields).0 } ?? [])
+        var actual: [DigestAlgorithm: [UInt8]] = [:]
+        for told in told {
+            let algorithm = told.digest.algorithm
+            let digest = try actual[algorithm] ?? algorithm.digest(of: bytes)
+            actual[algorithm] = digest
+            try told.digest.check(digest, toldBy: "\(told.field)")
+        }
+    }
+
+    /// Begins to check one reading of the body.
+    func beginCheck() throws -> BodyCheck {
+        let running = try algorithms.map { ($0, try $0.begin()) }
+        return BodyCheck { chunk in
+            for (_, digest) in running { try digest.update(chunk) }
+        } atEnd: { trailers in
+            let actual = Dictionary(uniqueKeysWithValues: try running.map { ($0, try $1.finish()) })
+            for told in inHead + (trailers.map { Self.read($0, fields).0 } ?? []) {
+                if let digest = actual[told.digest.algorithm] { try told.digest.check(digest, toldBy: "\(told.field)") }
+            }
+        }
+    }
+
+    private static func read(_ headers: HTTPHeaders, _ fields: [HTTPHeaders.Name]) -> ([Told], [HTTPHeaders.Name]) {
+        var told: [Told] = []
+        var unreadable: [HTTPHeaders.Name] = []
+        for field in fields {
+            guard let value = headers[field] else { continue }
+            let read = DigestField(value)
+            told += read.digests.map { Told(field: field, digest: $0) }
+            if read.isMalformed { unreadable.append(field) }
+        }
+        return (told, unreadable)
+    }
+}

@@ -1,0 +1,71 @@
+public import Interception
+public import MidstreamCore
+
+/// Checks responses against the digests that servers send with them (RFC 9530).
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://files.example.com") { VerifyDigest() }
+/// ```
+///
+/// Checked are `Content-Digest`, `Repr-Digest` and `Unencoded-Digest` (draft-ietf-httpbis-unencoded-digest), in the head and after the
+/// body, by `sha-256` and `sha-512`; other functions are passed over, and so is a field that can't be read, with a note. A body that
+/// isn't what was meant fails with ``HTTPError/Code/digestMismatch`` in place of its end, while it is streamed, so
+/// nobody takes it for whole. A response without a digest passes.
+///
+/// The first two are reckoned over encoded bytes, which the transport decodes. So requests ask for no encoding, unless they have an
+/// `Accept-Encoding` of their own, or ``init(acceptsEncodings:)`` says otherwise. Of a 206 `Content-Digest` is checked: the others are
+/// those of the whole, which a download of parts is checked against at its end. To `HEAD`, and with 204 and 304, nothing comes that could be checked.
+public struct VerifyDigest: HTTPInterceptor {
+    private let acceptsEncodings: Bool
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameter acceptsEncodings: Whether responses may come encoded; false by default. When they may, only `Unencoded-Digest` is
+    ///   checked, which few servers send yet.
+    public init(acceptsEncodings: Bool = false) { self.acceptsEncodings = acceptsEncodings }
+
+    /// `.exchange`.
+    public var stage: InterceptorStage { .exchange }
+
+    /// Asks for digests, and has the body of the response checked.
+    ///
+    /// - Throws: What `next` throws; ``HTTPError/Code/digestMismatch`` for a body in memory that is another.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let asking = asking(request)
+        var response = try await next(asking)
+        guard asking.method != .head, response.status != .noContent, response.status != .notModified else { return response }
+        let digests = ToldDigests(response, askedBy: asking)
+        if response.status == .partialContent || response.status == .ok {
+            for digest in digests.whole { request.representationDigests?.tell(digest) }
+        }
+        if let note = digests.note { next.position.note({ note }, about: request) }
+        do {
+            if let bytes = response.body.bytes {
+                try digests.check(bytes, trailers: response.trailers)
+            } else if digests.mayCome {
+                response.body = response.body.checked { try digests.beginCheck() }
+            }
+        } catch {
+            response.body.close()
+            throw error
+        }
+        return response
+    }
+
+    /// Asks as a request would.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        request = asking(request)
+        return "checks the digests of the response"
+    }
+
+    private func asking(_ request: HTTPRequest) -> HTTPRequest {
+        var asking = request
+        var wanted: [HTTPHeaders.Name] = ["Want-Unencoded-Digest"]
+        if !acceptsEncodings {
+            wanted += ["Want-Repr-Digest", "Want-Content-Digest"]
+            if !request.headers.contains(.acceptEncoding) { asking.headers[.acceptEncoding] = "identity" }
+        }
+        for name in wanted where !request.headers.contains(name) { asking.headers[name] = "sha-256=10, sha-512=9" }
+        return asking
+    }
+}

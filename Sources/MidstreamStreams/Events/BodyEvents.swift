@@ -1,0 +1,56 @@
+public import MidstreamCore
+
+extension HTTPBody {
+    /// The body as an event stream, while it arrives (WHATWG HTML §9.2). It is one connection's: see
+    /// ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` for one that goes on when that breaks.
+    ///
+    /// An event that isn't finished when the body ends is dropped.
+    ///
+    /// - Parameter limits: How large a line and an event may be.
+    public func events(limits: EventLimits = EventLimits()) -> BodyEvents { BodyEvents(body: self, limits: limits) }
+}
+
+/// The events of a body; see ``HTTPBody/events(limits:)``.
+public struct BodyEvents: AsyncSequence, Sendable {
+    fileprivate let body: HTTPBody
+    fileprivate let limits: EventLimits
+
+    /// Reads the events. A body that can be read once is claimed by it.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let body: HTTPBody
+        private var chunks: HTTPBody.AsyncIterator
+        private var parser: EventParser
+        private var isOver = false
+
+        fileprivate init(_ events: BodyEvents) {
+            body = events.body
+            chunks = events.body.makeAsyncIterator()
+            parser = EventParser(limits: events.limits)
+        }
+
+        /// The next event; nil at the end, and after an error.
+        ///
+        /// - Throws: ``HTTPError/Code/bodyTooLarge`` past a limit, and what the body throws. A body that is still arriving is
+        ///   closed then.
+        public mutating func next() async throws -> ServerSentEvent? {
+            do {
+                while !isOver {
+                    if let event = try parser.next() { return event }
+                    guard let chunk = try await chunks.next() else { break }
+                    parser.add(chunk)
+                }
+                // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+                if !isOver { try Task.checkCancellation() }
+                isOver = true
+                return nil
+            } catch {
+                isOver = true
+                body.close()
+                throw error
+            }
+        }
+    }
+
+    /// Starts reading.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}

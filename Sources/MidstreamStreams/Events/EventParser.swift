@@ -1,0 +1,130 @@
+internal import MidstreamCore
+
+/// Reads an event stream from its bytes, in whatever pieces they come (WHATWG HTML §9.2.6).
+///
+/// Lines end with LF, CR or CRLF, which may be mixed. A CR ends a line at once: an LF behind it belongs to it whenever it comes.
+struct EventParser {
+    /// The last event ID string: what the next connection begins behind.
+    private(set) var lastEventID: String
+    /// How long the server wants clients to wait before they connect again, in milliseconds.
+    private(set) var retry: Int64?
+    private let limits: EventLimits
+
+    private var chunk: [UInt8] = []
+    private var position = 0
+    /// The beginning of a line, from the chunks before this one.
+    private var beginning: [UInt8] = []
+    private var skipsLineFeed = false
+    private var isFirstLine = true
+    /// The last event ID buffer, the data buffer and the event type buffer.
+    private var id: String
+    private var data: [UInt8] = []
+    private var name = ""
+
+    init(lastEventID: String = "", limits: EventLimits = EventLimits()) {
+        self.lastEventID = lastEventID
+        self.limits = limits
+        id = lastEventID
+    }
+
+    /// Takes the next piece of the stream, once ``next()`` has used up the one before.
+    mutating func add(_ bytes: [UInt8]) {
+        chunk = bytes
+        position = 0
+    }
+
+    /// Begins another stream, which goes on behind the last event of this one. An unfinished event is dropped.
+    mutating func startOver() {
+        self = EventParser(lastEventID: lastEventID, retry: retry, limits: limits)
+    }
+
+    private init(lastEventID: String, retry: Int64?, limits: EventLimits) {
+        self.init(lastEventID: lastEventID, limits: limits)
+        self.retry = retry
+    }
+
+    /// The next event; nil when it needs more bytes.
+    mutating func next() throws -> ServerSentEvent? {
+        while position < chunk.count {
+            let start = position
+            let end = chunk.withUnsafeBufferPointer { bytes in
+                var place = start
+                if skipsLineFeed, bytes[place] == 10 { return -1 }
+                while place < bytes.count, bytes[place] != 10, bytes[place] != 13 { place += 1 }
+                return place
+            }
+            skipsLineFeed = false
+            guard end >= 0 else {
+                position += 1
+                continue
+            }
+            guard end - start <= limits.line - beginning.count else { throw HTTPError.bodyTooLarge(limit: limits.line) }
+            guard end < chunk.count else {
+                beginning += chunk[start...]
+                position = end
+                return nil
+            }
+            position = end + 1
+            skipsLineFeed = chunk[end] == 13
+            if let event = try readLine(start..<end) { return event }
+        }
+        return nil
+    }
+
+    private mutating func readLine(_ range: Range<Int>) throws -> ServerSentEvent? {
+        var line = chunk
+        var range = range
+        if !beginning.isEmpty {
+            beginning += chunk[range]
+            swap(&line, &beginning)
+            range = 0..<line.count
+            beginning.removeAll()
+        }
+        return try line.withUnsafeBufferPointer { try read(line: UnsafeBufferPointer(rebasing: $0[range])) }
+    }
+
+    private mutating func read(line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
+        var line = line
+        if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = UnsafeBufferPointer(rebasing: line.dropFirst(3)) }
+        isFirstLine = false
+        if line.isEmpty { return dispatch() }
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
+        // With nothing before the colon it is a comment, which only shows that the connection is alive.
+        guard colon > 0 else { return nil }
+        var value = UnsafeBufferPointer(rebasing: line.dropFirst(colon + 1))
+        if value.first == 32 { value = UnsafeBufferPointer(rebasing: value.dropFirst()) }
+        try read(field: UnsafeBufferPointer(rebasing: line.prefix(colon)), value)
+        return nil
+    }
+
+    private mutating func read(field: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) throws {
+        if field.spells("data") {
+            guard value.count < limits.event - data.count else { throw HTTPError.bodyTooLarge(limit: limits.event) }
+            data.append(contentsOf: value)
+            data.append(10)
+        } else if field.spells("event") {
+            name = String(decoding: value, as: UTF8.self)
+        } else if field.spells("id") {
+            if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+        } else if field.spells("retry"), !value.isEmpty, value.allSatisfy({ 48...57 ~= $0 }) {
+            let digits = value.drop { $0 == 48 }
+            // More digits than this are more than 30 years.
+            retry = digits.count > 12 ? 1_000_000_000_000 : digits.reduce(0) { $0 * 10 + Int64($1 - 48) }
+        }
+    }
+
+    private mutating func dispatch() -> ServerSentEvent? {
+        lastEventID = id
+        defer { name = "" }
+        guard !data.isEmpty else { return nil }
+        let text = String(decoding: data.dropLast(), as: UTF8.self)
+        data.removeAll(keepingCapacity: data.count <= 64 << 10)
+        return ServerSentEvent(name: name.isEmpty ? "message" : name, data: text, id: lastEventID)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate func spells(_ name: StaticString) -> Bool {
+        count == name.utf8CodeUnitCount && name.withUTF8Buffer { elementsEqual($0) }
+    }
+}

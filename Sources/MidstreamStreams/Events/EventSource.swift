@@ -1,0 +1,197 @@
+public import MidstreamCore
+
+extension HTTPClient {
+    /// The events of a server, over as many connections as it takes (WHATWG HTML §9.2).
+    ///
+    /// ```swift
+    /// for try await event in client.events(HTTPRequest("stream")) { print(event.name, event.data) }
+    /// ```
+    ///
+    /// Nothing is sent before the first event is asked for. Each connection is a call of its own, by ``stream(_:)``: with its interceptors,
+    /// retries and redirects; the attempt's timeout counts to the head. It asks with `Accept: text/event-stream`,
+    /// `Cache-Control: no-store` and, behind an event with an identifier, `Last-Event-ID`; fields of these names that the request has stay,
+    /// a `Last-Event-ID` until the first identifier comes.
+    ///
+    /// When a connection ends or breaks, can't be made, or is answered with 429, 500, 502, 503 or 504, another follows. Before it passes
+    /// a random part (full jitter) of the time that the server asked for by `retry`, 3 s by default, which doubles with each connection
+    /// that brings no event, up to 60 s; after a 429 or 503 at least its `Retry-After`, up to
+    /// ``Configuration/maximumRetryAfter``. A `retry` below 100 ms counts as that after a connection that brought no event. A 204 ends the
+    /// sequence. Any other status or media type ends it with an error.
+    ///
+    /// A request that isn't safe, such as a `POST`, is sent once: the end of its answer is that of the sequence, and a failure is thrown.
+    /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
+    ///
+    /// The events are read as fast as they are asked for. Cancelling the task that reads, and leaving the loop, close the connection.
+    ///
+    /// - Parameters:
+    ///   - request: What to ask.
+    ///   - silenceLimit: How long a connection may bring nothing, comments included, before it is taken for dead and replaced; no limit by
+    ///     default. Measured on the client's clock.
+    ///   - limits: How large a line and an event may be.
+    ///   - onReconnect: Called before each wait for another connection, in the task that reads.
+    public func events(
+        _ request: HTTPRequest, silenceLimit: Duration? = nil, limits: EventLimits = EventLimits(),
+        onReconnect: @escaping @Sendable (EventSource.Reconnection) -> Void = { _ in }
+    ) -> EventSource {
+        EventSource(client: self, request: request, silenceLimit: silenceLimit, limits: limits, onReconnect: onReconnect)
+    }
+}
+
+/// The events of a server; see ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)``.
+public struct EventSource: AsyncSequence, Sendable {
+    /// Why there will be another connection, and when.
+    public struct Reconnection: Sendable {
+        /// What ended the last one; nil when the server did so in an orderly way.
+        public let cause: HTTPError?
+        /// How long it will take to the next.
+        public let delay: Duration
+        /// How many connections have followed another since the last event, the next one included: 1, 2 …
+        public let attempt: Int
+    }
+
+    let client: HTTPClient
+    let request: HTTPRequest
+    let silenceLimit: Duration?
+    let limits: EventLimits
+    let onReconnect: @Sendable (Reconnection) -> Void
+
+    /// Reads the events. Each iterator has connections of its own.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let source: EventSource
+        private var parser: EventParser
+        private var pace = ReconnectionPace()
+        /// Those of the present connection; nil between two.
+        private var chunks: TimedChunks?
+        private var isOver = false
+
+        fileprivate init(_ source: EventSource) {
+            self.source = source
+            parser = EventParser(lastEventID: source.request.headers["Last-Event-ID"] ?? "", limits: source.limits)
+        }
+
+        /// The next event; nil when the server has ended the stream by a 204, and after an error.
+        ///
+        /// - Throws: What ``HTTPClient/stream(_:)`` throws, unless another connection may help; for a rejected status with the
+        ///   response. ``HTTPError/Code/decoding`` for an answer that is no event stream,
+        ///   ``HTTPError/Code/bodyTooLarge`` past a limit. `CancellationError`.
+        public mutating func next() async throws -> ServerSentEvent? {
+            do {
+                while !isOver {
+                    if let event = try parser.next() {
+                        pace.reset()
+                        return event
+                    }
+                    if let chunks { try await read(chunks) } else { try await connect() }
+                }
+                return nil
+            } catch {
+                isOver = true
+                disconnect()
+                throw error
+            }
+        }
+
+        private mutating func connect() async throws {
+            do {
+                let response = try await source.client.stream(source.request(after: parser.lastEventID))
+                try accept(response)
+            } catch let error as HTTPError where source.reconnects && error.mayPassOnAnotherConnection {
+                let response = error.lastResponse
+                response?.body.close()
+                try await wait(because: error, asked: response.flatMap(source.client.waitAsked))
+            }
+        }
+
+        private mutating func accept(_ response: HTTPResponse) throws {
+            if response.status == .noContent {
+                response.body.close()
+                isOver = true
+                return
+            }
+            guard response.status == .ok else {
+                throw HTTPError(
+                    .unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
+            }
+            guard response.isEventStream else {
+                response.body.close()
+                let type = response.headers[.contentType].map { "of the type \($0.debugDescription)" } ?? "without a type"
+                throw HTTPError(
+                    .decoding, "The answer is \(type) and no text/event-stream.", request: response.request, phase: .answered)
+            }
+            chunks = TimedChunks(response.body, within: source.silenceLimit, on: source.client.configuration.clock)
+        }
+
+        private mutating func read(_ chunks: TimedChunks) async throws {
+            var cause: HTTPError?
+            do {
+                if let chunk = try await chunks.next() { return parser.add(chunk) }
+                // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+                try Task.checkCancellation()
+            } catch let error as HTTPError where source.reconnects && error.mayPassOnAnotherConnection {
+                cause = error
+            }
+            disconnect()
+            guard source.reconnects else {
+                isOver = true
+                return
+            }
+            try await wait(because: cause, asked: nil)
+        }
+
+        private mutating func disconnect() {
+            chunks?.close()
+            chunks = nil
+            parser.startOver()
+        }
+
+        private mutating func wait(because cause: HTTPError?, asked: Duration?) async throws {
+            let configuration = source.client.configuration
+            let delay = Swift.max(pace.delay(afterRetry: parser.retry, random: configuration.random), asked ?? .zero)
+            source.onReconnect(Reconnection(cause: cause, delay: delay, attempt: pace.attempts))
+            try await configuration.clock.pause(for: delay)
+        }
+    }
+
+    /// Starts reading.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}
+
+extension EventSource {
+    fileprivate var reconnects: Bool { request.method.isSafe || request.allowsUnsafeRetry }
+
+    /// The request of another connection.
+    fileprivate func request(after lastEventID: String) -> HTTPRequest {
+        var request = request.asNewCall()
+        if !request.headers.contains(.accept) { request.headers[.accept] = "text/event-stream" }
+        if !request.headers.contains(.cacheControl) { request.headers[.cacheControl] = "no-store" }
+        request.headers["Last-Event-ID"] = lastEventID.isEmpty ? nil : lastEventID
+        return request
+    }
+}
+
+extension HTTPClient {
+    fileprivate func waitAsked(by response: HTTPResponse) -> Duration? {
+        response.retryAfter(at: configuration.now).map { min($0, configuration.maximumRetryAfter) }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate var isEventStream: Bool {
+        guard let type = headers[.contentType] else { return false }
+        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") }.trimmed
+        return String(Substring(essence)).equalsIgnoringASCIICase("text/event-stream")
+    }
+}
+
+extension HTTPError {
+    /// Whether the failure needn't befall another connection as well.
+    fileprivate var mayPassOnAnotherConnection: Bool {
+        switch code {
+        case .retriesExhausted: (underlying as? HTTPError)?.mayPassOnAnotherConnection == true
+        case .unacceptableStatus: response.map { [429, 500, 502, 503, 504].contains($0.status.code) } ?? false
+        default: Code.transient.contains(code)
+        }
+    }
+
+    fileprivate var lastResponse: HTTPResponse? { response ?? (underlying as? HTTPError)?.response }
+}

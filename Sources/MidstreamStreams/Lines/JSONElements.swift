@@ -1,0 +1,112 @@
+public import Foundation
+public import MidstreamCore
+
+extension HTTPBody {
+    /// The body as JSON values, one in each line, while it arrives (NDJSON, JSON Lines). Empty lines are skipped.
+    ///
+    /// - Parameters:
+    ///   - type: What each line is decoded as.
+    ///   - limit: How many bytes a line may have; 1 MiB by default.
+    ///   - skipsBadLines: Whether a line that can't be decoded is passed over; by default it ends the sequence with an error.
+    ///   - decoder: A plain `JSONDecoder` by default.
+    public func jsonLines<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadLines: Bool = false,
+        decoder: JSONDecoder = JSONDecoder()
+    ) -> JSONElements<Value> {
+        JSONElements(body: self, limit: limit, skipsBad: skipsBadLines, isSequence: false, decoder: decoder)
+    }
+
+    /// The body as JSON values in a JSON text sequence, while it arrives (RFC 7464, `application/json-seq`).
+    ///
+    /// - Parameters:
+    ///   - type: What each text is decoded as.
+    ///   - limit: How many bytes a text may have; 1 MiB by default.
+    ///   - skipsBadTexts: Whether a text that is cut off or can't be decoded is passed over (RFC 7464 §2.3); by default it ends the sequence
+    ///     with an error.
+    ///   - decoder: A plain `JSONDecoder` by default.
+    public func jsonSequence<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadTexts: Bool = false,
+        decoder: JSONDecoder = JSONDecoder()
+    ) -> JSONElements<Value> {
+        JSONElements(body: self, limit: limit, skipsBad: skipsBadTexts, isSequence: true, decoder: decoder)
+    }
+}
+
+/// JSON values that arrive one after the other; see ``HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` and
+/// ``HTTPBody/jsonSequence(_:upTo:skipsBadTexts:decoder:)``.
+public struct JSONElements<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+    fileprivate let body: HTTPBody
+    fileprivate let limit: Int
+    fileprivate let skipsBad: Bool
+    fileprivate let isSequence: Bool
+    fileprivate let decoder: JSONDecoder
+
+    /// Reads the values. A body that can be read once is claimed by it.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private enum Reader {
+            case lines(LineReader)
+            case records(JSONRecordReader)
+        }
+
+        private var reader: Reader
+        private let elements: JSONElements
+
+        fileprivate init(_ elements: JSONElements) {
+            self.elements = elements
+            reader =
+                elements.isSequence
+                ? .records(JSONRecordReader(elements.body, limit: elements.limit))
+                : .lines(LineReader(elements.body, limit: elements.limit))
+        }
+
+        /// The next value; nil at the end, and after an error.
+        ///
+        /// - Throws: ``HTTPError/Code/decoding``, which says in which line and where in the body, without quoting it;
+        ///   ``HTTPError/Code/bodyTooLarge`` for one that is too long; what the body throws. A body that is still arriving is
+        ///   closed then.
+        public mutating func next() async throws -> Element? {
+            while let (data, subject, isWhole) = try await read() {
+                do {
+                    guard isWhole else { throw HTTPError(.decoding, "\(subject) is no whole JSON text.", phase: .answered) }
+                    return try JSONDecoding(of: nil, named: subject).decode(Element.self, from: data, by: elements.decoder)
+                } catch  where !elements.skipsBad {
+                    fail()
+                    throw error
+                } catch {}
+            }
+            return nil
+        }
+
+        /// What is to be decoded, how it is called, and whether it is all there.
+        private mutating func read() async throws -> (Data, String, Bool)? {
+            switch reader {
+            case .lines(var lines):
+                defer { reader = .lines(lines) }
+                while let line = try await lines.next({ $0.allSatisfy(\.isJSONSpace) ? nil : Data($0) }) {
+                    guard let line else { continue }
+                    return (line, "Line \(lines.place.number), at byte \(lines.place.offset),", true)
+                }
+                return nil
+            case .records(var records):
+                defer { reader = .records(records) }
+                return try await records.next().map {
+                    (Data($0.bytes), "Text \($0.number), at byte \($0.offset),", $0.isWhole)
+                }
+            }
+        }
+
+        private mutating func fail() {
+            switch reader {
+            case .lines(var lines):
+                lines.fail()
+                reader = .lines(lines)
+            case .records(var records):
+                records.fail()
+                reader = .records(records)
+            }
+        }
+    }
+
+    /// Starts reading.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}

@@ -1,0 +1,109 @@
+internal import MidstreamCore
+internal import Platform
+
+/// Reads a body in lines. They end with LF or CRLF; the last needs no end. A byte order mark at the beginning is dropped.
+struct LineReader {
+    /// Where a line is in the body.
+    struct Place: Sendable {
+        /// From 1, empty lines included.
+        var number = 0
+        /// In bytes of the body, from its beginning.
+        var offset: Int64 = 0
+    }
+
+    /// Of the line that was read last.
+    private(set) var place = Place()
+    private let body: HTTPBody
+    private var chunks: HTTPBody.AsyncIterator
+    private let limit: Int
+    private var chunk: [UInt8] = []
+    private var position = 0
+    /// The beginning of a line, from the chunks before this one.
+    private var beginning: [UInt8] = []
+    private var nextOffset: Int64 = 0
+    private(set) var isOver = false
+
+    init(_ body: HTTPBody, limit: Int) {
+        self.body = body
+        self.limit = max(0, limit)
+        chunks = body.makeAsyncIterator()
+    }
+
+    /// What `read` makes of the next line; nil at the end. An error ends the reading and closes the body.
+    mutating func next<Line>(_ read: (UnsafeBufferPointer<UInt8>) throws -> Line) async throws -> Line? {
+        if isOver { return nil }
+        do {
+            while true {
+                if let line = try nextInChunk(read) { return line }
+                guard let next = try await chunks.next() else { break }
+                chunk = next
+                position = 0
+            }
+            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+            try Task.checkCancellation()
+            isOver = true
+            return beginning.isEmpty ? nil : try takeBeginning(endLength: 0, read)
+        } catch {
+            fail()
+            throw error
+        }
+    }
+
+    /// Gives up the rest of the body.
+    mutating func fail() {
+        isOver = true
+        body.close()
+    }
+
+    /// The next line if its end is in the chunk; otherwise the rest of the chunk is kept as its beginning.
+    private mutating func nextInChunk<Line>(_ read: (UnsafeBufferPointer<UInt8>) throws -> Line) throws -> Line? {
+        let start = position
+        let end = chunk.withUnsafeBufferPointer { bytes -> Int? in
+            guard let base = bytes.baseAddress, start < bytes.count,
+                let found = memchr(base + start, 10, bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        }
+        guard let end else {
+            // With a CR it may have one byte more than it is long.
+            guard chunk.count - start <= limit + 1 - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
+            beginning += chunk[start...]
+            position = chunk.count
+            return nil
+        }
+        position = end + 1
+        guard beginning.isEmpty else {
+            guard end - start <= limit + 1 - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
+            beginning += chunk[start..<end]
+            return try takeBeginning(endLength: 1, read)
+        }
+        advance(by: end - start + 1)
+        return try chunk.withUnsafeBufferPointer { try line(UnsafeBufferPointer(rebasing: $0[start..<end]), read) }
+    }
+
+    private mutating func takeBeginning<Line>(
+        endLength: Int, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
+    ) throws -> Line {
+        advance(by: beginning.count + endLength)
+        defer { beginning.removeAll(keepingCapacity: beginning.count <= 64 << 10) }
+        return try beginning.withUnsafeBufferPointer { try line($0, read) }
+    }
+
+    private mutating func advance(by count: Int) {
+        place.number += 1
+        place.offset = nextOffset
+        nextOffset += Int64(count)
+    }
+
+    private func line<Line>(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
+    ) throws -> Line {
+        var bytes = bytes
+        if bytes.last == 13 { bytes = UnsafeBufferPointer(rebasing: bytes.dropLast()) }
+        guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
+        if place.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3))
+        }
+        return try read(bytes)
+    }
+}

@@ -1,0 +1,152 @@
+internal import MidstreamCore
+internal import Platform
+
+/// Reads a multipart body from its bytes, in whatever pieces they come (RFC 2046 §5.1).
+struct PartReader {
+    private enum Place {
+        /// Before the first boundary.
+        case preamble
+        case head
+        case content
+        /// Behind the last boundary.
+        case epilogue
+    }
+
+    /// The bytes of a part's head.
+    private static let maximumHead = 16 << 10
+    private static let maximumParts = 1_000
+    /// What is passed over behind the last boundary, so that the connection can serve again.
+    private static let maximumEpilogue = 64 << 10
+
+    /// How many parts have begun.
+    private(set) var partCount = 0
+    private let body: HTTPBody
+    private var chunks: HTTPBody.AsyncIterator
+    private let search: BoundarySearch
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private var isAtEnd = false
+    private var place = Place.preamble
+    /// A boundary may stand here without a line end before it.
+    private var isAtLineStart = true
+
+    init(_ body: HTTPBody, boundary: String) {
+        self.body = body
+        chunks = body.makeAsyncIterator()
+        search = BoundarySearch(boundary)
+    }
+
+    /// The head of the next part, whatever is left of the one before; nil at the end.
+    mutating func nextHead() async throws -> HTTPHeaders? {
+        while place != .head, place != .epilogue { _ = try await nextContent() }
+        guard place == .head else { return nil }
+        guard partCount < Self.maximumParts else { throw violation("It has more than \(Self.maximumParts) parts.") }
+        partCount += 1
+        let head = try await readHead()
+        place = .content
+        isAtLineStart = true
+        return head
+    }
+
+    /// The next piece of the part's content, or of what stands before the first part; nil at its end.
+    mutating func nextContent() async throws -> [UInt8]? {
+        guard place == .content || place == .preamble else { return nil }
+        while true {
+            switch search.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd) {
+            case .content(let end) where end > position:
+                isAtLineStart = false
+                return take(upTo: end)
+            case .boundary(let end, let isLast):
+                position = end
+                place = isLast ? .epilogue : .head
+                if isLast { try await passOverEpilogue() }
+                return nil
+            case .content, .more:
+                guard !isAtEnd else {
+                    throw HTTPError(
+                        .connectionLost, "The body ended before its last boundary, after \(partCount) parts.", phase: .answered)
+                }
+                try await fill()
+            }
+        }
+    }
+
+    /// Takes a piece of the buffer, without copying it when it is the whole.
+    private mutating func take(upTo end: Int) -> [UInt8] {
+        defer { position = end }
+        guard position == 0, end == buffer.count else { return Array(buffer[position..<end]) }
+        return buffer
+    }
+
+    private mutating func fill() async throws {
+        guard let chunk = try await chunks.next() else {
+            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+            try Task.checkCancellation()
+            isAtEnd = true
+            return
+        }
+        buffer = position == buffer.count ? chunk : Array(buffer[position...]) + chunk
+        position = 0
+    }
+
+    private mutating func readHead() async throws -> HTTPHeaders {
+        var fields = HTTPHeaders.FieldBuffer()
+        var left = Self.maximumHead
+        while true {
+            let length = try await lineLength(atMost: left)
+            left -= length
+            let isEmpty = try buffer.withUnsafeBytes { bytes in
+                let line = UnsafeRawBufferPointer(rebasing: bytes[position..<(position + length)])
+                if line.trimmed.isEmpty, line.first != 32, line.first != 9 { return true }
+                guard line.isField else { throw violation("A line of the head of part \(partCount) is no field.") }
+                fields.append(line: line)
+                return false
+            }
+            position += length
+            if isEmpty { return HTTPHeaders(fields) }
+        }
+    }
+
+    /// The length of the line that begins here, its end included, which is waited for.
+    private mutating func lineLength(atMost limit: Int) async throws -> Int {
+        var seen = 0
+        while true {
+            let found = buffer[(position + seen)...].withUnsafeBufferPointer { bytes -> Int? in
+                guard let base = bytes.baseAddress, let end = memchr(base, 10, bytes.count) else { return nil }
+                return UnsafeRawPointer(end) - UnsafeRawPointer(base) + 1
+            }
+            let length = seen + (found ?? 0)
+            seen = buffer.count - position
+            guard (found == nil ? seen : length) <= limit else {
+                throw violation("The head of part \(partCount) has more than \(Self.maximumHead) bytes.")
+            }
+            if found != nil { return length }
+            guard !isAtEnd else {
+                throw HTTPError(.connectionLost, "The body ended in the head of part \(partCount).", phase: .answered)
+            }
+            try await fill()
+        }
+    }
+
+    /// Reads on to the end of the body, since nothing behind the last boundary counts.
+    private mutating func passOverEpilogue() async throws {
+        var left = Self.maximumEpilogue - (buffer.count - position)
+        while left > 0, let chunk = try await chunks.next() { left -= chunk.count }
+        if left <= 0 { body.close() }
+        buffer = []
+        position = 0
+    }
+
+    private func violation(_ message: String) -> HTTPError {
+        HTTPError(.protocolViolation, "The multipart body can't be read. \(message)", phase: .answered)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the line is a field, or continues one.
+    fileprivate var isField: Bool {
+        if first == 32 || first == 9 { return true }
+        guard let colon = firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
+        return self[..<colon].allSatisfy(\.isTokenCharacter)
+    }
+}

@@ -1,0 +1,173 @@
+internal import Interception
+public import MidstreamCore
+
+extension HTTPResponse {
+    /// The parts of a `multipart/…` response, one after the other, while it arrives (RFC 2046 §5.1); those of `multipart/byteranges` as
+    /// well (RFC 9110 §14.6).
+    ///
+    /// ```swift
+    /// for try await part in response.parts() { print(part.headers, try await part.body.collect().count) }
+    /// ```
+    ///
+    /// Read a part, or pass over it by asking for the next. Preamble and epilogue are ignored; parts that are multipart themselves aren't
+    /// taken apart. Bounds: 16 KiB for the head of a part, 1,000 parts.
+    public func parts() -> ResponseParts { ResponseParts(self) }
+}
+
+/// A part of a `multipart/…` response.
+public struct ResponsePart: Sendable {
+    /// The fields of its head; `Content-Range` in a part of `multipart/byteranges`.
+    public let headers: HTTPHeaders
+    /// Its content, which can be read until the next part is asked for. Closing it passes over what is left.
+    public let body: HTTPBody
+}
+
+/// The parts of a response; see ``HTTPResponse/parts()``. It is its own iterator, so the parts can be had only once.
+public final class ResponseParts: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    private let parts: PartSource
+
+    init(_ response: HTTPResponse) { parts = PartSource(response) }
+
+    /// Itself.
+    public func makeAsyncIterator() -> ResponseParts { self }
+
+    /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
+    ///
+    /// - Throws: ``HTTPError/Code/decoding`` when the response isn't multipart;
+    ///   ``HTTPError/Code/protocolViolation`` when it can't be read, as past the bounds;
+    ///   ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws. The body is closed
+    ///   then.
+    public func next() async throws -> ResponsePart? {
+        guard let (number, headers) = try await parts.nextHead() else { return nil }
+        return ResponsePart(headers: headers, body: .incoming(PartBody(parts, number)))
+    }
+}
+
+/// What the parts of one response are read from. Nobody reads while another does.
+private final class PartSource: Sendable {
+    private enum State {
+        case ready(PartReader)
+        case reading
+        /// What ends it hasn't been told yet.
+        case failing(HTTPError)
+        case failed(any Error)
+    }
+
+    private let state: Locked<State>
+    private let body: HTTPBody
+
+    init(_ response: HTTPResponse) {
+        body = response.body
+        do {
+            let boundary = try Self.boundary(of: response)
+            state = Locked(.ready(PartReader(response.body, boundary: boundary)))
+        } catch {
+            state = Locked(.failing(error))
+        }
+    }
+
+    deinit { body.close() }
+
+    /// The number, from 1, and the head of the next part.
+    func nextHead() async throws -> (Int, HTTPHeaders)? {
+        guard var reader = try take(afterFailure: { _ in }) else { return nil }
+        do {
+            let headers = try await reader.nextHead()
+            state.withLock { $0 = .ready(reader) }
+            return headers.map { (reader.partCount, $0) }
+        } catch {
+            throw fail(error)
+        }
+    }
+
+    /// The next piece of a part, if that is the one which is read.
+    func nextContent(ofPart number: Int) async throws -> [UInt8]? {
+        // What is missing mustn't look like an end.
+        guard var reader = try take(afterFailure: { throw $0 }) else { return nil }
+        guard reader.partCount == number else {
+            state.withLock { $0 = .ready(reader) }
+            throw HTTPError(.bodyNotReplayable, "The part was passed over for a later one.", phase: .answered)
+        }
+        do {
+            let content = try await reader.nextContent()
+            state.withLock { $0 = .ready(reader) }
+            return content
+        } catch {
+            throw fail(error)
+        }
+    }
+
+    private func take(afterFailure: (any Error) throws -> Void) throws -> PartReader? {
+        let taken = state.withLock { state in
+            defer {
+                switch state {
+                case .ready: state = .reading
+                case .failing(let error): state = .failed(error)
+                case .reading, .failed: break
+                }
+            }
+            return state
+        }
+        switch taken {
+        case .ready(let reader): return reader
+        case .reading: throw HTTPError(.bodyNotReplayable, "The parts are being read by another task.", phase: .answered)
+        case .failing(let error): throw fail(error)
+        case .failed(let error):
+            try afterFailure(error)
+            return nil
+        }
+    }
+
+    private func fail(_ error: any Error) -> any Error {
+        state.withLock { $0 = .failed(error) }
+        body.close()
+        return error
+    }
+
+    private static func boundary(of response: HTTPResponse) throws(HTTPError) -> String {
+        let type = response.headers[.contentType] ?? ""
+        guard type.utf8.prefix(10).elementsEqual("multipart/".utf8, by: { $0.asciiLowercased == $1 }) else {
+            throw HTTPError(
+                .decoding, "The response's type is \(type.isEmpty ? "not told" : type.debugDescription), which has no parts.",
+                request: response.request, phase: .answered)
+        }
+        guard let boundary = FieldValueScanner.parameter("boundary", of: type), boundary.isBoundary else {
+            throw HTTPError(
+                .protocolViolation, "The response is multipart and has no boundary, or none that can be one.",
+                request: response.request, phase: .answered)
+        }
+        return boundary
+    }
+}
+
+/// The content of one part.
+private final class PartBody: IncomingBody {
+    private struct State {
+        var isSpent = false
+        var isClosed = false
+    }
+
+    private let parts: PartSource
+    private let number: Int
+    private let state = Locked(State())
+
+    init(_ parts: PartSource, _ number: Int) {
+        self.parts = parts
+        self.number = number
+    }
+
+    func next() async throws -> [UInt8]? {
+        let isClosed = state.withLock { state in
+            state.isSpent = true
+            return state.isClosed
+        }
+        if isClosed { throw HTTPError(.connectionLost, "The part was closed before its end.", phase: .answered) }
+        return try await parts.nextContent(ofPart: number)
+    }
+
+    func close() { state.withLock { $0.isClosed = true } }
+
+    var isSpent: Bool { state.withLock { $0.isSpent } }
+    var trailers: HTTPHeaders? { nil }
+    var metrics: TransportMetrics? { nil }
+}

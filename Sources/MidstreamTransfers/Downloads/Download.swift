@@ -1,0 +1,286 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// One download to a file: asks for what is missing until nothing is, or it can't go on.
+final class Download: Sendable {
+    /// What is there isn't of use any more.
+    struct StartsAgain: Error {
+        let reason: String
+    }
+
+    private struct State {
+        var done = ByteRanges()
+        var total: Int64?
+        var validator: StrongValidator?
+        /// Whether bytes are missing before others, so that the file's size doesn't tell what is there.
+        var isSparse = false
+        /// What was there when the record was written.
+        var recorded: Int64 = 0
+        /// Whether encodings are taken: the offsets of what comes then mean nothing to the server.
+        var takesEncodings = false
+        /// Whether there has been an answer with a body, so that a failure is one of the transfer.
+        var hasBegun = false
+    }
+
+    /// So many bytes may have to be loaded again when the process ends.
+    private static let recordInterval: Int64 = 8 << 20
+    /// From here on several connections are worth it.
+    private static let leastParallel: Int64 = 16 << 20
+
+    private let source: DownloadSource
+    private let part: PartFile
+    private let options: DownloadOptions
+    private let state: Locked<State>
+
+    init(_ source: DownloadSource, _ part: PartFile, _ options: DownloadOptions) {
+        self.source = source
+        self.part = part
+        self.options = options
+        state = Locked(State())
+    }
+
+    func run() async throws -> HTTPResponse {
+        try adoptRecord()
+        do {
+            let response = try await fetch()
+            try verify()
+            try part.complete(isSynchronized: options.isSynchronized)
+            return response
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    // MARK: What is there already
+
+    private func adoptRecord() throws {
+        let record = source.isResumable ? part.readRecord() : nil
+        if let record, record.url == source.request.redactedURL, let done = record.ranges(in: part.size), done.count > 0 {
+            state.withLock { state in
+                state.done = done
+                (state.total, state.validator) = (record.total, record.validator)
+                state.isSparse = record.done != nil
+                state.recorded = done.count
+            }
+        } else {
+            try part.truncate(to: 0)
+        }
+    }
+
+    /// Keeps what a later download can use, and nothing else.
+    private func leave() {
+        let isUseful = state.withLock { $0.validator != nil && $0.done.count > 0 }
+        guard isUseful, (try? record()) != nil else { return part.discard() }
+    }
+
+    private func record() throws {
+        let record = state.withLock { state -> PartRecord? in
+            guard let validator = state.validator else { return nil }
+            var record = PartRecord(url: source.request.redactedURL, validator: validator, total: state.total)
+            if state.isSparse { record.done = state.done.ranges.map { [$0.lowerBound, $0.upperBound] } }
+            state.recorded = state.done.count
+            return record
+        }
+        if let record { try part.write(record) }
+    }
+
+    private func startAgain(takingEncodings: Bool = false) throws {
+        state.withLock { state in
+            state = State(takesEncodings: state.takesEncodings || takingEncodings, hasBegun: true)
+        }
+        source.told.forget()
+        try part.truncate(to: 0)
+    }
+
+    // MARK: Fetching
+
+    private func fetch() async throws -> HTTPResponse {
+        var attempts = 0
+        while true {
+            do {
+                // An answer may be of a part of what was asked for.
+                while true {
+                    if let response = try await fetchMore() { return response }
+                }
+            } catch let again as StartsAgain {
+                attempts += 1
+                guard attempts <= max(1, options.resumes) else {
+                    throw HTTPError(.protocolViolation, "The download can't go on: \(again.reason).", phase: .answered)
+                }
+                source.record(CallEvents.TransferRestart(reason: again.reason))
+                try startAgain()
+            } catch let error as HTTPError where error.mayPass && state.withLock({ $0.hasBegun && $0.validator != nil }) {
+                attempts += 1
+                guard attempts <= options.resumes else { throw error }
+                error.response?.body.close()
+                source.record(CallEvents.TransferInterruption(cause: "\(error.code)", bytes: state.withLock { $0.done.count }))
+                try await source.pace.pause(before: attempts, after: error)
+            }
+        }
+    }
+
+    /// Asks once, and takes what comes; nil when something is still missing then.
+    private func fetchMore() async throws -> HTTPResponse? {
+        let (done, total, validator, takesEncodings) = state.withLock { ($0.done, $0.total, $0.validator, $0.takesEncodings) }
+        let gap = done.count > 0 ? done.gaps(upTo: total ?? .max).first ?? (done.end..<Int64.max) : nil
+        var response = try await source.ask(gap, of: total, validator, isPlain: source.isResumable && !takesEncodings)
+        do {
+            if source.isWhole, isEncoded(response), !takesEncodings {
+                try startAgain(takingEncodings: true)
+                response.body.close()
+                source.record(CallEvents.TransferRestart(reason: "the answer is encoded, though no encoding was asked for"))
+                return nil
+            }
+            guard response.status.isSuccess || response.status == .rangeNotSatisfiable && gap != nil else {
+                throw HTTPError(
+                    .unacceptableStatus, "The server answered \(response.status), which is nothing to be kept.",
+                    request: response.request, response: response)
+            }
+            let question = RangeAnswer.Question(start: gap?.lowerBound, total: total, validator: validator)
+            let answer = source.isWhole ? RangeAnswer(status: response.status, headers: response.headers, to: question) : .whole
+            try await take(answer, response, gap)
+        } catch {
+            response.body.close()
+            throw error
+        }
+        guard isComplete else { return nil }
+        // Without its body it doesn't know them any more.
+        (response.trailers, response.metrics) = (response.trailers, response.metrics)
+        response.body = .empty
+        return response
+    }
+
+    private func take(_ answer: RangeAnswer, _ response: HTTPResponse, _ gap: Range<Int64>?) async throws {
+        switch answer {
+        case .complete:
+            response.body.close()
+            source.note("nothing was missing")
+            state.withLock { $0.total = $0.done.end }
+        case .startAgain(let reason): throw StartsAgain(reason: reason)
+        case .contradiction(let message):
+            throw HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
+        case .whole:
+            if gap != nil {
+                source.record(CallEvents.TransferRestart(reason: "the answer is the whole"))
+                try startAgain()
+            }
+            try begin(response)
+            let total = state.withLock { $0.total }
+            try await receive(response, 0..<(total ?? .max), isOpen: total == nil)
+        case .part(let range, let total):
+            state.withLock { state in
+                state.total = total
+                state.hasBegun = true
+            }
+            if let total { try part.checkRoom(for: total) }
+            source.record(CallEvents.TransferResumption(offset: range.lowerBound, total: total, proof: "If-Range matched"))
+            try await receive(response, range, isOpen: false)
+        }
+    }
+
+    /// Takes what the head of a whole response says.
+    private func begin(_ response: HTTPResponse) throws {
+        let total = response.body.length
+        state.withLock { state in
+            state.hasBegun = true
+            state.total = total
+            state.validator = source.isResumable && !state.takesEncodings ? StrongValidator(response.headers) : nil
+        }
+        if let total { try part.checkRoom(for: total) }
+        try record()
+    }
+
+    private func receive(_ response: HTTPResponse, _ range: Range<Int64>, isOpen: Bool) async throws {
+        if let pieces = pieces(beginningWith: range, of: response) {
+            state.withLock { $0.isSparse = true }
+            try record()
+            let (total, validator) = state.withLock { ($0.total ?? range.upperBound, $0.validator) }
+            let fetch = ParallelFetch(source, pieces, of: total, validator, resumes: options.resumes) { [self] in
+                try store($0, at: $1)
+            }
+            try await fetch.run(response, workers: options.parallel)
+            return
+        }
+        var position = range.lowerBound
+        for try await chunk in response.body {
+            guard Int64(chunk.count) <= range.upperBound - position else {
+                throw HTTPError(
+                    .protocolViolation, "More than the \(range.upperBound - range.lowerBound) bytes came that were told.",
+                    request: response.request, phase: .answered)
+            }
+            try store(chunk, at: position)
+            position += Int64(chunk.count)
+        }
+        // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+        try Task.checkCancellation()
+        if isOpen {
+            state.withLock { $0.total = position }
+        } else if position < range.upperBound {
+            throw HTTPError(
+                .connectionLost, "The body ended after \(position) of \(range.upperBound) bytes.", request: response.request,
+                phase: .answered)
+        }
+    }
+
+    /// What several connections can share; nil when one is enough.
+    private func pieces(beginningWith range: Range<Int64>, of response: HTTPResponse) -> [Range<Int64>]? {
+        let (done, total, validator) = state.withLock { ($0.done, $0.total, $0.validator) }
+        guard options.parallel > 1, let total, validator != nil, total - done.count >= Self.leastParallel,
+            response.version == .http1_1, response.status == .partialContent || response.headers.acceptsByteRanges
+        else { return nil }
+        let gaps = done.gaps(upTo: total)
+        // The first piece is what is arriving.
+        guard let first = gaps.first, first.lowerBound == range.lowerBound, first.upperBound <= range.upperBound else {
+            return nil
+        }
+        return gaps
+    }
+
+    private func store(_ chunk: [UInt8], at position: Int64) throws {
+        try part.write(chunk, at: position)
+        let isDue = state.withLock { state in
+            state.done.insert(position..<(position + Int64(chunk.count)))
+            return state.isSparse && state.done.count - state.recorded >= Self.recordInterval
+        }
+        if isDue { try record() }
+    }
+
+    // MARK: The end
+
+    private var isComplete: Bool {
+        state.withLock { state in state.total.map { $0 == 0 || state.done.ranges == [0..<$0] } ?? false }
+    }
+
+    private func verify() throws {
+        let total = state.withLock { $0.total } ?? part.size
+        for (expected, told) in source.told.all.map({ ($0, "the server") })
+            + [options.digest].compactMap({ $0 }).map({ ($0, "who asked for it") })
+        {
+            let actual = try part.digest(expected.algorithm, upTo: total)
+            do {
+                try expected.check(actual, toldBy: told)
+            } catch {
+                // Going on with it would end in the same.
+                try? startAgain()
+                throw error
+            }
+        }
+    }
+
+    private func isEncoded(_ response: HTTPResponse) -> Bool {
+        guard source.isResumable, source.choosesEncoding, let coding = response.headers[.contentEncoding] else { return false }
+        return !coding.equalsIgnoringASCIICase("identity")
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether ranges of bytes can be asked for (RFC 9110 §14.3).
+    fileprivate var acceptsByteRanges: Bool {
+        self[.acceptRanges].map {
+            $0.utf8.split(separator: UInt8(ascii: ",")).contains { String(Substring($0.trimmed)) == "bytes" }
+        }
+            ?? false
+    }
+}

@@ -1,0 +1,27 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// Writes the body of the response to a file, and asks further in for what is missing of it. One call's.
+struct DownloadInterceptor: HTTPInterceptor {
+    let file: URL
+    let options: DownloadOptions
+    let random: @Sendable () -> Double
+    let now: @Sendable () -> Date
+
+    var stage: InterceptorStage { .call }
+
+    /// What stands further in sees each request.
+    var rank: InterceptorRank { .wire }
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let part = try PartFile(replacing: file)
+        let source = DownloadSource(request, next, options, random: random, now: now)
+        return try await Download(source, part, options).run()
+    }
+
+    /// Says what would be resumed.
+    func plan(_ request: inout HTTPRequest) async throws -> String? {
+        "would write to \(file.lastPathComponent), and go on with what an earlier download has left of it"
+    }
+}

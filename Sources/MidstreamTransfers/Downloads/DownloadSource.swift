@@ -1,0 +1,62 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// Where a download gets its bytes from: the pipeline further in, which is asked for the whole or for a range.
+struct DownloadSource: Sendable {
+    let request: HTTPRequest
+    /// What servers have said of the digest of the whole.
+    let told = RepresentationDigests()
+    private let next: Next<HTTPRequest, HTTPResponse>
+    private let options: DownloadOptions
+    let pace: ResumptionPace
+
+    init(
+        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, _ options: DownloadOptions,
+        random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date
+    ) {
+        var request = request
+        request.representationDigests = told
+        self.request = request
+        self.next = next
+        self.options = options
+        pace = ResumptionPace(of: next, random: random, now: now)
+    }
+
+    /// Whether the rest of a body can be asked for.
+    var isResumable: Bool { options.resume == .automatic && isWhole && request.method == .get }
+
+    /// Whether it asks for the whole of something, as far as can be told.
+    var isWhole: Bool { !request.headers.contains(.range) }
+
+    /// Whether the request leaves it to this which encodings it takes.
+    var choosesEncoding: Bool { !request.headers.contains(.acceptEncoding) }
+
+    /// Asks for the whole, or for a range if the representation is still the same.
+    ///
+    /// - Parameter isPlain: Whether it asks for no encoding, so that the offsets of what comes are those of the representation.
+    func ask(_ range: Range<Int64>? = nil, of total: Int64? = nil, _ validator: StrongValidator? = nil, isPlain: Bool)
+        async throws
+        -> HTTPResponse
+    {
+        var request = request
+        if isPlain, choosesEncoding { request.headers[.acceptEncoding] = "identity" }
+        guard let range, let validator else { return try await next(request) }
+        let isOpen = range.upperBound == .max || range.upperBound == total
+        request.headers[.range] = "bytes=\(range.lowerBound)-\(isOpen ? "" : "\(range.upperBound - 1)")"
+        request.headers[.ifRange] = validator.fieldValue
+        do {
+            return try await next(request)
+        } catch let error as HTTPError {
+            // It is an answer to this question, whatever validators make of it.
+            guard let response = error.response, response.status == .rangeNotSatisfiable else { throw error }
+            return response
+        }
+    }
+
+    /// Leaves an event in the call's trace.
+    func record(_ event: @autoclosure () -> some CallEvent) { next.position.record(event, about: request) }
+
+    /// Leaves a note in the call's trace.
+    func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }
+}

@@ -1,0 +1,37 @@
+public import Foundation
+public import MidstreamCore
+
+extension HTTPClient {
+    /// Sends a request and writes the body of its response to a file, as it arrives.
+    ///
+    /// It goes to a file beside the target, `.NAME.midstream-part`, which takes the target's place when it is complete. Only its owner can
+    /// read it, and one download at a time can write to it.
+    ///
+    /// What breaks off is continued where it broke off, in this call up to ``DownloadOptions/resumes`` times, and otherwise by the next
+    /// download of the same request to the same file, in whatever process. The server is asked for the rest with `Range`, and with
+    /// `If-Range` so that it sends the whole when that has changed (RFC 9110 §13.1.5, §14.2). That takes a strong `ETag`, or a
+    /// `Last-Modified` a minute older than the response; without one, and for other methods than `GET`, a failure is
+    /// thrown and leaves nothing. An answer that isn't the rest of the same version is never joined to what is there.
+    ///
+    /// Each request passes the whole pipeline further in, so it is retried, authenticated and signed by itself; the trace shows them all.
+    /// The deadline covers the download, the timeout of an attempt each head. To be resumable, no encoding is asked for unless
+    /// the request says so.
+    ///
+    /// - Parameters:
+    ///   - file: Where to; its folder must exist. A file that is there already is replaced.
+    ///   - options: How; see ``DownloadOptions`` for the defaults.
+    /// - Returns: The last response, without its body.
+    /// - Throws: ``HTTPError/Code/fileUnwritable``: before anything is sent when the file is a folder or its folder can't be
+    ///   written to; when there is no room for what the server announces. ``HTTPError/Code/fileInUse`` when another
+    ///   download writes to the file. ``HTTPError/Code/digestMismatch``, ``HTTPError/Code/protocolViolation`` for
+    ///   answers that contradict themselves, and what ``stream(_:)`` and reading the body throw. The target is then as it was.
+    @discardableResult
+    public func download(
+        _ request: HTTPRequest, to file: URL, options: DownloadOptions = DownloadOptions()
+    ) async throws -> HTTPResponse {
+        var request = request
+        request.interceptors.append(
+            DownloadInterceptor(file: file, options: options, random: configuration.random, now: configuration.now))
+        return try await stream(request)
+    }
+}

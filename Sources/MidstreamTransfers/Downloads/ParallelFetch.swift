@@ -1,0 +1,131 @@
+internal import MidstreamCore
+
+/// Fetches pieces of a representation over several connections.
+struct ParallelFetch: Sendable {
+    /// How long a piece may bring nothing before somebody who has nothing to do takes it over.
+    private static let patience = Duration.seconds(2)
+
+    private let source: DownloadSource
+    private let pool: PiecePool
+    private let total: Int64
+    private let validator: StrongValidator?
+    private let resumes: Int
+    private let store: @Sendable ([UInt8], Int64) throws -> Void
+    private let stopwatch: Stopwatch
+
+    /// - Parameters:
+    ///   - ranges: What is missing, in order.
+    ///   - resumes: How often each worker may ask again for what broke off.
+    ///   - store: Gets bytes and where they belong.
+    init(
+        _ source: DownloadSource, _ ranges: [Range<Int64>], of total: Int64, _ validator: StrongValidator?, resumes: Int,
+        store: @escaping @Sendable ([UInt8], Int64) throws -> Void
+    ) {
+        self.source = source
+        self.total = total
+        self.validator = validator
+        self.resumes = resumes
+        self.store = store
+        pool = PiecePool(ranges)
+        stopwatch = Stopwatch(on: source.pace.clock)
+    }
+
+    /// Fetches all.
+    ///
+    /// - Parameter response: What brings the first of the pieces.
+    func run(_ response: HTTPResponse, workers: Int) async throws {
+        // The one that is arriving is the first that is taken.
+        guard let first = pool.take() else { return response.body.close() }
+        source.note("fetches over \(workers) connections")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await work(beginningWith: (first, response.body)) }
+            for _ in 1..<max(1, workers) { group.addTask { try await work() } }
+            var isDone = false
+            var failure: (any Error)?
+            while let result = await group.nextResult() {
+                switch result {
+                case .success: isDone = true
+                // One that still waits for something isn't needed any more, or is stopped by what befell another.
+                case .failure(let error) where error is CancellationError && (isDone || failure != nil): break
+                case .failure(let error): failure = failure ?? error
+                }
+                response.body.close()
+                group.cancelAll()
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    private func work(beginningWith given: (PiecePool.Number, HTTPBody)? = nil) async throws {
+        var attempts = 0
+        var given = given
+        while let number = try await nextPiece(given?.0) {
+            do {
+                try await fetch(number, given?.1)
+            } catch let error as HTTPError where error.mayPass {
+                // Of one that another has taken over nothing is missing.
+                if !pool.range(of: number).isEmpty {
+                    attempts += 1
+                    guard attempts <= resumes else { throw error }
+                    pool.giveBack(number)
+                    source.note("asks again for bytes from \(pool.range(of: number).lowerBound) on: \(error.code)")
+                    try await source.pace.pause(before: attempts, after: error)
+                }
+            }
+            given = nil
+        }
+    }
+
+    /// What to do next; waits while others may still leave something. Nil when all is there.
+    private func nextPiece(_ given: PiecePool.Number?) async throws -> PiecePool.Number? {
+        if let given { return given }
+        while !pool.isDone {
+            if let number = pool.take() { return number }
+            if let number = pool.takeStalled(for: Self.patience, at: stopwatch.elapsed) {
+                source.note("takes over from \(pool.range(of: number).lowerBound), where nothing came")
+                return number
+            }
+            try await source.pace.clock.pause(for: Self.patience / 2)
+        }
+        return nil
+    }
+
+    private func fetch(_ number: PiecePool.Number, _ arriving: HTTPBody?) async throws {
+        let range = pool.range(of: number)
+        guard !range.isEmpty else { return }
+        var position = range.lowerBound
+        let body: HTTPBody
+        if let arriving {
+            body = arriving
+        } else {
+            let response = try await source.ask(range, of: total, validator, isPlain: true)
+            body = response.body
+            let question = RangeAnswer.Question(start: range.lowerBound, total: total, validator: validator)
+            guard case .part(let came, _) = RangeAnswer(status: response.status, headers: response.headers, to: question) else {
+                body.close()
+                throw Download.StartsAgain(reason: "a part of another version came")
+            }
+            position = came.lowerBound
+        }
+        guard pool.began(number, body) else { return body.close() }
+        do {
+            for try await chunk in body {
+                // What comes before the piece, from a server that began earlier, is there already.
+                let skipped = Int(max(0, min(Int64(chunk.count), range.lowerBound - position)))
+                position += Int64(skipped)
+                let own = Int(pool.advance(number, by: Int64(chunk.count - skipped)))
+                if own > 0 {
+                    try store(skipped == 0 && own == chunk.count ? chunk : Array(chunk[skipped..<(skipped + own)]), position)
+                }
+                position += Int64(own)
+                // The rest is another's.
+                if pool.range(of: number).isEmpty { return body.close() }
+            }
+            try Task.checkCancellation()
+        } catch {
+            body.close()
+            throw error
+        }
+        throw HTTPError(.connectionLost, "The body ended after \(position) bytes, within its range.", phase: .answered)
+    }
+}

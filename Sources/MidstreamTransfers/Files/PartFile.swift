@@ -1,0 +1,203 @@
+internal import Foundation
+public import MidstreamCore
+internal import Platform
+
+extension HTTPError.Code {
+    /// Another download writes to the same file.
+    public static let fileInUse = Self(rawValue: "fileInUse")
+}
+
+/// A file beside a target that takes the target's place when it is complete. Until then it can be found and continued by a later process,
+/// with what it has to know of it in a record; both can be read by their owner alone.
+///
+/// Nobody else writes to it while this is held: it is locked, and so is the record by it. Writes happen in the tasks that have the bytes:
+/// they go to the page cache, and a hop to another thread costs more.
+final class PartFile: Sendable {
+    private let target: String
+    private let path: String
+    private let recordPath: String
+    private let descriptor: Int32
+
+    /// Opens the file, or makes it.
+    ///
+    /// - Throws: ``HTTPError/Code/fileUnwritable`` when the target is a folder or can't be written beside,
+    ///   ``HTTPError/Code/fileInUse`` when another download has it.
+    init(replacing file: URL) throws {
+        guard file.isFileURL else {
+            throw HTTPError(.fileUnwritable, "\(URLText.redacted(file.absoluteString)) is no file URL.", phase: .notSent)
+        }
+        target = file.path
+        if Self.isFolder(file.path) {
+            throw HTTPError(.fileUnwritable, "\(file.path) is a folder; the name of a file in it is needed.", phase: .notSent)
+        }
+        path = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).midstream-part").path
+        recordPath = path + ".json"
+        descriptor = try Self.open(path, for: file.path)
+        ResourceWitness.tell(of: self)
+    }
+
+    deinit { System.close(descriptor) }
+
+    // MARK: The bytes
+
+    /// How long the file is.
+    var size: Int64 { Self.status(of: descriptor).map { Int64($0.st_size) } ?? 0 }
+
+    /// Writes bytes at an offset, whoever else writes elsewhere.
+    func write(_ bytes: [UInt8], at offset: Int64) throws {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { all in
+                let rest = UnsafeRawBufferPointer(rebasing: all[written...])
+                return pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
+            }
+            guard count >= 0 else {
+                if errno == EINTR { continue }
+                throw failure("write")
+            }
+            written += count
+        }
+    }
+
+    /// Cuts the file.
+    func truncate(to size: Int64) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("shorten") }
+    }
+
+    /// Sees whether there is room for so many bytes in all, as far as can be told: on Apple's platforms writing will tell.
+    ///
+    /// - Throws: ``HTTPError/Code/fileUnwritable`` when there isn't; nothing has been written then.
+    func checkRoom(for total: Int64) throws {
+        #if os(Linux)
+            var disk = statvfs()
+            guard fstatvfs(descriptor, &disk) == 0, let status = Self.status(of: descriptor) else { return }
+            // What has been written takes its room already.
+            let missing = total - min(total, Int64(status.st_blocks) * 512)
+            let (free, isMore) = UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
+            guard !isMore, missing > 0, UInt64(missing) > free else { return }
+            throw HTTPError(
+                .fileUnwritable, "\(target) needs \(missing) more bytes, and \(free) are free on its disk.", phase: .answered)
+        #endif
+    }
+
+    /// The digest of the first bytes.
+    func digest(_ algorithm: DigestAlgorithm, upTo total: Int64) throws -> [UInt8] {
+        let running = try algorithm.begin()
+        var offset: Int64 = 0
+        while offset < total {
+            try Task.checkCancellation()
+            var result = 0
+            let chunk = [UInt8](unsafeUninitializedCapacity: Int(min(256 << 10, total - offset))) { buffer, count in
+                repeat {
+                    result = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+                } while result < 0 && errno == EINTR
+                count = max(0, result)
+            }
+            guard result > 0 else { throw failure("read") }
+            try running.update(chunk)
+            offset += Int64(chunk.count)
+        }
+        return try running.finish()
+    }
+
+    // MARK: The record
+
+    /// What an earlier download has left; nil when there is nothing that can be used.
+    func readRecord() -> PartRecord? {
+        // A link could lead to what somebody else wants to have read.
+        let opened = Platform.open(recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard opened >= 0 else { return nil }
+        defer { System.close(opened) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = System.read(opened, &bytes, bytes.count)
+        return count > 0 ? PartRecord(Data(bytes[..<count])) : nil
+    }
+
+    /// Writes the record in place of the old one.
+    func write(_ record: PartRecord) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(record)
+        let temporary = recordPath + ".new"
+        unlink(temporary)
+        let opened = Platform.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw failure("write the record of") }
+        let count = data.withUnsafeBytes { System.write(opened, $0.baseAddress, $0.count) }
+        let problem = errno
+        System.close(opened)
+        guard count == data.count, rename(temporary, recordPath) == 0 else {
+            if count != data.count { errno = count < 0 ? problem : ENOSPC }
+            let failure = failure("write the record of")
+            unlink(temporary)
+            throw failure
+        }
+    }
+
+    // MARK: The end
+
+    /// Moves the file to its target.
+    ///
+    /// - Parameter isSynchronized: Whether the bytes, and then the name, have to be on the disk first.
+    func complete(isSynchronized: Bool) throws {
+        // The permissions of a new file are those that the process has been given, which no call tells without changing them.
+        let probe = recordPath + ".new"
+        unlink(probe)
+        let made = Platform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        if made >= 0 {
+            if let status = Self.status(of: made) { fchmod(descriptor, status.st_mode & 0o777) }
+            System.close(made)
+            unlink(probe)
+        }
+        if isSynchronized, fsync(descriptor) != 0 { throw failure("write") }
+        guard rename(path, target) == 0 else { throw failure("replace") }
+        unlink(recordPath)
+        guard isSynchronized else { return }
+        let folder = Platform.open((target as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        System.close(folder)
+    }
+
+    /// Forgets what there is. The file that is locked stays with whoever holds it.
+    func discard() {
+        unlink(recordPath)
+        unlink(path)
+    }
+
+    private func failure(_ what: String) -> HTTPError { Self.failure(what, target, phase: .answered) }
+
+    private static func failure(_ what: String, _ path: String, phase: HTTPError.Phase) -> HTTPError {
+        HTTPError(.fileUnwritable, "Can't \(what) \(path): \(String(cString: strerror(errno))).", phase: phase)
+    }
+}
+
+extension PartFile {
+    /// A locked file that has this name.
+    private static func open(_ path: String, for target: String) throws -> Int32 {
+        while true {
+            let opened = Platform.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard opened >= 0 else { throw failure("make a file beside", target, phase: .notSent) }
+            guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+                defer { System.close(opened) }
+                guard errno == EWOULDBLOCK else { throw failure("lock the file beside", target, phase: .notSent) }
+                throw HTTPError(.fileInUse, "Another download writes to \(target).", phase: .notSent)
+            }
+            // Whoever had it may have moved it to its target meanwhile: then it isn't the file of this name any more.
+            var named = stat()
+            if let held = status(of: opened), lstat(path, &named) == 0, held.st_ino == named.st_ino, held.st_dev == named.st_dev {
+                return opened
+            }
+            System.close(opened)
+        }
+    }
+
+    private static func status(of descriptor: Int32) -> stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status : nil
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

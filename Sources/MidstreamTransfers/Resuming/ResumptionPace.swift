@@ -1,0 +1,44 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// How long to wait before something that broke off is gone on with.
+struct ResumptionPace: Sendable {
+    let clock: any Clock<Duration>
+    private let random: @Sendable () -> Double
+    private let now: @Sendable () -> Date
+
+    init(
+        of next: Next<HTTPRequest, HTTPResponse>, random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date
+    ) {
+        clock = next.call?.owner.clock ?? ContinuousClock()
+        self.random = random
+        self.now = now
+    }
+
+    /// Waits: longer each time, up to 30 s with full jitter, and as long as the server asks, up to a minute.
+    func pause(before attempt: Int, after error: HTTPError) async throws {
+        let ceiling = min(.milliseconds(500) * (1 << min(max(0, attempt - 1), 6)), .seconds(30))
+        let asked = error.response?.retryAfter(at: now).map { min($0, .seconds(60)) } ?? .zero
+        try await clock.pause(for: max(ceiling * random(), asked))
+    }
+}
+
+extension HTTPError {
+    /// Whether asking for the rest may help.
+    var mayPass: Bool {
+        switch code {
+        case .retriesExhausted: (underlying as? HTTPError)?.mayPass ?? false
+        case .unacceptableStatus: response.map { HTTPStatus.transient.contains($0.status) } ?? false
+        default: Code.transient.contains(code)
+        }
+    }
+}
+
+extension Int64 {
+    /// A number of digits alone; nil for anything else, and one that is too large.
+    init?(digits text: some StringProtocol) {
+        guard !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
+        self.init(text)
+    }
+}

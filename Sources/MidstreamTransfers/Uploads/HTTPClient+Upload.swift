@@ -1,0 +1,54 @@
+public import MidstreamCore
+
+extension HTTPClient {
+    /// Uploads something, and goes on where it was when a connection breaks.
+    ///
+    /// ```swift
+    /// try await client.upload(.file(film), to: "uploads")
+    /// ```
+    ///
+    /// See ``upload(_:by:protocol:resumes:partSize:)``.
+    @discardableResult
+    public func upload(
+        _ content: UploadContent, to url: String, headers: HTTPHeaders = [:], protocol: UploadProtocol = .resumable,
+        resumes: Int = 5,
+        partSize: Int64? = nil
+    ) async throws -> HTTPResponse {
+        try await upload(
+            content, by: HTTPRequest(.post, url, headers: headers), protocol: `protocol`, resumes: resumes, partSize: partSize)
+    }
+
+    /// Uploads something, and goes on where it was when a connection breaks.
+    ///
+    /// The request is sent with the content as its body. Where the server says by an interim response (104) or by its answer where the
+    /// upload can be found, the rest is sent there after a failure, beginning where the server says that it is. With
+    /// ``UploadProtocol/tus`` the request has no body, and all bytes are sent so. A server that says nothing gets a request as any other.
+    ///
+    /// Requests follow each other, and each passes the whole pipeline further in. What the server limits (`Upload-Limit`) is kept to: the
+    /// size of all, of a part, and how long the upload may be found. A failure that may pass, such as a connection that breaks, a 409,
+    /// and statuses from 500 on, is followed by another request, with a wait that grows; any other status is final. Where the upload can't
+    /// be found the request itself is sent again, as long as the server can't have had all of it or the request may be sent twice.
+    ///
+    /// - Parameters:
+    ///   - content: What is uploaded. The request's own body isn't sent.
+    ///   - request: What begins the upload; a `POST` as a rule.
+    ///   - protocol: How it is continued; ``UploadProtocol/resumable`` by default.
+    ///   - resumes: How many failures in a row, none of which brings the upload further, are followed by another request; 5 by default.
+    ///   - partSize: How many bytes one request brings at most; as many as the server takes by default.
+    /// - Returns: The response to the request that completed the upload; that to the question for its state (`HEAD`) when the other was lost.
+    /// - Throws: What ``send(_:)`` throws for the last request; ``HTTPError/Code/bodyTooLarge`` when the server takes less;
+    ///   ``HTTPError/Code/protocolViolation`` when what it says of the upload contradicts what was sent.
+    @discardableResult
+    public func upload(
+        _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5,
+        partSize: Int64? = nil
+    ) async throws -> HTTPResponse {
+        var request = request
+        request.body = .empty
+        request.interceptors.append(
+            UploadInterceptor(
+                content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, random: configuration.random,
+                now: configuration.now))
+        return try await send(request)
+    }
+}

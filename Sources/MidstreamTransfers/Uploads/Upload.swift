@@ -1,0 +1,256 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// One upload: sends what the server hasn't got, one request after the other, until it has all.
+struct Upload {
+    /// What the server has said, perhaps while a request was still being sent.
+    private struct Told: Sendable {
+        var url: String?
+        var limit: UploadLimit?
+        var limitTime = Duration.zero
+        /// The end of what has been handed to the transport, of all requests.
+        var sent: Int64 = 0
+    }
+
+    private enum Step {
+        case done(HTTPResponse)
+        case goOn
+        /// Something that may pass.
+        case failed(HTTPError)
+    }
+
+    private let settings: UploadInterceptor
+    private let request: HTTPRequest
+    private let next: Next<HTTPRequest, HTTPResponse>
+    private let length: Int64
+    private let pace: ResumptionPace
+    private let stopwatch: Stopwatch
+    private let told = Locked(Told())
+    /// Where the server is; nil: it has to be asked.
+    private var offset: Int64?
+    /// The furthest that it has been.
+    private var furthest: Int64 = 0
+
+    init(_ settings: UploadInterceptor, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) throws {
+        self.settings = settings
+        self.request = request
+        self.next = next
+        length = try settings.content.length()
+        pace = ResumptionPace(of: next, random: settings.random, now: settings.now)
+        stopwatch = Stopwatch(on: pace.clock)
+    }
+
+    mutating func run() async throws -> HTTPResponse {
+        var failures = 0
+        while true {
+            let step: Step
+            let before = furthest
+            do {
+                step = try await proceed()
+            } catch let error as HTTPError where error.mayPass {
+                step = .failed(error)
+            }
+            if furthest > before { failures = 0 }
+            switch step {
+            case .done(let response): return response
+            case .goOn: try checkLimit()
+            case .failed(let error):
+                failures += 1
+                guard failures <= settings.resumes, told.withLock({ $0.url }) != nil || mayBeginAgain else { throw error }
+                offset = nil
+                let cause = error.response.map { "\($0.status)" } ?? "\(error.code)"
+                record(CallEvents.TransferInterruption(cause: cause, bytes: nil))
+                // After a conflict the server only has to be asked.
+                if error.response?.status != .conflict { try await pace.pause(before: failures, after: error) }
+            }
+        }
+    }
+
+    private mutating func proceed() async throws -> Step {
+        guard let url = told.withLock({ $0.url }) else { return try await create() }
+        try checkAge()
+        guard let offset else { return try await ask(url) }
+        return try await append(to: url, from: offset)
+    }
+
+    // MARK: The requests
+
+    private mutating func create() async throws -> Step {
+        var creation = request
+        let part = settings.protocol.createsWithContent ? 0..<min(length, max(1, settings.partSize ?? length)) : 0..<0
+        let isAll = part.upperBound == length
+        settings.protocol.prepareCreation(&creation.headers, length: length, isAll: isAll)
+        if let type = settings.content.contentType, !creation.headers.contains(.contentType) {
+            creation.headers[.contentType] = type
+        }
+        creation.body = counted(part)
+        // Where the upload is to be found is told before it is complete.
+        let given = request.onInterim
+        let (told, stopwatch, base) = (told, stopwatch, request.urlText)
+        creation.onInterim = { interim in
+            if interim.status.code == 104 { Self.note(interim.headers, from: base, in: told, at: stopwatch.elapsed) }
+            given?(interim)
+        }
+        let (response, error) = try await send(creation)
+        let isSupported = response.status.isSuccess || told.withLock { $0.url } != nil
+        if isSupported, !(response.status.isSuccess && isAll && settings.protocol.isComplete(response.headers) != false) {
+            Self.note(response.headers, from: response.request.urlText, in: told, at: stopwatch.elapsed)
+        }
+        guard response.status.isSuccess else { return try failure(response, error) }
+        if settings.protocol.createsWithContent {
+            if isAll, settings.protocol.isComplete(response.headers) != false { return .done(response) }
+        } else if length == 0 {
+            return .done(response)
+        }
+        guard told.withLock({ $0.url }) != nil else {
+            throw violation("The server doesn't say where the upload is to be found", response)
+        }
+        offset = try readOffset(response) ?? (isAll && settings.protocol.createsWithContent ? nil : part.upperBound)
+        if let offset { furthest = max(furthest, offset) }
+        return .goOn
+    }
+
+    private mutating func ask(_ url: String) async throws -> Step {
+        var question = follower(.head, url)
+        settings.protocol.prepare(&question.headers)
+        let (response, error) = try await send(question)
+        guard response.status.isSuccess else { return try failure(response, error) }
+        Self.note(response.headers, from: nil, in: told, at: stopwatch.elapsed)
+        if settings.protocol.isComplete(response.headers) == true { return .done(response) }
+        if let text = response.headers["Upload-Length"], let told = Int64(digits: text), told != length {
+            throw violation("The server expects \(told) bytes, and the upload has \(length)", response)
+        }
+        guard let offset = try readOffset(response) else { throw violation("The server doesn't say how much it has", response) }
+        self.offset = offset
+        furthest = max(furthest, offset)
+        record(CallEvents.TransferResumption(offset: offset, total: length, proof: nil))
+        return offset == length && !settings.protocol.createsWithContent ? .done(response) : .goOn
+    }
+
+    private mutating func append(to url: String, from start: Int64) async throws -> Step {
+        let limit =
+            [settings.partSize.map { max(1, $0) }, told.withLock { $0.limit?.maximumPart }].compactMap { $0 }.min() ?? .max
+        let end = length - start <= limit ? length : start + limit
+        var addition = follower(.patch, url)
+        settings.protocol.prepareAppending(&addition.headers, offset: start, isLast: end == length)
+        addition.body = counted(start..<end)
+        let (response, error) = try await send(addition)
+        if settings.protocol.isComplete(response.headers) == true {
+            guard response.status.isSuccess else { throw error ?? rejected(response) }
+            return .done(response)
+        }
+        guard response.status.isSuccess else { return try failure(response, error) }
+        Self.note(response.headers, from: nil, in: told, at: stopwatch.elapsed)
+        let isOver = end == length && settings.protocol.isComplete(response.headers) != false
+        let offset = try readOffset(response) ?? end
+        self.offset = offset
+        furthest = max(furthest, offset)
+        return isOver && offset == length ? .done(response) : .goOn
+    }
+
+    /// A request to where the upload is to be found.
+    private func follower(_ method: HTTPMethod, _ url: String) -> HTTPRequest {
+        var follower = request
+        follower.method = method
+        follower.urlText = url
+        follower.onInterim = nil
+        follower.headers.removeAll { name in
+            let text = name.rawValue.lowercased()
+            return text.hasPrefix("content-") || text.hasPrefix("upload-") || name == .idempotencyKey || name == .expect
+        }
+        if HTTPOrigin(url) != HTTPOrigin(request.urlText) { follower.headers.removeCredentials() }
+        return follower
+    }
+
+    /// The response of any status, and the error that it was made.
+    private func send(_ request: HTTPRequest) async throws -> (HTTPResponse, HTTPError?) {
+        do {
+            return (try await next(request), nil)
+        } catch let error as HTTPError {
+            guard error.code == .unacceptableStatus || error.code == .retriesExhausted, let response = error.response else {
+                throw error
+            }
+            return (response, error)
+        }
+    }
+
+    private func counted(_ range: Range<Int64>) -> HTTPBody {
+        let told = told
+        return settings.content.body(range).observed {
+            let position = Locked(range.lowerBound)
+            return HTTPBody.Observer { chunk in
+                let end = position.withLock { position in
+                    position += Int64(chunk.count)
+                    return position
+                }
+                told.withLock { $0.sent = max($0.sent, end) }
+            }
+        }
+    }
+
+    // MARK: What the server says
+
+    private func failure(_ response: HTTPResponse, _ error: HTTPError?) throws -> Step {
+        let mayPass = response.status.code >= 500 || [408, 409, 423, 429].contains(response.status.code)
+        guard mayPass, settings.protocol.isComplete(response.headers) != true else { throw error ?? rejected(response) }
+        return .failed(error ?? rejected(response))
+    }
+
+    private func rejected(_ response: HTTPResponse) -> HTTPError {
+        HTTPError(.unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
+    }
+
+    private func violation(_ message: String, _ response: HTTPResponse) -> HTTPError {
+        HTTPError(.protocolViolation, message + ".", request: response.request, phase: .answered)
+    }
+
+    /// Takes over where the upload is, unless that is known, and what is allowed.
+    private static func note(_ headers: HTTPHeaders, from base: String?, in told: Locked<Told>, at time: Duration) {
+        let url = base.flatMap { base in headers.values(.location).first.flatMap { URLText.resolve(location: $0, from: base) } }
+        let limit = headers["Upload-Limit"].flatMap { UploadLimit($0) }
+        told.withLock { told in
+            told.url = told.url ?? url
+            if let limit { (told.limit, told.limitTime) = (limit, time) }
+        }
+    }
+
+    /// How much the server has; nil when it doesn't say.
+    private func readOffset(_ response: HTTPResponse) throws -> Int64? {
+        guard let text = response.headers["Upload-Offset"] else { return nil }
+        let sent = told.withLock { $0.sent }
+        guard let offset = Int64(digits: text), offset <= sent else {
+            throw violation("The server says that it has \(text.prefix(20)) bytes, of \(sent) that were sent", response)
+        }
+        return offset
+    }
+
+    private func checkLimit() throws {
+        guard let limit = told.withLock({ $0.limit }) else { return }
+        if let size = limit.maximumSize, size < length {
+            throw HTTPError(
+                .bodyTooLarge, "The server takes \(size) bytes, and the upload has \(length).", request: request, phase: .answered
+            )
+        }
+        if limit.maximumPart == 0 {
+            throw HTTPError(.protocolViolation, "The server takes parts of no bytes.", request: request, phase: .answered)
+        }
+    }
+
+    private func checkAge() throws {
+        try checkLimit()
+        let (age, since) = told.withLock { ($0.limit?.maximumAge, $0.limitTime) }
+        guard let age, stopwatch.elapsed - since > .seconds(min(age, 1 << 40)) else { return }
+        throw HTTPError(
+            .protocolViolation, "The server kept the upload for \(age) seconds, which are over.", request: request,
+            phase: .answered)
+    }
+
+    /// Whether the server can't have had all of it, or having it twice does no harm.
+    private var mayBeginAgain: Bool {
+        let isUnfinished = told.withLock { $0.sent < length || !settings.protocol.createsWithContent }
+        return isUnfinished || request.isRepeatable
+    }
+
+    private func record(_ event: @autoclosure () -> some CallEvent) { next.position.record(event, about: request) }
+}

@@ -1,0 +1,86 @@
+internal import MidstreamCore
+
+/// How an upload is continued that has broken off.
+public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: Sendable { case resumable, tus }
+    private let kind: Kind
+
+    /// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload, interop version 8). A server that doesn't know it sees a usual
+    /// request.
+    public static let resumable = UploadProtocol(kind: .resumable)
+    /// tus 1.0.
+    public static let tus = UploadProtocol(kind: .tus)
+
+    /// The name.
+    public var description: String { kind == .tus ? "tus" : "resumable" }
+
+    /// Whether the first request brings bytes already.
+    var createsWithContent: Bool { kind == .resumable }
+
+    /// The media type of bytes that are added.
+    var partType: String { kind == .tus ? "application/offset+octet-stream" : "application/partial-upload" }
+
+    /// Adds the fields of the first request.
+    func prepareCreation(_ headers: inout HTTPHeaders, length: Int64, isAll: Bool) {
+        prepare(&headers)
+        headers["Upload-Length"] = "\(length)"
+        if kind == .resumable { headers["Upload-Complete"] = isAll ? "?1" : "?0" }
+    }
+
+    /// Adds the fields of a request that adds bytes.
+    func prepareAppending(_ headers: inout HTTPHeaders, offset: Int64, isLast: Bool) {
+        prepare(&headers)
+        headers["Upload-Offset"] = "\(offset)"
+        headers[.contentType] = partType
+        if kind == .resumable { headers["Upload-Complete"] = isLast ? "?1" : "?0" }
+    }
+
+    /// Adds the fields of any request.
+    func prepare(_ headers: inout HTTPHeaders) {
+        switch kind {
+        case .tus: headers["Tus-Resumable"] = "1.0.0"
+        case .resumable: headers["Upload-Draft-Interop-Version"] = "8"
+        }
+    }
+
+    /// What an answer says of whether the upload is complete; nil when it doesn't.
+    func isComplete(_ headers: HTTPHeaders) -> Bool? {
+        guard kind == .resumable else { return nil }
+        return switch headers["Upload-Complete"] {
+        case "?1": true
+        case "?0": false
+        default: nil
+        }
+    }
+}
+
+/// What a server takes (`Upload-Limit`); everything by default.
+struct UploadLimit: Equatable, Sendable {
+    var maximumSize: Int64?
+    var maximumPart: Int64?
+    /// In seconds.
+    var maximumAge: Int64?
+
+    private static let names = ["max-size", "max-append-size", "max-age"]
+
+    /// Reads the field; nil when it can't be read, and then none of it counts.
+    init?(_ value: String) {
+        var scanner = FieldValueScanner(value)
+        while true {
+            scanner.skipSpace()
+            guard let key = scanner.token() else { return nil }
+            var number: Int64?
+            if scanner.take("="), let text = scanner.token() { number = Int64(digits: scanner.text(text)) }
+            let name = scanner.text(key)
+            if Self.names.contains(name), number == nil { return nil }
+            switch name {
+            case "max-size": maximumSize = number
+            case "max-append-size": maximumPart = number
+            case "max-age": maximumAge = number
+            default: break
+            }
+            scanner.skip(to: ",")
+            guard scanner.take(",") else { return }
+        }
+    }
+}

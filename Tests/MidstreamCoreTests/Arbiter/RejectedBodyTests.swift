@@ -1,0 +1,110 @@
+import Foundation
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+/// The body of a response that was to be streamed and is rejected.
+@Suite("A rejected response is read before the error is thrown", .leavesNothing, .timeLimit(.minutes(10)))
+struct RejectedBodyTests {
+    private struct Problem: Decodable, Equatable {
+        let reason: String
+    }
+
+    private func client(
+        _ status: HTTPStatus, maxRetries: Int = 0, clock: any Clock<Duration> = ContinuousClock(),
+        _ body: @escaping @Sendable () -> HTTPBody
+    ) -> HTTPClient {
+        testClient(
+            baseURL: "https://h", configuration: .init(timeout: .seconds(5), maxRetries: maxRetries, clock: clock),
+            transport: StubTransport { HTTPResponse(status: status, body: body(), request: $0) })
+    }
+
+    private static let json = #"{"reason": "none left"}"#
+
+    @Test func itsErrorHasTheBody() async throws {
+        let client = client(.notFound) { .stream { AsyncStream(chunks: Self.json.utf8.map { [$0] }) } }
+        let error = await httpError { try await client.stream(HTTPRequest("/")) }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.response?.data == Data(Self.json.utf8))
+        #expect(try error?.decode(Problem.self) == Problem(reason: "none left"))
+    }
+
+    @Test func soHasTheOneBehindExhaustedRetries() async throws {
+        let bench = ArbiterBench()
+        let client = bench.client(
+            StubTransport { HTTPResponse(status: 503, body: .once(AsyncStream(chunks: [Array(Self.json.utf8)])), request: $0) },
+            maxRetries: 1, validators: [AlwaysRetry()])
+        let error = await httpError { try await client.stream(HTTPRequest("/")) }
+        #expect(error?.code == .retriesExhausted && error?.cause == .unacceptableStatus)
+        #expect(try error?.decode(Problem.self) == Problem(reason: "none left"))
+        #expect((error?.underlying as? HTTPError)?.response?.data == Data(Self.json.utf8))
+    }
+
+    @Test("a longer one is left to be read, and the error says so", arguments: [nil, 65_537] as [Int64?])
+    func longer(length: Int64?) async throws {
+        let bytes = [UInt8](repeating: 7, count: 65_537)
+        let client = client(.notFound) { .once(AsyncStream(chunks: [Array(bytes[..<9]), Array(bytes[9...])]), length: length) }
+        let error = await httpError { try await client.stream(HTTPRequest("/")) }
+        #expect(error?.message.contains("65536") == true)
+        #expect(await httpError { try error?.decode(Problem.self) }?.code == .decoding)
+        #expect(try await error?.response?.body.collect() == bytes)
+    }
+
+    @Test func oneOfTheLimitIsKept() async throws {
+        let bytes = [UInt8](repeating: 7, count: HTTPError.keptBody)
+        let client = client(.notFound) { .once(AsyncStream(chunks: [bytes])) }
+        #expect(await httpError { try await client.stream(HTTPRequest("/")) }?.response?.body.bytes == bytes)
+    }
+
+    @Test func oneThatDoesNotEndTakesNoLongerThanTheAttempt() async throws {
+        let clock = TestClock()
+        let client = client(.notFound, clock: clock) {
+            .once(
+                AsyncThrowingStream<[UInt8], any Error> {
+                    try await untilCancelled(); return nil
+                })
+        }
+        async let failure = httpError { try await client.stream(HTTPRequest("/")) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = await failure
+        #expect(error?.code == .unacceptableStatus)
+        #expect(await httpError { try error?.decode(Problem.self) }?.message.contains("timeout") == true)
+    }
+
+    @Test func aReaderThatIsCancelledIsToldSo() async throws {
+        let reading = Locked(false)
+        let client = client(.notFound) {
+            .once(
+                AsyncThrowingStream<[UInt8], any Error> {
+                    reading.withLock { $0 = true }
+                    try await untilCancelled()
+                    return nil
+                })
+        }
+        let call = Task { try await client.stream(HTTPRequest("/")) }
+        await eventually { reading.withLock({ $0 }) }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
+    @Test func anErrorWithoutAResponseSaysSo() {
+        #expect(throws: HTTPError.self) { try HTTPError(.connection, "No route.").decode(Problem.self) }
+    }
+
+    @Test func anAcceptedOneIsNotRead() async throws {
+        let client = client(.ok) { .once(AsyncStream(chunks: [[1]])) }
+        #expect(try await client.stream(HTTPRequest("/")).body.bytes == nil)
+    }
+}
+
+extension AsyncStream where Element == [UInt8] {
+    fileprivate init(chunks: [[UInt8]]) {
+        self.init { continuation in
+            for chunk in chunks { continuation.yield(chunk) }
+            continuation.finish()
+        }
+    }
+}

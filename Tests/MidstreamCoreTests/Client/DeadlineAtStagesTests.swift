@@ -1,0 +1,178 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+/// What interceptors find when the deadline of a call passes, and when its user cancels it.
+@Suite("A deadline is told from a cancellation", .leavesNothing, .timeLimit(.minutes(10)))
+struct DeadlineAtStagesTests {
+    private let clock = TestClock()
+
+    /// Writes down what arrives where it stands.
+    private struct Witness: HTTPInterceptor {
+        let stage: InterceptorStage
+        let seen: Locked<[String]>
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            do {
+                return try await next(request)
+            } catch {
+                let name = (error as? HTTPError)?.code.rawValue ?? "\(type(of: error))"
+                #expect(next.isPastDeadline == request.isPastDeadline)
+                seen.withLock { $0.append("\(stage) \(name) \(next.isPastDeadline)") }
+                throw error
+            }
+        }
+    }
+
+    private func client(
+        deadline: Duration? = .seconds(9), transport: StubTransport? = nil, recordsTrace: Bool = true,
+        @PipelineBuilder interceptors: () -> [any HTTPInterceptor]
+    ) -> HTTPClient {
+        let silent = StubTransport { request in
+            try await untilCancelled()
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let configuration = HTTPClient.Configuration(
+            timeout: nil, deadline: deadline, clock: clock, recordsTrace: recordsTrace)
+        return testClient(
+            baseURL: "https://h", configuration: configuration, transport: transport ?? silent, interceptors: interceptors)
+    }
+
+    private func afterDeadline<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        async let result = work()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(9))
+        return try await result
+    }
+
+    @Test("at each stage", arguments: [true, false])
+    func passes(recordsTrace: Bool) async throws {
+        let seen = Locked<[String]>([])
+        let client = client(recordsTrace: recordsTrace) {
+            for stage in InterceptorStage.allCases { Witness(stage: stage, seen: seen) }
+        }
+        let error = await httpError { try await afterDeadline { try await client.send(HTTPRequest("/")) } }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(
+            seen.withLock { $0 } == [
+                "exchange CancellationError true", "attempt CancellationError true", "call deadlineExceeded true",
+            ])
+    }
+
+    @Test("and so a cancellation")
+    func cancelled() async throws {
+        let seen = Locked<[String]>([])
+        let client = client {
+            for stage in InterceptorStage.allCases { Witness(stage: stage, seen: seen) }
+        }
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await clock.waitForSleepers(1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(
+            seen.withLock { $0 } == [
+                "exchange CancellationError false", "attempt CancellationError false", "call CancellationError false",
+            ])
+    }
+
+    @Test("also where another interceptor of the call waits for something of its own")
+    func waitOfAnInterceptor() async throws {
+        let seen = Locked<[String]>([])
+        let client = client(transport: .ok) {
+            Witness(stage: .call, seen: seen)
+            ClosureRequestInterceptor(stage: .call) { _ in try await untilCancelled() }
+        }
+        _ = await httpError { try await afterDeadline { try await client.send(HTTPRequest("/")) } }
+        #expect(seen.withLock { $0 } == ["call deadlineExceeded true"])
+    }
+
+    @Test("and where an interceptor has set the deadline")
+    func setByAnInterceptor() async throws {
+        let seen = Locked<[String]>([])
+        for recordsTrace in [true, false] {
+            seen.withLock { $0 = [] }
+            let client = client(deadline: .seconds(100), recordsTrace: recordsTrace) {
+                Witness(stage: .call, seen: seen)
+                ClosureRequestInterceptor(stage: .call) { $0.deadline = .seconds(9) }
+                Witness(stage: .attempt, seen: seen)
+            }
+            async let error = httpError { try await client.send(HTTPRequest("/")) }
+            await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(9))
+            #expect(await error?.code == .deadlineExceeded)
+            // Outside of the part that has the deadline, nothing was cancelled.
+            #expect(seen.withLock { $0 } == ["attempt CancellationError true", "call deadlineExceeded false"])
+        }
+    }
+
+    @Test("A fallback at the call's stage may answer")
+    func fallback() async throws {
+        let client = client {
+            ClosureHTTPInterceptor(stage: .call) { request, next in
+                do {
+                    return try await next(request)
+                } catch let error as HTTPError where error.code == .deadlineExceeded {
+                    return HTTPResponse(status: .ok, body: "stale", request: request)
+                }
+            }
+        }
+        let response = try await afterDeadline { try await client.send(HTTPRequest("/")) }
+        #expect(response.body.bytes == Array("stale".utf8))
+    }
+
+    @Test("An answer that comes too late is none, at any stage")
+    func tooLate() async throws {
+        let seen = Locked<[String]>([])
+        let stubborn = StubTransport { [clock] request in
+            try? await clock.sleep(for: .seconds(20))
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let client = client(transport: stubborn) { Witness(stage: .call, seen: seen) }
+        async let error = httpError { try await client.send(HTTPRequest("/")) }
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(9))
+        #expect(await error?.code == .deadlineExceeded)
+        #expect(seen.withLock { $0 } == ["call deadlineExceeded true"])
+    }
+
+    @Test("A call that is made within another one knows that one's deadline")
+    func nested() async throws {
+        let seen = Locked<[String]>([])
+        let inner = client(deadline: nil) {
+            Witness(stage: .call, seen: seen)
+            Witness(stage: .exchange, seen: seen)
+        }
+        let outer = client(transport: .ok) {
+            ClosureRequestInterceptor { _ in _ = try await inner.send(HTTPRequest("/")) }
+        }
+        let error = await httpError { try await afterDeadline { try await outer.send(HTTPRequest("/")) } }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(seen.withLock { $0 } == ["exchange CancellationError true", "call CancellationError true"])
+    }
+
+    @Test("How much time is left is the least of the attempt's and the call's")
+    func timeLeft() async throws {
+        let seen = Locked<[Duration?]>([])
+        let clock = clock
+        let client = client(deadline: .seconds(9), transport: .ok) {
+            for stage in [InterceptorStage.call, .attempt] {
+                ClosureHTTPInterceptor(stage: stage) { request, next in
+                    clock.advance(by: .seconds(1))
+                    seen.withLock { $0.append(next.timeLeft) }
+                    return try await next(request)
+                }
+            }
+        }
+        _ = try await client.send(HTTPRequest("/"))
+        var request = HTTPRequest("/")
+        request.timeout = .seconds(3)
+        _ = try await client.send(request)
+        request.deadline = .unlimited
+        _ = try await client.send(request)
+        #expect(seen.withLock { $0 }.prefix(4) == [.seconds(8), .seconds(7), .seconds(8), .seconds(2)])
+        let last = seen.withLock { $0 }.suffix(2)
+        #expect(last.first.flatMap { $0 }.map { $0 > .seconds(1_000_000_000) } == true && last.last == .some(.seconds(2)))
+    }
+}

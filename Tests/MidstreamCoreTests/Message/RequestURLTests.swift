@@ -1,0 +1,130 @@
+import Foundation
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("What is interpolated into a URL stays in its place", .leavesNothing)
+struct RequestURLTests {
+    private func text(_ url: RequestURL) -> String { url.text }
+
+    @Test func aValueIsOneSegmentOrOneItem() {
+        let name = "../x y?z#ä&=%41"
+        let encoded = "..%2Fx%20y%3Fz%23%C3%A4%26%3D%2541"
+        #expect(text("users/\(name)/posts?of=\(name)") == "users/\(encoded)/posts?of=\(encoded)")
+        #expect(text("users/\(42)/\(true)/\(UUID.zero)") == "users/42/true/00000000-0000-0000-0000-000000000000")
+        #expect(text("a\(1)b\(2)") == "a1b2")
+    }
+
+    @Test func literalsAndTextsFromElsewhereStayAsTheyAre() {
+        #expect(text("users?a=b c#ü/../x") == "users?a=b c#ü/../x")
+        #expect(RequestURL("a/../b").text == "a/../b")
+        let path = "/a b/../c"
+        #expect(text("\(raw: path)/\("/")") == "/a b/../c/%2F")
+        #expect(HTTPRequest(path).urlText == path)
+        #expect(HTTPRequest(path.dropFirst(1)).urlText == "a b/../c")
+    }
+
+    @Test func aURLIsTakenForWhatItIs() throws {
+        let base = try #require(URL(string: "https://h:8/v2?a=%41"))
+        #expect(HTTPRequest(base).urlText == "https://h:8/v2?a=%41")
+        #expect(text("\(base)&b=\("&")") == "https://h:8/v2?a=%41&b=%26")
+        #expect(testClient(baseURL: base, transport: StubTransport.ok).baseURL == "https://h:8/v2?a=%41")
+    }
+
+    @Test func aHostMayNotEndItself() {
+        #expect(text("http://\("h:80")/") == "http://h:80/")
+        #expect(text("http://\("[::1]"):\(80)/x") == "http://[::1]:80/x")
+        #expect(text("http://\("a/b@c?d#e")/") == "http://a%2Fb%40c%3Fd%23e/")
+        #expect(text("http://h?x=\("a:b")") == "http://h?x=a%3Ab")
+    }
+
+    @Test(
+        "A value that makes a step of a segment is refused",
+        arguments: [
+            ("users/\("..")", true), ("users/\(".")/x", true), ("users/.\(".")", true), ("\("..")", true), ("a/\("")..", true),
+            ("users/\("...")", false), ("users/\("..")x", false), ("users?x=\("..")", false), ("users#\("..")", false),
+            ("../users/\("x")", false), ("a/\("../")", false), ("\(raw: "..")/x", false),
+        ] as [(RequestURL, Bool)])
+    func steps(url: RequestURL, isRefused: Bool) async {
+        let stub = StubTransport.ok
+        let client = testClient(baseURL: "https://h", transport: stub)
+        if isRefused {
+            #expect(await httpError { try await client.send(HTTPRequest(url)) }?.code == .invalidRequest)
+        } else {
+            await #expect(throws: Never.self) { try await client.send(HTTPRequest(url)) }
+        }
+        #expect(stub.requests.isEmpty == isRefused)
+    }
+
+    @Test func whatIsNotThereIsNoValue() async throws {
+        struct Name { let text = "a/b" }
+        let missing: Int? = nil
+        #expect(text("users/\(missing, default: "a/b")/\(Int?(7), default: "")") == "users/a%2Fb/7")
+        #expect(text("users/\(Name())") == "users/Name%28text%3A%20%22a%2Fb%22%29")
+        let stub = StubTransport.ok
+        let client = testClient(baseURL: "https://h", transport: stub)
+        #expect(await httpError { try await client.send(HTTPRequest(ofUnwrapped(missing))) }?.code == .invalidRequest)
+        _ = try await client.send(HTTPRequest(ofUnwrapped(7)))
+        #expect(stub.requests.map(\.urlText) == ["https://h/users/7"])
+    }
+
+    private func ofUnwrapped(_ id: Int?) -> RequestURL { (OptionalInURL() as any URLMaking).url(id) }
+
+    @Test func theRouteHasNoValues() async throws {
+        let client = testClient(baseURL: "https://h", transport: StubTransport.ok)
+        #expect(HTTPRequest("users/\(1)/posts?page=\(2)").route == "users/{}/posts?page={}")
+        #expect(HTTPRequest("users/1").route == nil)
+        let response = try await client.send(HTTPRequest("users/\(1)"))
+        #expect(response.request.route == "users/{}" && response.request.urlText == "https://h/users/1")
+    }
+
+    @Test func itShowsNoCredentials() {
+        let url: RequestURL = "https://u:\("S3CR3T")@h/?api_key=\("S3CR3T")"
+        #expect(!"\(url)".contains("S3CR3T") && !String(reflecting: url).contains("S3CR3T"))
+    }
+}
+
+@Suite("Items are added to a query")
+struct QueryItemTests {
+    @Test func ofAnyKindOrNone() {
+        var request = HTTPRequest("x")
+        let none: Int? = nil
+        request.addQuery("after", nil)
+        request.addQuery("page", none)
+        request.addQuery("page", 2)
+        request.addQuery("flag")
+        request.addQuery(["a": 1, "b": true, "c": nil, "d": "ü", "e": 0.5, "f": none])
+        #expect(request.urlText == "x?page=2&flag&a=1&b=true&d=%C3%BC&e=0.5")
+    }
+}
+
+@Suite("A request with a body says its method", .leavesNothing)
+struct UnsaidMethodTests {
+    @Test func orSendingItFails() async throws {
+        let stub = StubTransport.ok
+        let client = testClient(baseURL: "https://h", transport: stub)
+        let error = await httpError { try await client.send(HTTPRequest("x", body: "text \(1)")) }
+        #expect(error?.code == .invalidRequest && error?.message.contains(".post") == true && stub.requests.isEmpty)
+        var said = HTTPRequest("x", body: "text")
+        said.method = .put
+        _ = try await client.send(said)
+        _ = try await client.send(HTTPRequest("x", body: .empty))
+        _ = try await client.send(HTTPRequest(.get, "x", body: "meant"))
+        #expect(stub.requests.map(\.method) == [.put, .get, .get])
+    }
+}
+
+extension UUID {
+    fileprivate static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+}
+
+private protocol URLMaking {
+    func url(_ id: Int?) -> RequestURL
+}
+
+/// Deprecated as what it does is, so that it gives no warning.
+private struct OptionalInURL: URLMaking {
+    @available(*, deprecated)
+    func url(_ id: Int?) -> RequestURL { "users/\(id)" }
+}

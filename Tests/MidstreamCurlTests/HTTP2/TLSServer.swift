@@ -1,0 +1,124 @@
+#if Curl && os(Linux)
+    import Foundation
+    import Glibc
+
+    /// The server's side of TLS, by the copy of OpenSSL that libcurl has loaded. It offers HTTP/2 (ALPN, RFC 7301) and takes a client
+    /// that doesn't.
+    ///
+    /// `@unchecked Sendable`: the context is made in `init` and not changed any more; OpenSSL counts its references itself.
+    final class TLSServer: @unchecked Sendable {
+        struct Unavailable: Error {}
+
+        fileprivate let library: OpenSSL
+        private let context: OpaquePointer
+
+        /// - Parameters:
+        ///   - certificate: The path of a PEM file.
+        ///   - key: The path of a PEM file.
+        init(certificate: String, key: String) throws {
+            library = try OpenSSL()
+            guard let context = library.newContext(library.serverMethod()) else { throw Unavailable() }
+            self.context = context
+            guard library.useCertificate(context, certificate) == 1, library.useKey(context, key, 1) == 1 else {
+                throw Unavailable()
+            }
+            library.setALPN(
+                context,
+                { _, chosen, length, offered, count, _ in
+                    guard let chosen, let length, let offered else { return 3 }
+                    let names = UnsafeBufferPointer(start: offered, count: Int(count))
+                    var place = 0
+                    while place < names.count {
+                        let end = place + 1 + Int(names[place])
+                        if end <= names.count, names[(place + 1)..<end].elementsEqual("h2".utf8) {
+                            chosen.pointee = offered + place + 1
+                            length.pointee = 2
+                            return 0
+                        }
+                        place = end
+                    }
+                    // SSL_TLSEXT_ERR_NOACK: the connection goes on without.
+                    return 3
+                }, nil)
+        }
+
+        deinit { library.freeContext(context) }
+
+        /// Makes the handshake; nil when that fails.
+        fileprivate func newSession() -> OpaquePointer? { library.newSession(context) }
+    }
+
+    /// A connection under TLS; used on its own thread alone.
+    final class TLSSession {
+        private let server: TLSServer
+        private let session: OpaquePointer
+
+        /// Makes the handshake; nil when that fails.
+        init?(_ server: TLSServer, descriptor: Int32) {
+            // OpenSSL writes without MSG_NOSIGNAL, and the peer may be gone.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
+            guard let session = server.newSession() else { return nil }
+            guard server.library.setDescriptor(session, descriptor) == 1, server.library.accept(session) == 1 else {
+                server.library.freeSession(session)
+                return nil
+            }
+            self.server = server
+            self.session = session
+        }
+
+        deinit { server.library.freeSession(session) }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            Int(server.library.read(session, buffer.baseAddress, Int32(clamping: buffer.count)))
+        }
+
+        func write(_ buffer: UnsafeRawBufferPointer) -> Int {
+            Int(server.library.write(session, buffer.baseAddress, Int32(clamping: buffer.count)))
+        }
+    }
+
+    /// The functions of libssl that are needed. By their names, so that no headers are.
+    private struct OpenSSL: @unchecked Sendable {
+        typealias ChooseProtocol =
+            @convention(c) (
+                OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?, UnsafePointer<UInt8>?,
+                UInt32, UnsafeMutableRawPointer?
+            ) -> Int32
+
+        let serverMethod: @convention(c) () -> OpaquePointer?
+        let newContext: @convention(c) (OpaquePointer?) -> OpaquePointer?
+        let freeContext: @convention(c) (OpaquePointer?) -> Void
+        let useCertificate: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32
+        let useKey: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32
+        let setALPN: @convention(c) (OpaquePointer?, ChooseProtocol, UnsafeMutableRawPointer?) -> Void
+        let newSession: @convention(c) (OpaquePointer?) -> OpaquePointer?
+        let freeSession: @convention(c) (OpaquePointer?) -> Void
+        let setDescriptor: @convention(c) (OpaquePointer?, Int32) -> Int32
+        let accept: @convention(c) (OpaquePointer?) -> Int32
+        let read: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int32) -> Int32
+        let write: @convention(c) (OpaquePointer?, UnsafeRawPointer?, Int32) -> Int32
+
+        init() throws {
+            guard let library = dlopen("libssl.so.3", RTLD_NOW) else { throw TLSServer.Unavailable() }
+            func find<Function>(_ name: String, _ type: Function.Type = Function.self) throws -> Function {
+                guard let symbol = dlsym(library, name) else { throw TLSServer.Unavailable() }
+                return unsafeBitCast(symbol, to: type)
+            }
+            serverMethod = try find("TLS_server_method")
+            newContext = try find("SSL_CTX_new")
+            freeContext = try find("SSL_CTX_free")
+            useCertificate = try find("SSL_CTX_use_certificate_chain_file")
+            useKey = try find("SSL_CTX_use_PrivateKey_file")
+            setALPN = try find("SSL_CTX_set_alpn_select_cb")
+            newSession = try find("SSL_new")
+            freeSession = try find("SSL_free")
+            setDescriptor = try find("SSL_set_fd")
+            accept = try find("SSL_accept")
+            read = try find("SSL_read")
+            write = try find("SSL_write")
+        }
+    }
+#endif

@@ -1,0 +1,21 @@
+#if Curl && os(Linux)
+    import Testing
+
+    @testable import MidstreamCurl
+
+    @Suite struct ReceivedBytesTests {
+        @Test(arguments: [0, 1, 4 << 20, (4 << 20) + 1, 9_000_001])
+        func `Bytes come out as they went in`(count: Int) {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 251) }
+            var received = ReceivedBytes()
+            received.reserveCapacity(10)
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                rest.prefix(70_001).withUnsafeBytes { received.append($0) }
+                rest = rest.dropFirst(70_001)
+            }
+            #expect(received.count == count && received.isWhole == (count <= 4 << 20))
+            #expect(received.joined() == bytes)
+        }
+    }
+#endif

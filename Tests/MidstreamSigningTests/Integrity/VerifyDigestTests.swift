@@ -1,0 +1,190 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamSigning
+
+@Suite("Responses are checked against their digests", .leavesNothing, .timeLimit(.minutes(10))) struct VerifyDigestTests {
+    private static let content = Array("{\"hello\": \"world\"}\n".utf8)
+
+    private static func field(_ algorithm: DigestAlgorithm = .sha256, of bytes: [UInt8] = content) -> String {
+        (try? algorithm.field(algorithm.digest(of: bytes))) ?? ""
+    }
+
+    private static let wrong = field(of: [1])
+
+    private let server: MockServer
+    private let client: HTTPClient
+
+    init() throws {
+        server = try MockServer()
+        client = testClient(baseURL: server.url()) { VerifyDigest() }
+    }
+
+    /// What comes of an answer, in memory and streamed; nil: it passes.
+    private func codes(
+        _ response: MockServer.Response, _ request: HTTPRequest = HTTPRequest("/"), by client: HTTPClient? = nil
+    ) async throws -> Set<HTTPError.Code?> {
+        let client = client ?? self.client
+        var codes: Set<HTTPError.Code?> = []
+        for isStreamed in [false, true] {
+            server.enqueue(response)
+            do {
+                if isStreamed {
+                    _ = try await client.stream(request).body.collect()
+                } else {
+                    _ = try await client.send(request)
+                }
+                codes.insert(nil)
+            } catch let error as HTTPError {
+                codes.insert(error.code)
+            }
+        }
+        return codes
+    }
+
+    private func answer(_ fields: HTTPHeaders, status: HTTPStatus = .ok, body: [UInt8] = content) -> MockServer.Response {
+        .init(status: status, headers: fields, body: .bytes(body))
+    }
+
+    static let names: [HTTPHeaders.Name] = ["Content-Digest", "Repr-Digest", "Unencoded-Digest"]
+
+    @Test("Right and wrong digests, of each field", arguments: names)
+    func rightAndWrong(name: HTTPHeaders.Name) async throws {
+        #expect(try await codes(answer([name: Self.field()])) == [nil])
+        #expect(try await codes(answer([name: Self.field(.sha512)])) == [nil])
+        #expect(try await codes(answer([name: Self.wrong])) == [.digestMismatch])
+        #expect(try await codes(answer([name: Self.field(.sha512, of: [1])])) == [.digestMismatch])
+        #expect(try await codes(answer([name: Self.field()], body: [])) == [.digestMismatch])
+        #expect(try await codes(answer([name: Self.field(of: [])], body: [])) == [nil])
+    }
+
+    @Test("Of two functions both have to be right")
+    func bothFunctions() async throws {
+        #expect(try await codes(answer(["Repr-Digest": "\(Self.field()), \(Self.field(.sha512))"])) == [nil])
+        #expect(try await codes(answer(["Repr-Digest": "\(Self.field()), \(Self.field(.sha512, of: [1]))"])) == [.digestMismatch])
+        #expect(try await codes(answer(["Repr-Digest": Self.field(), "Content-Digest": Self.wrong])) == [.digestMismatch])
+    }
+
+    @Test("No digest, an unknown function and a field that can't be read pass, with a note")
+    func nothingToCheck() async throws {
+        #expect(try await codes(answer([:])) == [nil])
+        #expect(try await codes(answer(["Repr-Digest": "md5=:AAAA:"])) == [nil])
+        #expect(try await codes(answer(["Repr-Digest": "sha-256=:AA"])) == [nil])
+        server.enqueue(answer(["Repr-Digest": "sha-256=nonsense", "Content-Digest": Self.field()]))
+        let trace = try await client.send(HTTPRequest("/")).trace.description
+        #expect(trace.contains("checks Content-Digest by sha-256, ignored a Repr-Digest that can't be read"))
+    }
+
+    @Test("A streamed body is told to be another in place of its end, and again after that")
+    func inPlaceOfTheEnd() async throws {
+        let pieces = Self.content.map { [$0] }
+        server.enqueue(.init(headers: ["Content-Digest": Self.wrong], body: .chunked(pieces)))
+        let body = try await client.stream(HTTPRequest("/")).body
+        var read: [UInt8] = []
+        var chunks = body.makeAsyncIterator()
+        let error = await httpError { while let chunk = try await chunks.next() { read += chunk } }
+        #expect(read == Self.content)
+        #expect(error?.code == .digestMismatch)
+        let digests = [try DigestAlgorithm.sha256.digest(of: Self.content), try DigestAlgorithm.sha256.digest(of: [1])]
+        #expect(digests.allSatisfy { error?.message.contains($0.hexadecimal) == true })
+        #expect(await httpError { try await chunks.next() }?.code == .digestMismatch)
+    }
+
+    @Test("After the body, announced or not", arguments: [true, false])
+    func trailers(isAnnounced: Bool) async throws {
+        func answer(_ field: String, in head: HTTPHeaders = [:]) -> MockServer.Response {
+            var headers = head
+            if isAnnounced { headers["Trailer"] = "Content-Digest" }
+            return .init(headers: headers, body: .chunked([Self.content]), trailers: ["Content-Digest": field])
+        }
+        #expect(try await codes(answer(Self.field())) == [nil])
+        #expect(try await codes(answer(Self.wrong)) == [.digestMismatch])
+        #expect(try await codes(answer(Self.field(.sha512, of: [1]))) == [.digestMismatch])
+        #expect(try await codes(answer(Self.wrong, in: ["Repr-Digest": Self.field()])) == [.digestMismatch])
+        #expect(try await codes(answer("nonsense")) == [nil])
+    }
+
+    @Test("Of a part, its own digest is checked, not that of the whole")
+    func part() async throws {
+        var request = HTTPRequest("/")
+        request.headers[.range] = "bytes=0-18"
+        for request in [request, HTTPRequest("/")] {
+            #expect(try await codes(answer(["Content-Digest": Self.field()], status: 206), request) == [nil])
+            #expect(try await codes(answer(["Content-Digest": Self.wrong], status: 206), request) == [.digestMismatch])
+            #expect(
+                try await codes(answer(["Repr-Digest": Self.wrong, "Unencoded-Digest": Self.wrong], status: 206), request) == [
+                    nil
+                ])
+        }
+    }
+
+    @Test("Where nothing comes, nothing is checked")
+    func noContent() async throws {
+        #expect(
+            try await codes(answer(["Repr-Digest": Self.wrong, "Content-Digest": Self.wrong]), HTTPRequest(.head, "/")) == [nil])
+        for status in [204, 304] as [HTTPStatus] {
+            #expect(try await codes(answer(["Repr-Digest": Self.wrong], status: status)) == [nil])
+        }
+    }
+
+    @Test("Rejected answers are checked, too")
+    func rejected() async throws {
+        #expect(try await codes(answer(["Repr-Digest": Self.field()], status: 404)) == [.unacceptableStatus])
+        server.enqueue(answer(["Repr-Digest": Self.wrong], status: 404))
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .digestMismatch)
+    }
+
+    @Test("It asks for digests and for no encoding; a request's own fields stay")
+    func request() async throws {
+        _ = try await codes(answer([:]))
+        var request = HTTPRequest("/", headers: ["Accept-Encoding": "gzip", "Want-Repr-Digest": "sha-512=1"])
+        request.headers["X"] = "1"
+        _ = try await codes(answer([:]), request)
+        let sent = server.requests
+        #expect(sent[0].headers[.acceptEncoding] == "identity")
+        for name in ["Want-Repr-Digest", "Want-Content-Digest", "Want-Unencoded-Digest"] as [HTTPHeaders.Name] {
+            #expect(sent[0].headers[name] == "sha-256=10, sha-512=9")
+        }
+        #expect(sent[2].headers[.acceptEncoding] == "gzip")
+        #expect(sent[2].headers["Want-Repr-Digest"] == "sha-512=1")
+    }
+
+    /// `gzip -9` of the content, by the machine's own.
+    private static func gzipped() async throws -> [UInt8] {
+        let file = temporaryPath("digest-\(UUID().uuidString)")
+        try Data(content).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try await ChildProcess.run("/bin/gzip", ["-nc", file.path]).output
+    }
+
+    @Test("An encoded body that is read as it is")
+    func rawEncoded() async throws {
+        let coded = try await Self.gzipped()
+        let right: HTTPHeaders = [
+            "Content-Encoding": "gzip", "Content-Digest": Self.field(of: coded), "Repr-Digest": Self.field(of: coded),
+            "Unencoded-Digest": Self.field(),
+        ]
+        let request = HTTPRequest("/", headers: ["Accept-Encoding": "gzip"])
+        #expect(try await codes(answer(right, body: coded), request) == [nil])
+        var wrong = right
+        wrong["Content-Digest"] = Self.field()
+        #expect(try await codes(answer(wrong, body: coded), request) == [.digestMismatch])
+    }
+
+    @Test("An encoded body that the transport decodes is checked by the digest of what is decoded")
+    func decoded() async throws {
+        let coded = try await Self.gzipped()
+        let client = testClient(baseURL: server.url()) { VerifyDigest(acceptsEncodings: true) }
+        var fields: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Digest": Self.field(of: coded)]
+        fields["Repr-Digest"] = Self.field(of: coded)
+        fields["Unencoded-Digest"] = Self.field()
+        #expect(try await codes(answer(fields, body: coded), by: client) == [nil])
+        fields["Unencoded-Digest"] = Self.wrong
+        #expect(try await codes(answer(fields, body: coded), by: client) == [.digestMismatch])
+        #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding]?.contains("gzip") == true })
+        #expect(server.requests.allSatisfy { $0.headers["Want-Content-Digest"] == nil })
+    }
+}

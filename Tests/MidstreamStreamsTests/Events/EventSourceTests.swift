@@ -1,0 +1,296 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamStreams
+
+/// On real sockets, with a clock that the test moves.
+@Suite("Events over several connections", .leavesNothing, .timeLimit(.minutes(10)))
+struct EventSourceTests {
+    private let server: MockServer
+    private let clock = TestClock()
+    private let client: HTTPClient
+    private let reconnections = Locked<[EventSource.Reconnection]>([])
+
+    init() throws {
+        server = try MockServer()
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = nil
+        configuration.clock = clock
+        // Full jitter then shows the whole of the delay, but for its last bit.
+        configuration.random = { 1 }
+        client = testClient(baseURL: server.url(), configuration: configuration)
+    }
+
+    private static func stream(_ text: String, fault: MockServer.Fault? = nil) -> MockServer.Response {
+        .init(headers: ["Content-Type": "text/event-stream"], body: .bytes(Array(text.utf8)), fault: fault)
+    }
+
+    private static let end = MockServer.Response(status: .noContent)
+
+    private func events(
+        _ request: HTTPRequest = HTTPRequest("/"), silenceLimit: Duration? = nil
+    ) -> EventSource {
+        client.events(request, silenceLimit: silenceLimit) { [reconnections] reconnection in
+            reconnections.withLock { $0.append(reconnection) }
+        }
+    }
+
+    /// The data of all events, and how long the waits between connections were.
+    private func outcome(
+        waits: Int, _ source: EventSource? = nil
+    ) async -> (delays: [Duration], result: Result<[String], any Error>) {
+        let source = source ?? events()
+        return await clock.waits(waits) { try await source.all().map(\.data) }
+    }
+
+    @Test("It asks for an event stream, and goes on behind the last event")
+    func request() async throws {
+        server.enqueue(Self.stream("id: ü 7\ndata: a\n\nid: 8\ndata: lost"), Self.stream("data: b\n\n"), Self.end)
+        let (delays, result) = await outcome(waits: 2)
+        #expect(try result.get() == ["a", "b"])
+        #expect(delays == [.seconds(3), .seconds(3)])
+        let requests = server.requests
+        #expect(requests.map { $0.headers["Last-Event-ID"] } == [nil, "ü 7", "ü 7"])
+        #expect(requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
+        #expect(requests.allSatisfy { $0.headers[.cacheControl] == "no-store" })
+        #expect(reconnections.withLock { $0.map(\.attempt) } == [1, 1])
+        #expect(reconnections.withLock { $0.allSatisfy { $0.cause == nil } })
+    }
+
+    @Test("Fields of the request stay, its identifier until there is another")
+    func ownFields() async throws {
+        server.enqueue(Self.stream("data: a\n\n"), Self.stream("id: 2\ndata: b\n\n"), Self.end)
+        let request = HTTPRequest(
+            "/", headers: ["Last-Event-ID": "1", "Accept": "text/event-stream, x/y", "Cache-Control": "no-cache"])
+        _ = try await outcome(waits: 2, events(request)).result.get()
+        #expect(server.requests.map { $0.headers["Last-Event-ID"] } == ["1", "1", "2"])
+        #expect(server.requests.allSatisfy { $0.headers[.accept] == "text/event-stream, x/y" })
+        #expect(server.requests.allSatisfy { $0.headers[.cacheControl] == "no-cache" })
+    }
+
+    @Test("The wait doubles up to a minute, and begins again after an event")
+    func doubling() async throws {
+        for _ in 0..<7 { server.enqueue(.init(status: 503)) }
+        server.enqueue(Self.stream("data: a\n\n"), .init(status: 500), Self.end)
+        let (delays, result) = await outcome(waits: 9)
+        #expect(try result.get() == ["a"])
+        #expect(delays == [3, 6, 12, 24, 48, 60, 60, 3, 6].map { .seconds($0) })
+        #expect(reconnections.withLock { $0.map(\.attempt) } == [1, 2, 3, 4, 5, 6, 7, 1, 2])
+        #expect(reconnections.withLock { $0.first?.cause?.response?.status } == 503)
+    }
+
+    @Test("The server says how long to wait; no longer than a minute, and not for ever again at once")
+    func retry() async throws {
+        server.enqueue(
+            Self.stream("retry: 250\n\n"), Self.stream("retry: 0\ndata: a\n\n"), Self.stream(""), Self.stream(""),
+            Self.stream("retry: 99999999999\n\n"), Self.end)
+        let (delays, result) = await outcome(waits: 4)
+        #expect(try result.get() == ["a"])
+        // The wait of nothing isn't seen.
+        #expect(delays == [.milliseconds(250), .milliseconds(200), .milliseconds(400), .seconds(60)])
+    }
+
+    @Test("Full jitter takes a part of the wait")
+    func jitter() async throws {
+        var configuration = client.configuration
+        configuration.random = { 0.25 }
+        let client = testClient(baseURL: server.url(), configuration: configuration)
+        server.enqueue(Self.stream(""), Self.end)
+        let (delays, _) = await outcome(waits: 1, client.events(HTTPRequest("/")))
+        #expect(delays == [.milliseconds(750)])
+    }
+
+    @Test("Statuses that may pass", arguments: [429, 500, 502, 503, 504])
+    func transientStatus(status: Int) async throws {
+        server.enqueue(.init(status: HTTPStatus(status), body: "later"), Self.stream("data: a\n\n"), Self.end)
+        let (delays, result) = await outcome(waits: 2)
+        #expect(try result.get() == ["a"])
+        #expect(delays == [.seconds(3), .seconds(3)])
+    }
+
+    @Test("Retry-After is the least, and has a limit")
+    func retryAfter() async throws {
+        server.enqueue(
+            .init(status: 503, headers: ["Retry-After": "30"]), .init(status: 429, headers: ["Retry-After": "1"]),
+            .init(status: 429, headers: ["Retry-After": "9999"]), Self.end)
+        let (delays, result) = await outcome(waits: 3)
+        #expect(try result.get() == [])
+        #expect(delays == [.seconds(30), .seconds(6), .seconds(60)])
+    }
+
+    @Test("Other statuses end it", arguments: [400, 401, 404, 501, 505])
+    func finalStatus(status: Int) async throws {
+        server.enqueue(.init(status: HTTPStatus(status)))
+        let (delays, result) = await outcome(waits: 0)
+        #expect(delays.isEmpty)
+        #expect(result.httpError?.code == .unacceptableStatus)
+        #expect(result.httpError?.response?.status.code == status)
+        result.httpError?.response?.body.close()
+    }
+
+    @Test("Statuses that the validators let through end it, too", arguments: [201, 206, 304])
+    func strangeStatus(status: Int) async throws {
+        server.enqueue(.init(status: HTTPStatus(status), headers: ["Content-Type": "text/event-stream"]))
+        #expect(await outcome(waits: 0).result.httpError?.code == .unacceptableStatus)
+    }
+
+    @Test("Another type ends it", arguments: [nil, "text/html", "text/event-streams", "application/json"])
+    func otherType(type: String?) async throws {
+        server.enqueue(.init(headers: type.map { ["Content-Type": $0] } ?? [:], body: .bytes(Array("data: a\n\n".utf8))))
+        let result = await outcome(waits: 0).result
+        #expect(result.httpError?.code == .decoding)
+    }
+
+    @Test("The type's parameters and case don't matter")
+    func typeWithParameters() async throws {
+        server.enqueue(
+            .init(headers: ["Content-Type": "Text/Event-Stream ;charset=utf-8"], body: .bytes(Array("data: a\n\n".utf8))),
+            Self.end)
+        #expect(try await outcome(waits: 1).result.get() == ["a"])
+    }
+
+    @Test("Redirects are followed", arguments: [301, 302, 307, 308])
+    func redirect(status: Int) async throws {
+        server.enqueue(
+            .init(status: HTTPStatus(status), headers: ["Location": "/moved"]), Self.stream("data: a\n\n"), Self.end)
+        #expect(try await outcome(waits: 1).result.get() == ["a"])
+        #expect(server.requests.map(\.path) == ["/", "/moved", "/"])
+    }
+
+    @Test("A connection that breaks is followed by another; what was unfinished is dropped")
+    func networkLoss() async throws {
+        server.enqueue(
+            .init(fault: .disconnect(.beforeHead)),
+            Self.stream("data: a\n\ndata: b\n", fault: .disconnect(.insideBody(afterBytes: 12))),
+            Self.stream("data: c\n\n"), Self.end)
+        let (delays, result) = await outcome(waits: 3)
+        #expect(try result.get() == ["a", "c"])
+        #expect(delays == [.seconds(3), .seconds(3), .seconds(3)])
+        #expect(reconnections.withLock { $0.map { $0.cause?.code } }.prefix(2) == [.connectionLost, .connectionLost])
+    }
+
+    @Test("A server that isn't there is asked again")
+    func refused() async throws {
+        let request = HTTPRequest(try MockServer.refusedURL())
+        let (delays, result) = await outcome(waits: 3, events(request))
+        #expect(delays.prefix(3) == [.seconds(3), .seconds(6), .seconds(12)])
+        #expect(throws: CancellationError.self) { try result.get() }
+    }
+
+    @Test("A request that isn't safe is sent once", arguments: [HTTPMethod.post, .put])
+    func post(method: HTTPMethod) async throws {
+        let request = HTTPRequest(method, "/", headers: ["Idempotency-Key": "1"], body: .text("prompt"))
+        server.enqueue(Self.stream("data: a\n\ndata: b\n\n"))
+        #expect(try await outcome(waits: 0, events(request)).result.get() == ["a", "b"])
+        server.enqueue(.init(status: 503))
+        #expect(await outcome(waits: 0, events(request)).result.httpError?.code == .unacceptableStatus)
+        server.enqueue(Self.stream("data: a\n\n", fault: .disconnect(.insideBody(afterBytes: 3))))
+        #expect(await outcome(waits: 0, events(request)).result.httpError?.code == .connectionLost)
+        #expect(server.requests.count == 3)
+        #expect(server.requests.allSatisfy { $0.text == "prompt" })
+    }
+
+    @Test("… unless it may be sent twice")
+    func allowedPost() async throws {
+        var request = HTTPRequest(.post, "/", body: .text("prompt"))
+        request.allowsUnsafeRetry = true
+        server.enqueue(Self.stream("data: a\n\n"), .init(status: 503), Self.end)
+        #expect(try await outcome(waits: 2, events(request)).result.get() == ["a"])
+        #expect(server.requests.map(\.text) == ["prompt", "prompt", "prompt"])
+    }
+
+    @Test("A silent connection is replaced, and comments are signs of life")
+    func silence() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        server.enqueue(
+            .init(headers: ["Content-Type": "text/event-stream"], body: .once(stream)), Self.stream("data: b\n\n"), Self.end)
+        var iterator = events(silenceLimit: .seconds(10)).makeAsyncIterator()
+        continuation.yield(Array("data: a\n\n".utf8))
+        #expect(try await iterator.next()?.data == "a")
+        let task = Task { [iterator] in
+            var iterator = iterator
+            return [try await iterator.next()?.data, try await iterator.next()?.data]
+        }
+        await eventually { clock.nextDeadline?.offset == .seconds(10) }
+        clock.advance(by: .seconds(9))
+        continuation.yield(Array(": alive\n".utf8))
+        // The limit of the next piece begins when the comment has come.
+        await eventually { clock.nextDeadline?.offset == .seconds(19) }
+        clock.advance(by: .seconds(10))
+        await eventually { clock.nextDeadline?.offset == .seconds(22) }
+        #expect(reconnections.withLock { $0.first?.cause?.code } == .timeout)
+        clock.advance(by: .seconds(3))
+        await eventually { clock.nextDeadline?.offset == .seconds(25) }
+        clock.advance(by: .seconds(3))
+        #expect(try await task.value == ["b", nil])
+        continuation.finish()
+    }
+
+    @Test("Leaving the loop, and cancelling its task, close the connection", arguments: [true, false])
+    func leaving(isCancelled: Bool) async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        let closed = AsyncStream.makeStream(of: Void.self)
+        continuation.onTermination = { _ in closed.continuation.yield() }
+        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .once(stream)))
+        continuation.yield(Array("data: a\n\n".utf8))
+        let source = events()
+        let gotOne = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            for try await _ in source {
+                gotOne.continuation.yield()
+                if !isCancelled { break }
+            }
+        }
+        for await _ in gotOne.stream { break }
+        if isCancelled {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        for await _ in closed.stream { break }
+        #expect(server.requestCount == 1)
+    }
+
+    @Test("Cancelling while it waits for another connection ends it")
+    func cancelledWait() async throws {
+        server.enqueue(Self.stream(""))
+        let source = events()
+        let task = Task { try await source.all() }
+        await clock.waitForSleepers()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(server.requestCount == 1)
+    }
+
+    @Test("Events are read no faster than they are asked for")
+    func backPressure() async throws {
+        let event = Array("data: \(String(repeating: "x", count: 60_000))\n\n".utf8)
+        let sent = Locked(0)
+        let events = AsyncStream<[UInt8]> {
+            sent.withLock { $0 += 1 }
+            return event
+        }
+        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .once(events)))
+        var iterator = client.events(HTTPRequest("/")).makeAsyncIterator()
+        #expect(try await iterator.next()?.data.utf8.count == 60_000)
+        // The server stands still when the socket and the client's buffer are full.
+        var last = -1
+        while last != sent.withLock({ $0 }) {
+            last = sent.withLock { $0 }
+            try await Task.sleep(for: .milliseconds(300))
+        }
+        #expect(last < 400)
+    }
+
+    @Test("After an error there is nothing more")
+    func end() async throws {
+        server.enqueue(.init(status: 404))
+        var iterator = events().makeAsyncIterator()
+        await httpError { try await iterator.next() }?.response?.body.close()
+        #expect(try await iterator.next() == nil)
+        #expect(server.requestCount == 1)
+    }
+}

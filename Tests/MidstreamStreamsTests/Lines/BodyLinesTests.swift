@@ -1,0 +1,79 @@
+import MidstreamCore
+import TestSupport
+import Testing
+
+@testable import MidstreamStreams
+
+@Suite("Lines of a body", .timeLimit(.minutes(10)))
+struct BodyLinesTests {
+    @Test("LF and CRLF end a line, in any pieces", arguments: 1...9)
+    func ends(size: Int) async throws {
+        let bytes = Array("one\r\ntwo\n\nthree\r\r\n\u{20AC}\nlast".utf8)
+        let lines = try await Pieces(bytes, of: size).body.lines().all()
+        #expect(lines == ["one", "two", "", "three\r", "€", "last"])
+    }
+
+    @Test("An end at the end begins no line, and no body has none")
+    func noEmptyLine() async throws {
+        #expect(try await HTTPBody.text("a\n").lines().all() == ["a"])
+        #expect(try await HTTPBody.text("a\n\n").lines().all() == ["a", ""])
+        #expect(try await HTTPBody.empty.lines().all() == [])
+    }
+
+    @Test("One byte order mark is dropped, and what isn't UTF-8 is replaced")
+    func text() async throws {
+        for size in 1...4 {
+            let bytes: [UInt8] = [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF, 65, 10, 0xEF, 0xBB, 0xBF, 10, 0xC3, 10, 0xBC]
+            let lines = try await Pieces(bytes, of: size).body.lines().all()
+            #expect(
+                lines.map { Array($0.utf8) } == [
+                    [0xEF, 0xBB, 0xBF, 65], [0xEF, 0xBB, 0xBF], Array("\u{FFFD}".utf8), Array("\u{FFFD}".utf8),
+                ])
+        }
+    }
+
+    @Test("A line of the limit is read, a longer one closes the body", arguments: [1, 3, 100])
+    func limit(size: Int) async throws {
+        for end in ["\n", "\r\n"] {
+            let body = ArrivingBody(Pieces(Array("12345\(end)123456\(end)".utf8), of: size).pieces)
+            let (lines, error) = await outcome(of: HTTPBody.incoming(body).lines(upTo: 5))
+            #expect(lines == ["12345"])
+            #expect(error?.code == .bodyTooLarge)
+            #expect(body.closings > 0)
+        }
+        let endless = ArrivingBody(Array(repeating: Array("12345".utf8), count: 10))
+        #expect(await outcome(of: HTTPBody.incoming(endless).lines(upTo: 12)).1?.code == .bodyTooLarge)
+        #expect(!endless.isRead)
+    }
+
+    @Test("An error of the body comes instead of the line that it cuts")
+    func failure() async throws {
+        let body = ArrivingBody([Array("a\nb".utf8)], thenThrowing: HTTPError(.connectionLost))
+        var lines = HTTPBody.incoming(body).lines().makeAsyncIterator()
+        #expect(try await lines.next() == "a")
+        #expect(await httpError { try await lines.next() }?.code == .connectionLost)
+        #expect(try await lines.next() == nil)
+    }
+
+    @Test("A reader that is cancelled gets no short line")
+    func cancellation() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        let seen = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            var lines: [String] = []
+            for try await line in HTTPBody.once(stream).lines() {
+                lines.append(line)
+                seen.continuation.yield()
+            }
+            return lines
+        }
+        continuation.yield(Array("a\nb".utf8))
+        for await _ in seen.stream { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}
+
+extension ArrivingBody {
+    fileprivate var isRead: Bool { trailers != nil }
+}

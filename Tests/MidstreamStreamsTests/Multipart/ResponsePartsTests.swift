@@ -1,0 +1,178 @@
+import MidstreamCore
+import TestSupport
+import Testing
+
+@testable import MidstreamStreams
+
+@Suite("Parts of a multipart response (RFC 2046 §5.1)", .timeLimit(.minutes(10)))
+struct ResponsePartsTests {
+    private static let body = [
+        "preamble, which may hold --b in a line", "--b", "Content-Type: text/plain", "X-A: 1", "X-A: 2", "", "one", "--b  \t", "",
+        "",
+        "--b", "X-Folded: a", " b", "", "--bb", "-- b", "x--b--", "--b-", "--b x", "", "--b", "", "--b--", "--b", "", "epilogue",
+    ].joined(separator: "\r\n")
+
+    private struct Seen: Equatable {
+        var fields: [String]
+        var text: String
+    }
+
+    private func response(_ body: HTTPBody, type: String? = "multipart/mixed; boundary=b") -> HTTPResponse {
+        HTTPResponse(
+            status: .ok, headers: type.map { ["Content-Type": $0] } ?? [:], body: body, request: HTTPRequest("http://h/"))
+    }
+
+    private func read(_ body: HTTPBody, type: String? = "multipart/mixed; boundary=b") async throws -> [Seen] {
+        var seen: [Seen] = []
+        for try await part in response(body, type: type).parts() {
+            let text = String(decoding: try await part.body.collect(), as: UTF8.self)
+            seen.append(Seen(fields: part.headers.map { "\($0.name): \($0.value)" }, text: text))
+        }
+        return seen
+    }
+
+    private static let expected = [
+        Seen(fields: ["Content-Type: text/plain", "X-A: 1", "X-A: 2"], text: "one"),
+        Seen(fields: [], text: ""),
+        Seen(fields: ["X-Folded: a b"], text: "--bb\r\n-- b\r\nx--b--\r\n--b-\r\n--b x\r\n"),
+        Seen(fields: [], text: ""),
+    ]
+
+    @Test("The same parts, wherever the body is cut")
+    func cuts() async throws {
+        let bytes = Array(Self.body.utf8)
+        for cut in 0...bytes.count {
+            #expect(try await read(Pieces(bytes, cutAt: cut).body) == Self.expected, "cut at \(cut)")
+        }
+        for size in 1...20 { #expect(try await read(Pieces(bytes, of: size).body) == Self.expected, "pieces of \(size)") }
+        #expect(try await read(.bytes(bytes)) == Self.expected)
+    }
+
+    @Test("Parts are passed over by asking for the next, wherever the body is cut")
+    func passingOver() async throws {
+        for size in [1, 2, 3, 50, 1_000] {
+            let parts = response(Pieces(Array(Self.body.utf8), of: size).body).parts()
+            var fields: [Int] = []
+            while let part = try await parts.next() { fields.append(part.headers.count) }
+            #expect(fields == [3, 0, 1, 0])
+        }
+    }
+
+    @Test(
+        "Where the boundary stands",
+        arguments: [
+            ("multipart/mixed; boundary=b", "b"), ("Multipart/Form-Data;charset=x; BOUNDARY=\"b c\"", "b c"),
+            ("multipart/byteranges; boundary=\"a:b/c?d=e\"", "a:b/c?d=e"), ("multipart/x; boundary=\"\\b\"", "b"),
+        ])
+    func boundary(type: String, boundary: String) async throws {
+        #expect(try await read(.text("--\(boundary)\r\n\r\nx\r\n--\(boundary)--"), type: type) == [Seen(fields: [], text: "x")])
+    }
+
+    @Test(
+        "Without a boundary, or another type",
+        arguments: [
+            (nil, .decoding), ("text/html", .decoding), ("multipart", .decoding), ("multipart/mixed", .protocolViolation),
+            ("multipart/mixed; boundary=", .protocolViolation), ("multipart/mixed; boundary=\"a b \"", .protocolViolation),
+            ("multipart/mixed; boundary=\"\u{FC}\"", .protocolViolation),
+            ("multipart/mixed; boundary=\(String(repeating: "x", count: 71))", .protocolViolation),
+        ] as [(String?, HTTPError.Code)])
+    func noBoundary(type: String?, code: HTTPError.Code) async throws {
+        let body = ArrivingBody()
+        let parts = response(.incoming(body), type: type).parts()
+        #expect(await httpError { try await parts.next() }?.code == code)
+        #expect(body.closings > 0)
+        #expect(try await parts.next() == nil)
+    }
+
+    @Test(
+        "A body without its last boundary is cut",
+        arguments: ["", "--b", "--b\r\nX: 1", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b-", "x"])
+    func missingEnd(text: String) async throws {
+        for size in [1, 100] {
+            let error = await httpError { try await read(Pieces(Array(text.utf8), of: size).body) }
+            #expect(error?.code == .connectionLost)
+        }
+    }
+
+    @Test("What is missing of a part doesn't look like its end")
+    func cutPart() async throws {
+        let parts = response(.text("--b\r\n\r\nx")).parts()
+        let part = try #require(try await parts.next())
+        for _ in 1...2 { #expect(await httpError { try await part.body.collect() }?.code == .connectionLost) }
+        #expect(try await parts.next() == nil)
+        let others = response(.text("--b\r\n\r\nx")).parts()
+        let other = try #require(try await others.next())
+        #expect(await httpError { try await others.next() }?.code == .connectionLost)
+        #expect(await httpError { try await other.body.collect() }?.code == .connectionLost)
+    }
+
+    @Test("A last boundary at the very end needs no line end")
+    func shortEnd() async throws {
+        for end in ["", "\r", "\r\n", " \t", "\r\nmore"] {
+            for size in [1, 100] {
+                let parts = try await read(Pieces(Array("--b\r\n\r\nx\r\n--b--\(end)".utf8), of: size).body)
+                #expect(parts.map(\.text) == ["x"])
+            }
+        }
+        #expect(try await read(.text("--b--")).isEmpty)
+    }
+
+    @Test("Bounds: the head of a part, and how many there are")
+    func bounds() async throws {
+        func code(_ text: String) async -> HTTPError.Code? { await httpError { try await read(.text(text)) }?.code }
+        let field = "X: \(String(repeating: "x", count: 1_019))\r\n"
+        let full = String(repeating: field, count: 16).dropLast(4) + "\r\n"
+        #expect(try await read(.text("--b\r\n\(full)\r\n\r\n--b--")).count == 1)
+        #expect(await code("--b\r\nY: 1\r\n\(full)\r\n\r\n--b--") == .protocolViolation)
+        #expect(await code("--b\r\n" + String(repeating: "x", count: 20_000)) == .protocolViolation)
+        let part = "\r\n--b\r\n\r\n"
+        #expect(try await read(.text(String(repeating: part, count: 1_000) + "\r\n--b--")).count == 1_000)
+        #expect(await code(String(repeating: part, count: 1_001) + "\r\n--b--") == .protocolViolation)
+        for line in ["nonsense", ": x", "a b: c", "\u{FC}: 1"] {
+            #expect(await code("--b\r\n\(line)\r\n\r\n\r\n--b--") == .protocolViolation)
+        }
+        // A line that holds more space than any boundary is content, and isn't kept.
+        let spaces = "--b" + String(repeating: " ", count: 300)
+        #expect(try await read(Pieces(Array("--b\r\n\r\n\(spaces)\r\n--b--".utf8), of: 7).body).map(\.text) == [spaces])
+    }
+
+    @Test("Part bodies: read once, closed, passed over")
+    func partBodies() async throws {
+        let parts = response(.text("--b\r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--")).parts()
+        let first = try #require(try await parts.next())
+        first.body.close()
+        #expect(await httpError { try await first.body.collect() }?.code == .connectionLost)
+        let second = try #require(try await parts.next())
+        var iterator = first.body.makeAsyncIterator()
+        #expect(await httpError { try await iterator.next() } != nil)
+        #expect(try await second.body.collect() == Array("y".utf8))
+        #expect(try await parts.next() == nil)
+    }
+
+    @Test("An endless epilogue isn't read")
+    func epilogue() async throws {
+        let body = ArrivingBody([Array("--b--\r\n".utf8)] + Array(repeating: [UInt8](repeating: 0, count: 10_000), count: 100))
+        #expect(try await response(.incoming(body)).parts().next() == nil)
+        #expect(body.closings > 0)
+    }
+
+    @Test("Nobody reads while another does")
+    func concurrently() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        let parts = response(.once(stream)).parts()
+        let first = Task { try await parts.next() }
+        var error: HTTPError?
+        // Until the first one waits, the second may do so.
+        continuation.yield(Array("--b\r\n\r\n".utf8))
+        let part = try #require(try await first.value)
+        let reading = Task { try await part.body.collect() }
+        let others = Task { try await parts.next() }
+        continuation.yield(Array("x\r\n--b--".utf8))
+        continuation.finish()
+        let results = (await reading.result, await others.result)
+        for result in [results.0.map { _ in () }, results.1.map { _ in () }] {
+            if case .failure(let failure as HTTPError) = result { error = failure }
+        }
+        #expect(error == nil || error?.code == .bodyNotReplayable)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTransfers
+
+@Suite("Downloads over several connections", .leavesNothing, .timeLimit(.minutes(10)))
+struct ParallelTests {
+    private static let content = FileServer.blocks(320)
+    private let server: FileServer
+    private let folder: Folder
+
+    init() throws {
+        server = try FileServer(Self.content)
+        folder = try Folder()
+    }
+
+    private var ranges: [String?] { server.requests.map { $0.headers[.range] } }
+
+    @Test("Pieces are fetched side by side, each of the same version")
+    func pieces() async throws {
+        // The first is slow, so that there is something left for the others.
+        server.next({ $0.fault = .throttle(bytesPerSecond: 8 << 20) })
+        let response = try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        #expect(folder.content == Self.content)
+        #expect(folder.names == ["target.bin"])
+        #expect(ranges.count >= 4 && ranges[0] == nil && ranges.dropFirst().allSatisfy { $0 != nil })
+        #expect(server.requests.dropFirst().allSatisfy { $0.headers[.ifRange] == "\"1\"" })
+        #expect(Set(server.requests.map(\.connection)).count >= 4)
+        #expect(response.trace.description.contains("fetches over 4 connections"))
+    }
+
+    @Test("One connection is enough for what is short, or where ranges aren't offered")
+    func single() async throws {
+        try await server.client().download(HTTPRequest(server.url), to: folder.target)
+        server.change { $0.headers[.acceptRanges] = "none" }
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        server.replace(Self.content, eTag: nil)
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        server.replace(Array(Self.content.prefix(16 << 20 - 1)), eTag: "\"2\"")
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        #expect(ranges == [nil, nil, nil, nil])
+    }
+
+    @Test("A piece that stands still is taken over by who has nothing to do")
+    func stalled() async throws {
+        let stall: @Sendable (inout MockServer.Response) -> Void = { $0.fault = .stall(.insideBody(afterBytes: 100_000)) }
+        server.next({ $0.fault = .throttle(bytesPerSecond: 16 << 20) }, stall, { _ in }, stall)
+        // The patience is measured in real time, since it is about what really arrives.
+        let response = try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        #expect(folder.content == Self.content)
+        #expect(response.trace.description.contains("takes over from"))
+    }
+
+    @Test("A piece that breaks off is asked for again by itself")
+    func broken() async throws {
+        let cut: @Sendable (inout MockServer.Response) -> Void = { $0.fault = .disconnect(.insideBody(afterBytes: 100_000)) }
+        server.next({ $0.fault = .throttle(bytesPerSecond: 16 << 20) }, cut, cut, { $0 = .init(status: 503) }, cut)
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 3))
+        #expect(folder.content == Self.content)
+    }
+
+    @Test("Another version in one of the pieces starts it all again")
+    func otherVersion() async throws {
+        let other = Array(Self.content.reversed())
+        server.next(
+            { $0.fault = .throttle(bytesPerSecond: 8 << 20) },
+            { [server] in
+                server.replace(other, eTag: "\"2\"")
+                $0 = .init(headers: ["ETag": "\"2\"", "Accept-Ranges": "bytes"], body: .bytes(other))
+            })
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 2))
+        #expect(folder.content == other)
+    }
+
+    @Test("What several connections have left is gone on with by one, or by several", arguments: [1, 3])
+    func later(parallel: Int) async throws {
+        let cut: @Sendable (inout MockServer.Response) -> Void = { $0.fault = .disconnect(.insideBody(afterBytes: 3 << 20)) }
+        server.next({ $0.fault = .disconnect(.insideBody(afterBytes: 4 << 20)) }, cut, cut, cut)
+        let error = await httpError {
+            try await server.client().download(
+                HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4, resumes: 0))
+        }
+        #expect(error?.code == .connectionLost)
+        #expect(folder.names.count == 2)
+        let before = server.requests.count
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: parallel))
+        #expect(folder.content == Self.content)
+        // It isn't loaded from the beginning.
+        #expect(ranges.dropFirst(before).allSatisfy { $0.map { !$0.hasPrefix("bytes=0-") } ?? false })
+    }
+
+    @Test("Pieces: who takes what")
+    func pool() {
+        let least = PiecePool.least
+        let pool = PiecePool([0..<least, 10 * least..<20 * least])
+        #expect(pool.take() == 0 && pool.take() == 1)
+        // Half of the largest.
+        #expect(pool.take() == 2)
+        #expect(pool.range(of: 1) == 10 * least..<15 * least && pool.range(of: 2) == 15 * least..<20 * least)
+        #expect(pool.advance(1, by: 4 * least) == 4 * least)
+        #expect(pool.advance(1, by: 4 * least) == least && pool.range(of: 1).isEmpty)
+        #expect(pool.advance(2, by: 4 * least) == 4 * least)
+        // What is smaller isn't divided.
+        #expect(pool.take() == nil)
+        #expect(pool.takeStalled(for: .seconds(2), at: .zero) == nil)
+        #expect(pool.advance(0, by: 1) == 1)
+        #expect(pool.takeStalled(for: .seconds(2), at: .seconds(1)) == nil)
+        let taken = pool.takeStalled(for: .seconds(2), at: .seconds(2))
+        #expect(taken.map(pool.range(of:)) == 19 * least..<20 * least && pool.range(of: 2).isEmpty)
+        #expect(!pool.began(2, .empty) && pool.began(0, .empty))
+        pool.giveBack(0)
+        #expect(pool.take() == 0)
+        #expect(!pool.isDone)
+        _ = pool.advance(0, by: least)
+        _ = taken.map { pool.advance($0, by: least) }
+        #expect(pool.isDone)
+    }
+}

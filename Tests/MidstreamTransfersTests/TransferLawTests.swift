@@ -1,0 +1,33 @@
+import Foundation
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTransfers
+
+@Suite("The laws of interceptors hold for transfers", .leavesNothing, .timeLimit(.minutes(10)))
+struct TransferLawTests {
+    /// The body goes to the file, and one call at a time writes to it.
+    @Test func downloads() async throws {
+        let folder = try Folder()
+        try await assertInterceptorLaws([.passesCancellation, .closesWhatItKeepsBack, .passesErrors, .plansWhatItDoes]) {
+            DownloadInterceptor(file: folder.target, options: DownloadOptions(resumes: 0), random: { 0 }, now: { Date() })
+        }
+        #expect(folder.names == ["target.bin"])
+    }
+
+    /// It sends a content of its own in place of the request's body.
+    @Test func uploads() async throws {
+        let laws = Set(InterceptorLaw.allCases).subtracting([.preservesBodies])
+        let bytes = (0..<2_000).map { UInt8($0 % 256) }
+        try await assertInterceptorLaws(laws, request: HTTPRequest(.post, "http://laws.test/")) {
+            UploadInterceptor(
+                content: .bytes(bytes), protocol: .resumable, resumes: 0, partSize: nil, random: { 0 }, now: { Date() })
+        }
+    }
+
+    @Test func bodiesInMemory() async throws {
+        try await assertInterceptorLaws { ResumeBodies() }
+    }
+}

@@ -1,0 +1,287 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTransfers
+
+@Suite("Uploads that break off", .leavesNothing, .timeLimit(.minutes(10)))
+struct UploadTests {
+    private static let content = FileServer.content(300_000)
+
+    private func client(_ clock: (any Clock<Duration>)? = nil) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.random = { 0 }
+        if let clock {
+            configuration.clock = clock
+            configuration.timeout = nil
+            configuration.random = { 1 }
+        }
+        return testClient(configuration: configuration)
+    }
+
+    @discardableResult
+    private func upload(
+        _ server: UploadServer, _ content: UploadContent = .bytes(content), isTus: Bool = false, resumes: Int = 5,
+        partSize: Int64? = nil
+    ) async throws -> HTTPResponse {
+        try await client().upload(
+            content, to: server.url, headers: ["Authorization": "secret", "Idempotency-Key": "1"],
+            protocol: isTus ? .tus : .resumable,
+            resumes: resumes, partSize: partSize)
+    }
+
+    @Test("Where nothing breaks it is one request, as any other")
+    func whole() async throws {
+        let server = try UploadServer()
+        let response = try await upload(server, .bytes(Self.content, contentType: "video/mp4"))
+        #expect(response.status == .ok)
+        #expect(server.content.elementsEqual(Self.content) && server.isComplete)
+        let request = try #require(server.requests.first)
+        #expect(server.requests.count == 1 && request.method == "POST")
+        #expect(request.fields["upload-complete"] == "?1")
+        #expect(request.fields["upload-draft-interop-version"] == "8")
+        #expect(request.fields["upload-length"] == "300000")
+        #expect(request.fields["content-length"] == "300000")
+        #expect(request.fields["content-type"] == "video/mp4")
+        // A server that knows nothing of it.
+        let plain = try MockServer()
+        plain.enqueue(.init(status: 201, body: "thanks"))
+        #expect(try await client().upload(.bytes(Self.content), to: plain.url()).body.text == "thanks")
+        #expect(try await plain.takeRequest().body == Self.content)
+    }
+
+    @Test("Nothing can be uploaded, too", arguments: [true, false])
+    func empty(isTus: Bool) async throws {
+        let server = try UploadServer(.init(isTus: isTus))
+        try await upload(server, .bytes([]), isTus: isTus)
+        #expect(server.requests.count == 1 && server.content == [])
+    }
+
+    @Test("The rest follows from where the server is", arguments: [true, false])
+    func resuming(isTus: Bool) async throws {
+        let server = try UploadServer(.init(isTus: isTus, cuts: [100_000, 50_000, 1]))
+        let response = try await upload(server, isTus: isTus)
+        #expect(response.status.isSuccess)
+        #expect(server.content.elementsEqual(Self.content))
+        let patches = server.requests.filter { $0.method == "PATCH" }
+        #expect(
+            patches.map { $0.fields["upload-offset"] }
+                == (isTus ? ["0", "100000", "150000", "150001"] : ["100000", "150000", "150001"]))
+        #expect(patches.allSatisfy { $0.path == "/uploads/1" && $0.fields["authorization"] == "secret" })
+        #expect(
+            patches.allSatisfy {
+                $0.fields["content-type"] == (isTus ? "application/offset+octet-stream" : "application/partial-upload")
+            })
+        #expect(
+            patches.allSatisfy { $0.fields["upload-complete"] == (isTus ? nil : "?1") && $0.fields["idempotency-key"] == nil })
+        #expect(server.requests.allSatisfy { ($0.fields["tus-resumable"] == "1.0.0") == isTus })
+        #expect(response.trace.description.contains("resumed at 100000 of 300000 bytes"))
+    }
+
+    @Test("Files, and streams from any offset")
+    func contents() async throws {
+        let file = temporaryPath("upload-\(UUID().uuidString)")
+        try Data(Self.content).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let stream = UploadContent.stream(length: 300_000) { offset in
+            AsyncStream([UInt8].self) { continuation in
+                // More than is wanted isn't sent.
+                for start in stride(from: Int(offset), to: 300_000, by: 7_777) {
+                    continuation.yield(Array(Self.content[start..<min(start + 7_777, 300_000)]))
+                }
+                continuation.yield([1, 2, 3])
+                continuation.finish()
+            }
+        }
+        for content: UploadContent in [.file(file), stream] {
+            let server = try UploadServer(.init(cuts: [100_000, 50_000]))
+            try await upload(server, content)
+            #expect(server.content.elementsEqual(Self.content))
+        }
+        let missing = UploadContent.file(URL(fileURLWithPath: "/nowhere/at/all"))
+        let server = try UploadServer()
+        #expect(await httpError { try await upload(server, missing) }?.code == .bodyUnreadable)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("In parts, by wish or since the server takes no more", arguments: [true, false])
+    func parts(isWish: Bool) async throws {
+        let server = try UploadServer(
+            .init(cuts: isWish ? [] : [10_000], limit: isWish ? nil : "max-size=300000, max-append-size=100000"))
+        try await upload(server, partSize: isWish ? 120_000 : nil)
+        #expect(server.content.elementsEqual(Self.content) && server.isComplete)
+        let patches = server.requests.filter { $0.method == "PATCH" }
+        #expect(patches.map(\.bodyLength) == (isWish ? [120_000, 60_000] : [100_000, 100_000, 90_000]))
+        #expect(patches.map { $0.fields["upload-complete"] } == (isWish ? ["?0", "?1"] : ["?0", "?0", "?1"]))
+    }
+
+    @Test("A 104 that is lost: the upload begins again, unless the server may have all of it")
+    func lostPlace() async throws {
+        let server = try UploadServer(.init(cuts: [100_000], sends104: false))
+        try await upload(server)
+        #expect(server.content.elementsEqual(Self.content))
+        #expect(server.requests.map(\.method) == ["POST", "POST"])
+        // All of it was sent, and nobody knows what became of it.
+        let silent = try UploadServer(.init(cuts: [299_999], sends104: false))
+        let error = await httpError {
+            try await client().upload(.bytes(Self.content), to: silent.url, resumes: 1)
+        }
+        #expect(error?.code == .connectionLost || silent.requests.count == 2)
+    }
+
+    @Test("The server may have less than it had")
+    func lostBytes() async throws {
+        let server = try UploadServer(.init(cuts: [200_000], loses: 150_000))
+        try await upload(server)
+        #expect(server.content.elementsEqual(Self.content))
+        #expect(server.requests.map { $0.fields["upload-offset"] } == [nil, nil, "50000"])
+    }
+
+    @Test(
+        "Answers that may pass: the server is asked, and the rest is sent",
+        arguments: [
+            "HTTP/1.1 409 Conflict\nUpload-Offset: 5\n", "HTTP/1.1 500 Internal Server Error\n",
+            "HTTP/1.1 503 Service Unavailable\n",
+            "HTTP/1.1 429 Too Many Requests\n", "HTTP/1.1 423 Locked\n",
+        ])
+    func transientAnswers(answer: String) async throws {
+        for isTus in [true, false] {
+            // The first question, and the first addition.
+            let server = try UploadServer(
+                .init(isTus: isTus, cuts: [100_000], answers: [nil, answer, isTus ? nil : nil, answer]))
+            try await upload(server, isTus: isTus)
+            #expect(server.content.elementsEqual(Self.content))
+        }
+    }
+
+    @Test("Any other answer is final", arguments: [400, 404, 410, 413])
+    func finalAnswers(status: Int) async throws {
+        for place in 0...2 {
+            var answers = [String?](repeating: nil, count: place)
+            answers.append("HTTP/1.1 \(status) No\n")
+            let server = try UploadServer(.init(cuts: [100_000, 100_000], answers: answers))
+            let error = await httpError { try await upload(server) }
+            #expect(error?.code == .unacceptableStatus && error?.response?.status.code == status)
+            #expect(server.requests.count == place + 1)
+        }
+    }
+
+    @Test("A 5xx of what was uploaded is final, too")
+    func failedProcessing() async throws {
+        let server = try UploadServer(.init(cuts: [100_000], answers: [nil, nil, "HTTP/1.1 500 No\nUpload-Complete: ?1\n"]))
+        #expect(await httpError { try await upload(server) }?.response?.status == .internalServerError)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test("Limits")
+    func limits() async throws {
+        let small = try UploadServer(.init(cuts: [100_000], limit: "max-size=299999"))
+        #expect(await httpError { try await upload(small) }?.code == .bodyTooLarge)
+        #expect(small.requests.count == 1)
+        let strange = try UploadServer(.init(cuts: [100_000], limit: "max-append-size=0"))
+        #expect(await httpError { try await upload(strange) }?.code == .protocolViolation)
+        let clock = TestClock()
+        let old = try UploadServer(.init(cuts: [100_000], limit: "max-age=0"))
+        let (_, result) = await clock.waits(1) { try await client(clock).upload(.bytes(Self.content), to: old.url) }
+        #expect(result.httpError?.code == .protocolViolation)
+    }
+
+    @Test(
+        "Upload-Limit (a dictionary, RFC 9651 §3.2)",
+        arguments: [
+            ("max-size=1", 1, nil, nil), ("max-size=1, min-size=2;a=b, max-append-size=3,max-age=4", 1, 3, 4),
+            ("other", nil, nil, nil),
+            ("other=(a b), max-age=4", nil, nil, 4),
+        ] as [(String, Int64?, Int64?, Int64?)])
+    func limitField(text: String, size: Int64?, part: Int64?, age: Int64?) throws {
+        let limit = try #require(UploadLimit(text))
+        #expect(limit.maximumSize == size && limit.maximumPart == part && limit.maximumAge == age)
+    }
+
+    @Test(
+        "… that can't be read",
+        arguments: [
+            "", "max-size", "max-size=", "max-size=-1", "max-size=1.5", "max-size=\"1\"", "max-size=99999999999999999999", "=1",
+            "max-age=?1",
+        ])
+    func badLimitField(text: String) { #expect(UploadLimit(text) == nil) }
+
+    @Test(
+        "What the server says of the upload has to fit what was sent",
+        arguments: ["100001", "300001", "-1", "x", "99999999999999999999"])
+    func contradictions(claim: String) async throws {
+        // What the transport has taken may be more than the server got before the cut.
+        let server = try UploadServer(.init(cuts: [100_000], claims: claim))
+        let content = UploadContent.stream(length: 300_000) { offset in
+            AsyncStream([UInt8].self) { continuation in
+                continuation.yield(Array(Self.content[Int(offset)..<100_000]))
+                // The rest never comes.
+            }
+        }
+        // The transport waits for the rest, and doesn't notice that the connection is gone.
+        var request = HTTPRequest(.post, server.url)
+        request.timeout = .seconds(1)
+        let error = await httpError { [request] in try await client().upload(content, by: request) }
+        #expect(error?.code == .protocolViolation)
+        #expect(error?.message.contains("100000") == true)
+    }
+
+    @Test("A server that doesn't say how much it has")
+    func noOffset() async throws {
+        let server = try UploadServer(.init(cuts: [100_000], answers: [nil, "HTTP/1.1 204 No Content\n"]))
+        #expect(await httpError { try await upload(server) }?.code == .protocolViolation)
+        let tus = try UploadServer(.init(isTus: true, answers: ["HTTP/1.1 201 Created\n"]))
+        #expect(await httpError { try await upload(tus, isTus: true) }?.code == .protocolViolation)
+    }
+
+    @Test("No more failures in a row than told; waits grow")
+    func tooOften() async throws {
+        let server = try UploadServer(.init(cuts: [1_000, 0, 0, 0, 0]))
+        let clock = TestClock()
+        let (delays, result) = await clock.waits(4) {
+            try await client(clock).upload(.bytes(Self.content), to: server.url, resumes: 3)
+        }
+        #expect(delays == [.milliseconds(500), .milliseconds(500), .seconds(1), .seconds(2)])
+        #expect(result.httpError?.code == .connectionLost)
+    }
+
+    @Test("Many cuts that each bring it further are no reason to give up")
+    func manyCuts() async throws {
+        let server = try UploadServer(.init(cuts: Array(repeating: 5_000, count: 50)))
+        try await upload(server, resumes: 1)
+        #expect(server.content.elementsEqual(Self.content))
+    }
+
+    @Test("An upload at another origin gets no credentials")
+    func otherOrigin() async throws {
+        let place = try MockServer()
+        place.enqueue(
+            .init(status: 204, headers: ["Upload-Offset": "0", "Upload-Complete": "?0"]),
+            .init(headers: ["Upload-Complete": "?1"]))
+        let server = try MockServer()
+        server.enqueue(.init(status: 500, interim: [.init(status: 104, headers: ["Location": place.url("/1")])]))
+        try await client().upload(.bytes([1]), to: server.url(), headers: ["Authorization": "secret"])
+        #expect(place.requests.count == 2)
+        #expect(place.requests.allSatisfy { $0.headers[.authorization] == nil })
+        #expect(place.requests.last?.body == [1])
+    }
+
+    @Test("Cancelling it ends it")
+    func cancelled() async throws {
+        let server = try UploadServer()
+        let waiting = AsyncStream.makeStream(of: Void.self)
+        let content = UploadContent.stream(length: 300_000) { _ in
+            AsyncStream([UInt8].self) { continuation in
+                continuation.yield([1])
+                waiting.continuation.yield()
+            }
+        }
+        let task = Task { try await upload(server, content) }
+        for await _ in waiting.stream { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}

@@ -1,0 +1,73 @@
+package import Foundation
+package import MidstreamCore
+package import MidstreamURLSession
+
+#if canImport(FoundationNetworking)
+    package import FoundationNetworking
+#endif
+#if Curl && os(Linux)
+    package import MidstreamCurl
+#endif
+
+/// A client as `HTTPClient.init` makes it, but with no limits in real time that a slow machine could meet: an attempt has a
+/// timeout only if the test sets one, or has a clock of its own.
+///
+/// - Parameter transport: The platform's by default, a new one for each client.
+package func testClient(
+    baseURL: String? = nil, configuration: HTTPClient.Configuration = .init(), transport: (any HTTPTransport)? = nil,
+    @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+) -> HTTPClient {
+    var configuration = configuration
+    if configuration.clock is ContinuousClock, configuration.timeout == HTTPClient.Configuration().timeout {
+        configuration.timeout = nil
+    }
+    let client = HTTPClient(
+        baseURL: baseURL, configuration: configuration, transport: transport ?? platformTransport(), interceptors: interceptors)
+    Belongings.current?.add(client)
+    return client
+}
+
+/// A client with a `URL` as its base.
+package func testClient(
+    baseURL: URL, configuration: HTTPClient.Configuration = .init(), transport: (any HTTPTransport)? = nil,
+    @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+) -> HTTPClient {
+    testClient(
+        baseURL: baseURL.absoluteString, configuration: configuration, transport: transport, interceptors: interceptors)
+}
+
+/// A new transport of the kind that clients have by default, without limits in real time.
+package func platformTransport() -> any HTTPTransport {
+    #if Curl && os(Linux)
+        curlTransport()
+    #else
+        urlSessionTransport()
+    #endif
+}
+
+/// A transport as `URLSessionTransport.init` makes it; it has no limits in real time anyway.
+package func urlSessionTransport(
+    configuration: URLSessionConfiguration = .ephemeral, tls: TLSConfiguration = TLSConfiguration(),
+    bufferLimit: Int = URLSessionTransport.defaultBufferLimit, spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
+) -> URLSessionTransport {
+    let transport = URLSessionTransport(
+        configuration: configuration, tls: tls, bufferLimit: bufferLimit, spoolLimit: spoolLimit)
+    Belongings.current?.add(transport)
+    return transport
+}
+
+#if Curl && os(Linux)
+    /// A transport as `CurlTransport.init` makes it, but with no limits in real time other than those that the test sets.
+    package func curlTransport(configuration: CurlTransport.Configuration = .init()) -> CurlTransport {
+        let defaults = CurlTransport.Configuration()
+        var configuration = configuration
+        if configuration.connectTimeout == defaults.connectTimeout { configuration.connectTimeout = .seconds(86_400) }
+        if configuration.idleTimeout == defaults.idleTimeout { configuration.idleTimeout = nil }
+        if configuration.idleConnectionLifetime == defaults.idleConnectionLifetime {
+            configuration.idleConnectionLifetime = .seconds(86_400)
+        }
+        let transport = CurlTransport(configuration: configuration)
+        Belongings.current?.add(transport)
+        return transport
+    }
+#endif
