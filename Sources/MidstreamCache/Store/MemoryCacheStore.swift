@@ -191,11 +191,13 @@ public final class MemoryCacheStore: CacheStore {
         }
 
         func commit(_ entry: CacheEntry) async throws {
-            let chunks = chunks.withLock { written in
+            let (chunks, count) = self.chunks.withLock { written in
                 defer { written.chunks = [] }
-                return written.chunks
+                return written
             }
-            let bytes = chunks.count == 1 ? chunks[0] : Array(chunks.joined())
+            var bytes = chunks.first ?? []
+            bytes.reserveCapacity(Int(count))
+            for chunk in chunks.dropFirst() { bytes += chunk }
             try store.commit(entry, Segment(start: offset, bytes: bytes))
         }
 
