@@ -4,8 +4,8 @@ extension Attempt {
     /// An error with the body of its response in memory, up to ``HTTPError/keptBody``, where the response would have been streamed: whoever
     /// catches it wants to know what the server has to say.
     ///
-    /// A longer body is left as it is, still arriving, and the error says so. Takes no longer than the attempt may, or ten seconds of the
-    /// system's clock where that has no limit: nobody waits for the end of an error that has none.
+    /// A longer body is left as it is, still arriving, and the error says so. Takes no longer than the attempt may, or ten seconds where
+    /// that has no limit: nobody waits for the end of an error that has none.
     ///
     /// - Throws: `CancellationError`.
     func withBody(_ error: any Error) async throws -> any Error {
@@ -17,10 +17,7 @@ extension Attempt {
         var collected = response
         do {
             let body = response.body
-            let limit =
-                if let left = next.position.timeLeft, let call = next.call { TimeLimit(left, on: call.stopwatch.clock) } else {
-                    TimeLimit(.seconds(10), on: ContinuousClock())
-                }
+            let limit = TimeLimit(next.position.timeLeft ?? .seconds(10), on: next.call?.stopwatch.clock ?? ContinuousClock())
             collected.body = try await limit.run(error: { _ in .timeout(phase: .answered) }) {
                 try await body.buffered(upTo: HTTPError.keptBody)
             }
