@@ -118,7 +118,7 @@ struct EventSourceTests {
     func rejectedStatus(status: Int) async throws {
         var configuration = HTTPClient.Configuration()
         configuration.random = { 0 }
-        let client = HTTPClient(baseURL: server.url(), configuration: configuration)
+        let client = testClient(baseURL: server.url(), configuration: configuration)
         server.enqueue(.init(status: HTTPStatus(status), body: "later"), Self.stream("data: a\n\n"), Self.end)
         #expect(try await client.events(HTTPRequest("/")).all().map(\.data) == ["a"])
         server.enqueue(.init(status: 404))
