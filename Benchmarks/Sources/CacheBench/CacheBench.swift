@@ -17,7 +17,8 @@ struct Instant: HTTPTransport {
     }
 }
 
-/// Prints the microseconds of one `send()`: the best of some rounds, since others use the machine, too.
+/// Prints the microseconds of one `send()`: the best of some rounds, since others use the machine, too. And, with the address of a server,
+/// what a cache costs on the wire.
 @main
 struct CacheBench {
     static func main() async throws {
@@ -30,6 +31,7 @@ struct CacheBench {
         try await misses("miss that is stored", isStorable: true)
         try await misses("miss that isn't stored", isStorable: false)
         try await misses("no cache", isStorable: false, isCached: false)
+        if let server = CommandLine.arguments.dropFirst().first { try await Wire(server: server).measure() }
     }
 
     private static func hits(_ name: String, _ store: any CacheStore, size: Int, times: Int = 100_000) async throws {
