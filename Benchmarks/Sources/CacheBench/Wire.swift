@@ -42,7 +42,7 @@ struct Wire {
         for round in 0..<10 {
             let client = client(round % 2 == 0 ? nil : CacheInterceptor())
             let start = Self.processorSeconds()
-            for number in 0..<2000 { _ = try await client.send(HTTPRequest("\(server)/bench?\(number)")) }
+            for number in 0..<2000 { _ = try await client.send(HTTPRequest(server + "/bench?\(number)")) }
             best[round % 2] = min(best[round % 2], Self.processorSeconds() - start)
         }
         print(
@@ -56,7 +56,7 @@ struct Wire {
             let client = client(round % 2 == 0 ? nil : CacheInterceptor(), freshness: "no-store")
             let start = ContinuousClock.now
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<1000 { group.addTask { [server] in _ = try await client.send(HTTPRequest("\(server)/bench")) } }
+                for _ in 0..<1000 { group.addTask { [server] in _ = try await client.send(HTTPRequest(server + "/bench")) } }
                 try await group.waitForAll()
             }
             best[round % 2] = min(best[round % 2], (ContinuousClock.now - start) / .seconds(1))
@@ -68,11 +68,11 @@ struct Wire {
     private func crowd() async throws {
         let cache = CacheInterceptor()
         let client = client(cache)
-        _ = try await client.send(HTTPRequest("\(server)/bench"))
+        _ = try await client.send(HTTPRequest(server + "/bench"))
         try Self.resetPeak()
         let before = try Self.memory("VmRSS:")
         let start = ContinuousClock.now
-        let request = HTTPRequest("\(server)/100m")
+        let request = HTTPRequest(server + "/100m")
         let bytes = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<1000 {
                 group.addTask {
@@ -113,16 +113,17 @@ struct Wire {
 
     private func read(_ client: HTTPClient) async throws -> Double {
         let start = ContinuousClock.now
-        for try await _ in try await client.stream(HTTPRequest("\(server)/large")).body {}
+        for try await _ in try await client.stream(HTTPRequest(server + "/large")).body {}
         return (ContinuousClock.now - start) / .seconds(1)
     }
 
     private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
 
-    private static func processorSeconds() -> Double {
+    static func processorSeconds() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+            / 1e6
     }
 
     private static func resetPeak() throws {
