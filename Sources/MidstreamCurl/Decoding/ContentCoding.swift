@@ -51,7 +51,8 @@
         /// what can't be undone is better left as it came, with its field.
         static func undoable(in field: String) -> [ContentCoding] {
             var codings: [ContentCoding] = []
-            for name in field.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) where name.lowercased() != "identity" {
+            for name in field.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+                if name.lowercased() == "identity" { continue }
                 guard let coding = ContentCoding(name), coding.isKnown else { return [] }
                 codings.append(coding)
             }
