@@ -43,8 +43,8 @@ import MidstreamTesting
         let content = [UInt8](repeating: 1, count: 60_000_000)
         server.respond { request in
             var response = MockServer.Response(
-                headers: ["Accept-Ranges": "bytes", "ETag": "\"1\""], body: .bytes(content), delay: .milliseconds(20),
-                fault: .throttle(bytesPerSecond: 20_000_000))
+                headers: ["Accept-Ranges": "bytes", "ETag": "\"1\""], body: .bytes(content),
+                fault: .throttle(bytesPerSecond: 20_000_000), delay: .milliseconds(20))
             guard let range = request.headers["Range"] else { return response }
             let bounds = range.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
             guard let first = bounds.first, first < content.count else { return .init(status: 416) }
