@@ -49,6 +49,7 @@ let package = Package(
             dependencies: [
                 "MidstreamCore", "Interception",
                 .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                .target(name: "CCompression", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
         .target(
