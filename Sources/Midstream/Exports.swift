@@ -9,8 +9,10 @@
 @_exported public import MidstreamTasks
 @_exported public import MidstreamTemplates
 @_exported public import MidstreamTransfers
-@_exported public import MidstreamURLSession
 
+#if !os(Linux) || URLSession
+    @_exported public import MidstreamURLSession
+#endif
 #if Curl && os(Linux)
     @_exported public import MidstreamCurl
 #endif
