@@ -67,7 +67,10 @@ struct RedirectExamples {
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(.init(status: 307, headers: [.location: "/new"]))
-        let once = HTTPBody.once(AsyncStream<[UInt8]> { $0.yield([1]); $0.finish() })
+        let once = HTTPBody.once(
+            AsyncStream<[UInt8]> {
+                $0.yield([1]); $0.finish()
+            })
         let error = await #expect(throws: HTTPError.self) {
             try await HTTPClient().send(HTTPRequest(.post, server.url("/old"), body: once))
         }
