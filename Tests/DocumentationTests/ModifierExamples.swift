@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Modifiers.md", .timeLimit(.minutes(1)))
+@Suite("ModifierReference.md", .timeLimit(.minutes(1)))
 struct ModifierExamples {
     private struct User: Codable, Sendable { let name: String }
 
@@ -43,7 +43,7 @@ struct ModifierExamples {
             if !line.hasPrefix(" ") { isTask = line.hasPrefix("struct DataTask:") || line.hasPrefix("protocol RequestTask<") }
             if isTask, let name = line.firstMatch(of: /func (\w+)/)?.1 { declared.insert(String(name)) }
         }
-        let page = MarkdownPage(path: "Documentation/Modifiers.md")
+        let page = MarkdownPage(path: "Documentation/ModifierReference.md")
         let named = try ["What is sent", "Modifiers", "Answers"].flatMap { try page.table(below: $0) }
             .compactMap { $0.firstMatch(of: /^\.(\w+)/).map { String($0.1) } }
         #expect(declared.count > 30)

@@ -1,10 +1,11 @@
 #if Curl && os(Linux)
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl
 
-    @Suite("The libcurl that is loaded") struct LibraryVersionTests {
+    @Suite("The libcurl that is loaded", .leavesNothing) struct LibraryVersionTests {
         @Test(arguments: [(0, "0.0.0"), (0x07_51_00, "7.81.0"), (0x07_56_FF, "7.86.255")])
         func `Is refused when it is too old`(version: UInt32, name: String) throws {
             let error = try #require(CurlLibrary.problem(version: version, isInitialized: true))
