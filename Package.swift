@@ -57,17 +57,19 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
+        .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
         .target(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
                 "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
                 "MidstreamTemplates",
-                // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
                 .target(
                     name: "MidstreamURLSession",
                     condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
-                .byName(name: "MidstreamURLSession", condition: .when(platforms: [.linux], traits: ["URLSession"])),
+                // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
+                .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),

@@ -10,8 +10,10 @@
 @_exported public import MidstreamTemplates
 @_exported public import MidstreamTransfers
 
-#if !os(Linux) || URLSession
+#if !os(Linux)
     @_exported public import MidstreamURLSession
+#elseif URLSession
+    @_exported public import URLSessionOnLinux
 #endif
 #if Curl && os(Linux)
     @_exported public import MidstreamCurl
