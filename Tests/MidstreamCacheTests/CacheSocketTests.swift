@@ -16,8 +16,6 @@ struct CacheSocketTests {
 
     @Test("a thousand who miss the same send one request, and get equal bodies", arguments: [false, true])
     func collapse(streamed: Bool) async throws {
-        // The loop of the streamed ones stays. By what is to be found out.
-        Belongings.current?.excuse("EventLoop")
         let server = try MockServer()
         defer { server.shutdown() }
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }

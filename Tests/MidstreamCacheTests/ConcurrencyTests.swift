@@ -276,6 +276,45 @@ struct ConcurrencyTests {
         #expect(source.closings > 0)
     }
 
+    @Test("a body that all have read is let go of", arguments: [1, 20, 1000], [1, 3, 400])
+    func readBodyIsReleased(readers count: Int, pieces: Int) async throws {
+        weak var body: SharedBody?
+        do {
+            let shared = SharedBody(
+                ArrivingBody((0..<pieces).map { _ in [1, 2, 3] }), length: nil, keptBytes: 100_000, window: 50_000
+            ) {}
+            body = shared
+            let readers = try (0..<count).map { _ in try #require(shared.join()) }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect().count } }
+                for try await bytes in group { #expect(bytes == 3 * pieces) }
+            }
+        }
+        await eventually { body == nil }
+    }
+
+    @Test("a body that was fetched for many is let go of", arguments: [1, 2, 20])
+    func fetchedBodyIsReleased(callers count: Int) async throws {
+        let sources = Locked<[Weak]>([])
+        let bench = CacheBench { request in
+            let body = ArrivingBody([[1, 2, 3], [4, 5, 6]])
+            sources.withLock { $0.append(Weak(body)) }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(body), request: request)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask { _ = try await bench.client.stream(HTTPRequest(CacheBench.url)).body.collect() }
+            }
+            try await group.waitForAll()
+        }
+        await eventually { sources.withLock { $0.allSatisfy { $0.body == nil } } }
+    }
+
+    private struct Weak: Sendable {
+        weak var body: ArrivingBody?
+        init(_ body: ArrivingBody) { self.body = body }
+    }
+
     @Test("a caller that closes early leaves no whole entry")
     func closedEarly() async throws {
         let bench = CacheBench { request in

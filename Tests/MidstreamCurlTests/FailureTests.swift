@@ -85,6 +85,8 @@
             configuration.connectTimeout = .milliseconds(phase == "connect" ? 50 : 60_000)
             configuration.headTimeout = phase == "head" ? .milliseconds(50) : nil
             configuration.idleTimeout = .milliseconds(phase == "body" || phase == "upload" ? 50 : 60_000)
+            // The system's authorities aren't where every build of libcurl looks for them.
+            configuration.tls.verifiesCertificates = false
             let transport = curlTransport(configuration: configuration)
             let scheme = phase == "connect" ? "https" : "http"
             let body = HTTPBody.bytes([UInt8](repeating: 0, count: phase == "upload" ? 64 << 20 : 0))

@@ -10,6 +10,13 @@ struct SharedResponse: Sendable {
 
     let head: StoredHead
     let body: Body
+
+    var isArriving: Bool {
+        switch body {
+        case .bytes: false
+        case .arriving: true
+        }
+    }
 }
 
 /// One fetch for all who miss the same key at the same time. It runs in a task of its own, which is cancelled when the last of them leaves
