@@ -16,11 +16,15 @@ let package = Package(
         .library(name: "Interception", targets: ["Interception"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
+        .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
     traits: [
         .trait(name: "Curl", description: "The libcurl transport, the default one on Linux. Needs libcurl's headers."),
+        .trait(
+            name: "URLSession",
+            description: "The URLSession transport on Linux, too; the default one there without Curl. Elsewhere it always is."),
         .default(enabledTraits: ["Curl"]),
     ],
     targets: [
@@ -54,13 +58,19 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
+        .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
         .target(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
                 "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
                 "MidstreamTemplates",
-                "MidstreamURLSession",
+                .target(
+                    name: "MidstreamURLSession",
+                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+                // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
+                .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -160,7 +170,8 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            name: "SoakTests",
+            dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
@@ -184,7 +195,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
+            dependencies: [
+                "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting", "MidstreamTool", "MidstreamURLSession",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",

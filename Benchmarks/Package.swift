@@ -22,7 +22,9 @@ let package = Package(
         .target(name: "MallocCount"),
         .executableTarget(
             name: "MidstreamBench",
-            dependencies: [.product(name: "Midstream", package: "Midstream")],
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamURLSession", package: "Midstream"),
+            ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
