@@ -103,8 +103,7 @@ struct ConcurrencyTests {
         let first = Task { try await bench.get() }
         await gate.reached()
         let second = Task { try await bench.get() }
-        await eventually { bench.cache.statistics.misses >= 2 }
-        try await Task.sleep(for: .milliseconds(5))
+        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
@@ -122,8 +121,7 @@ struct ConcurrencyTests {
         let first = Task { try await bench.get() }
         await gate.reached()
         let second = Task { try await bench.get() }
-        await eventually { bench.cache.statistics.misses >= 2 }
-        try await Task.sleep(for: .milliseconds(5))
+        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
         gate.open()
         for task in [first, second] { await #expect(throws: HTTPError.self) { try await task.value } }
         #expect(bench.sent == 1)
@@ -346,5 +344,10 @@ extension CacheInterceptor {
     /// What a request for a URL would do.
     fileprivate func role(for url: String, now: Date) -> FetchBoard.Role {
         cache.board.role(for: CacheKey(url: url), now: now)
+    }
+
+    /// How many wait for a URL's head, while it is being fetched.
+    fileprivate func waiting(for url: String, now: Date) -> Int {
+        if case .joins(let flight) = role(for: url, now: now) { flight.waiting } else { 0 }
     }
 }

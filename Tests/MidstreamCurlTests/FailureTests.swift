@@ -32,7 +32,6 @@
             Fault("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", .connectionLost, .answered),
             Fault("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc", .protocolViolation, .answered),
             Fault("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding, .answered),
-            Fault("HTTP/1.1 200 OK\r\nContent-Encoding: x-odd\r\nContent-Length: 3\r\n\r\nabc", .decoding, .answered),
         ]
 
         @Test(arguments: faults, deliveries)

@@ -56,18 +56,22 @@ final class Flight: Sendable {
     ) async throws -> Share {
         do {
             return try await wait { ticket in
-                self.state.withLock { state in
-                    state.task = Task {
-                        do {
-                            let landing = try await fetch()
-                            onHead(landing.shared)
-                            self.land(landing, leader: ticket)
-                        } catch {
-                            onHead(nil)
-                            self.fail(error)
-                        }
+                let task = CallersExecutor().startAtOnce {
+                    do {
+                        let landing = try await fetch()
+                        onHead(landing.shared)
+                        self.land(landing, leader: ticket)
+                    } catch {
+                        onHead(nil)
+                        self.fail(error)
                     }
                 }
+                // Who has left by now found no task to cancel.
+                let isAbandoned = self.state.withLock { state in
+                    state.task = task
+                    return state.waiters.isEmpty && !state.isOver
+                }
+                if isAbandoned { task.cancel() }
             }
         } catch {
             // One that was cancelled before it began has others waiting for nothing.
