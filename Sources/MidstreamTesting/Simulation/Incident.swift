@@ -1,0 +1,61 @@
+public import MidstreamCore
+
+/// Something that goes wrong for a while.
+public struct Incident: Sendable {
+    /// What goes wrong.
+    public struct Effect: Sendable {
+        enum Kind: Sendable {
+            case slower(Double)
+            case cold(Double)
+            case replica(Int, Double)
+            case errors(Double, HTTPStatus)
+            case loss(Double)
+            case unreachable
+        }
+
+        let kind: Kind
+
+        /// Work that begins in this time takes so many times as long.
+        public static func slower(_ factor: Double) -> Effect { Effect(kind: .slower(factor)) }
+        /// As ``slower(_:)`` at the beginning, then ever less: a cache that fills.
+        public static func cold(_ factor: Double) -> Effect { Effect(kind: .cold(factor)) }
+        /// One of the replicas, the first of which is 0, is slower.
+        public static func replica(_ number: Int, slower factor: Double) -> Effect { Effect(kind: .replica(number, factor)) }
+        /// A share of the requests is answered with this status at once.
+        public static func errors(_ share: Double, status: HTTPStatus) -> Effect { Effect(kind: .errors(share, status)) }
+        /// A share of the requests is never answered.
+        public static func loss(_ share: Double) -> Effect { Effect(kind: .loss(share)) }
+        /// No connection can be made.
+        public static let unreachable = Effect(kind: .unreachable)
+    }
+
+    let start: Duration
+    let end: Duration
+    let effect: Effect
+
+    /// Makes an incident.
+    ///
+    /// - Parameters:
+    ///   - start: In seconds of the simulation.
+    ///   - end: In seconds of the simulation.
+    public static func from(_ start: Double, to end: Double, _ effect: Effect) -> Incident {
+        Incident(start: .seconds(start), end: .seconds(max(start, end)), effect: effect)
+    }
+}
+
+/// Puts incidents together from a list of expressions.
+@resultBuilder
+public enum IncidentBuilder {
+    /// One incident.
+    public static func buildExpression(_ incident: Incident) -> [Incident] { [incident] }
+    /// The list.
+    public static func buildBlock(_ parts: [Incident]...) -> [Incident] { parts.flatMap { $0 } }
+    /// `if` without `else`.
+    public static func buildOptional(_ part: [Incident]?) -> [Incident] { part ?? [] }
+    /// `if`.
+    public static func buildEither(first part: [Incident]) -> [Incident] { part }
+    /// `else`.
+    public static func buildEither(second part: [Incident]) -> [Incident] { part }
+    /// `for`.
+    public static func buildArray(_ parts: [[Incident]]) -> [Incident] { parts.flatMap { $0 } }
+}
