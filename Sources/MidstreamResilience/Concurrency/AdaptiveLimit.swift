@@ -1,7 +1,8 @@
 /// Finds out how many requests a server takes at once, from how long it takes to answer.
 ///
 /// While answers come as fast as they usually do the limit grows by its square root, twice a second; as they become slower it shrinks
-/// in proportion. What isn't answered takes a tenth of it at once.
+/// in proportion. What isn't answered takes a tenth of it at once, but not for each of the many that were begun before it was
+/// taken: they tell of the same trouble, and a limit at its lowest would take long to come back.
 struct AdaptiveLimit: Sendable {
     private static let window: Int64 = 500_000_000
     private static let minimumSamples = 5
@@ -16,6 +17,8 @@ struct AdaptiveLimit: Sendable {
     private var count = 0
     private var peak = 0
     private var windows = 0.0
+    /// When the limit was lowered last because of a failure.
+    private var lowered = Int64.min
     /// How long answers usually take, in nanoseconds.
     private(set) var usual = 0.0
 
@@ -39,8 +42,11 @@ struct AdaptiveLimit: Sendable {
 
     /// There was no answer in time, the connection broke, or the server said that it has too much to do.
     ///
+    /// - Parameter start: When the request was begun.
     /// - Returns: Whether the limit has changed.
-    mutating func failed() -> Bool {
+    mutating func failed(begunAt start: Int64, at now: Int64) -> Bool {
+        guard start >= lowered else { return false }
+        lowered = now
         let before = value
         value = max(range.lowerBound, value * 0.9)
         return value < before
@@ -54,7 +60,8 @@ struct AdaptiveLimit: Sendable {
         if usual > 2 * recent { usual *= 0.95 }
         let gradient = recent > 0 ? min(max(1.5 * usual / recent, 0.5), 1) : 1
         let target = value * gradient + max(2, value.squareRoot())
-        var next = 0.8 * value + 0.2 * target
+        // Only what slows down is smoothed: after an outage each second of growing counts.
+        var next = gradient < 1 ? 0.8 * value + 0.2 * target : target
         // What isn't used says nothing about how much more there could be.
         if Double(peak) < value / 2 { next = min(next, value) }
         value = min(max(next, range.lowerBound), range.upperBound)

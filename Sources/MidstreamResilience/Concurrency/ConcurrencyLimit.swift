@@ -28,7 +28,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         /// As many as the server takes without becoming slow.
         ///
         /// Twice a second it grows by about its square root while answers come as fast as usual, and shrinks in proportion as they become
-        /// slower. A timeout, a broken connection, a 429 or a 503 takes a tenth of it at once. It doesn't grow
+        /// slower. A timeout, a broken connection, a 429 or a 503 takes a tenth of it at once, once for all that were under way then. It doesn't grow
         /// while less than half of it is used.
         ///
         /// - Parameters:
@@ -110,13 +110,17 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         } catch {
             let outcome = ExchangeOutcome(error, in: call)
             // Cancelled losers of a hedge, refusals and the like say nothing.
-            if outcome.isTooMuch { lower(permits, outcome, request, next) }
+            if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
             permits.leave()
             throw error
         }
         let now = time.now(call)
         let outcome = ExchangeOutcome.answered(response.status)
-        if outcome.isTooMuch { lower(permits, outcome, request, next) } else { permits.answered(after: now &- start, at: now) }
+        if outcome.isTooMuch {
+            lower(permits, outcome, since: start, request, next)
+        } else {
+            permits.answered(after: now &- start, at: now)
+        }
         // Any other body is whole already.
         if response.body.bytes == nil, response.body.replayability == .once {
             response.body = response.body.observed { _ in
@@ -182,9 +186,10 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     }
 
     private func lower(
-        _ permits: Permits, _ outcome: ExchangeOutcome, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        _ permits: Permits, _ outcome: ExchangeOutcome, since start: Int64, _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        guard let change = permits.failed() else { return }
+        guard let change = permits.failed(begunAt: start, at: time.now(next.call)) else { return }
         next.position.record(
             {
                 CallEvents.LimitLowered(

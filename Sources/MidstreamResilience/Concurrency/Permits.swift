@@ -135,11 +135,12 @@ final class Permits: Sendable {
 
     /// The server can't keep up.
     ///
+    /// - Parameter start: When the request was begun.
     /// - Returns: The limit before and after, if it has changed.
-    func failed() -> (before: Int, after: Int)? {
+    func failed(begunAt start: Int64, at now: Int64) -> (before: Int, after: Int)? {
         state.withLock { state in
             let before = state.limit
-            guard state.adaptive?.failed() == true, state.limit < before else { return nil }
+            guard state.adaptive?.failed(begunAt: start, at: now) == true, state.limit < before else { return nil }
             return (before, state.limit)
         }
     }

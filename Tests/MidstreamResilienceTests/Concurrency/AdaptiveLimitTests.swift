@@ -40,14 +40,16 @@ struct AdaptiveLimitTests {
         #expect(limit.value > low + 10)
     }
 
-    @Test("a failure takes a tenth, down to its bound")
+    @Test("a failure takes a tenth, once for all that were under way, down to its bound")
     func failures() {
         var limit = AdaptiveLimit(start: 20, in: 4...200)
-        let isLower = limit.failed()
+        let isLower = limit.failed(begunAt: 0, at: 1_000)
         #expect(isLower && limit.value == 18)
-        for _ in 0..<100 { _ = limit.failed() }
+        let isLowerAgain = limit.failed(begunAt: 999, at: 1_001)
+        #expect(!isLowerAgain && limit.value == 18)
+        for number in 1...100 { _ = limit.failed(begunAt: Int64(number) * 1_000, at: Int64(number) * 1_000 + 1) }
         #expect(limit.value == 4)
-        let isLowest = !limit.failed()
+        let isLowest = !limit.failed(begunAt: .max, at: .max)
         #expect(isLowest)
     }
 
