@@ -13,4 +13,30 @@ struct ResilienceLawTests {
     }
 
     @Test func circuitBreaker() async throws { try await assertInterceptorLaws { CircuitBreaker() } }
+
+    @Test func hedging() async throws {
+        try await assertInterceptorLaws { Hedging() }
+        try await assertInterceptorLaws(request: HTTPRequest("http://laws.test/", headers: ["Idempotency-Key": "1"])) {
+            Hedging(delay: .zero, budget: 1, reserve: 1_000)
+        }
+    }
+
+    @Test func rateLimit() async throws { try await assertInterceptorLaws { RateLimit(perSecond: 1_000_000) } }
+
+    /// It is there to keep errors back.
+    @Test func fallback() async throws {
+        try await assertInterceptorLaws(Set(InterceptorLaw.allCases).subtracting([.passesErrors])) {
+            Fallback { request, _ in HTTPResponse(status: 200, request: request) }
+        }
+    }
+
+    @Test func deadlineHeader() async throws {
+        try await assertInterceptorLaws { DeadlineHeader(.seconds("X-T"), refusesHopeless: true) }
+    }
+
+    @Test func standard() async throws {
+        for interceptor in Resilience.standard.interceptors where !(interceptor is ConcurrencyLimit) {
+            try await assertInterceptorLaws { interceptor }
+        }
+    }
 }

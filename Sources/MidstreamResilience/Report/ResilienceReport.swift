@@ -73,6 +73,17 @@ extension ConcurrencyLimit: ResilienceSource {
     }
 }
 
+extension Hedging: ResilienceSource {
+    func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
+        for (key, account) in accounts {
+            var entry = entries[key] ?? .init(key: key)
+            entry.p50 = entry.p50 ?? account.quantile(0.5)
+            entry.p95 = entry.p95 ?? account.quantile(0.95)
+            entries[key] = entry
+        }
+    }
+}
+
 extension CircuitBreaker: ResilienceSource {
     func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
         for (key, state) in states(on: clock) { entries[key, default: .init(key: key)].breaker = state }

@@ -5,6 +5,7 @@ public struct SimulatedLoad: Sendable {
     let perSecond: Double
     let isRandom: Bool
     private(set) var clientCount = 1
+    private(set) var patience: ServiceTime?
     private(set) var request: @Sendable (Int) -> HTTPRequest = { _ in HTTPRequest("https://server.test/") }
 
     /// So many calls a second on average, each independent of the others, as those of many users are.
@@ -22,6 +23,13 @@ public struct SimulatedLoad: Sendable {
     public func clients(_ count: Int) -> SimulatedLoad {
         var load = self
         load.clientCount = max(1, count)
+        return load
+    }
+
+    /// The same calls, of which each is cancelled by its user when it takes longer than that one has patience.
+    public func patience(_ time: ServiceTime) -> SimulatedLoad {
+        var load = self
+        load.patience = time
         return load
     }
 

@@ -52,14 +52,14 @@ final class SimulatedServer: HTTPTransport {
     }
 
     private let model: ServerModel
-    private let incidents: [Incident]
+    private let incidents: [Incidents.Incident]
     private let clock: SimulatedClock
     private let random: SimulatedRandom
     private let state: Locked<State>
 
-    init(_ model: ServerModel, _ incidents: [Incident], on clock: SimulatedClock, _ random: SimulatedRandom) {
+    init(_ model: ServerModel, _ incidents: Incidents, on clock: SimulatedClock, _ random: SimulatedRandom) {
         self.model = model
-        self.incidents = incidents
+        self.incidents = incidents.all
         self.clock = clock
         self.random = random
         state = Locked(State(replicas: Array(repeating: Replica(), count: model.replicas)))
@@ -171,7 +171,7 @@ final class SimulatedServer: HTTPTransport {
         continuation?.resume(returning: model.respond?(job.request) ?? HTTPResponse(status: .ok, request: job.request))
     }
 
-    private func effects(at now: Duration) -> [Incident.Effect] {
+    private func effects(at now: Duration) -> [Incidents.Effect] {
         incidents.compactMap { $0.start <= now && now < $0.end ? $0.effect : nil }
     }
 }

@@ -25,7 +25,7 @@ public struct Simulation: Sendable {
     private let client: @Sendable (SimulationWorld) throws -> HTTPClient
     private let server: ServerModel
     private let load: SimulatedLoad
-    private let incidents: [Incident]
+    private let incidents: Incidents
 
     /// Describes a simulation.
     ///
@@ -37,7 +37,7 @@ public struct Simulation: Sendable {
     ///   - incidents: What goes wrong; nothing by default.
     public init(
         seed: UInt64, client: @escaping @Sendable (SimulationWorld) throws -> HTTPClient, server: () -> ServerModel,
-        load: () -> SimulatedLoad, @IncidentBuilder during incidents: () -> [Incident] = { [] }
+        load: () -> SimulatedLoad, @IncidentBuilder during incidents: () -> Incidents = { Incidents() }
     ) {
         self.seed = seed
         self.client = client

@@ -35,7 +35,9 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         public let since: Double
 
         /// Such as `GET https://server.test/ has waited since 61.3 s, and nothing is going to happen`.
-        public var description: String { "\(request) has waited since \(since.rounded(toPlaces: 1)) s, and nothing is going to happen" }
+        public var description: String {
+            "\(request) has waited since \(since.rounded(toPlaces: 1)) s, and nothing is going to happen"
+        }
     }
 
     /// The seconds.

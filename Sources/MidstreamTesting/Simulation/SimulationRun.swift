@@ -95,6 +95,11 @@ final class SimulationRun: Sendable {
                 ended(number, second, since: time, error)
             }
             state.open[number] = Call(request: request, start: time, task: task)
+            if let patience = load.patience?.time(random) {
+                clock.schedule(at: time + patience) { [self] in
+                    self.state.withLock { $0.open[number]?.task }?.cancel()
+                }
+            }
         }
     }
 

@@ -3,15 +3,33 @@ import MidstreamResilience
 import MidstreamTesting
 import Testing
 
+/// The figures of a slow server, on a loaded one: `Scripts/bench-outage` prints the whole table.
 @Suite("What an outage does to a loaded server", .timeLimit(.minutes(5)))
 struct OutageTests {
-    @Test func look() async throws {
-        for policy in Policy.allCases {
-            for (slower, load) in [(4.0, 200.0), (20, 200), (20, 150)] {
-                let report = try await policy.outage(slower: slower, perSecond: load)
-                print(policy, slower, load, "recovery:", report.recovery(after: 70) as Any, report.sendsPerCall(60..<70), report.sendsPerCall(70..<200), report.goodput(0..<60), report.goodput(60..<70), report.jobs, report.realTime)
-                if slower == 4, policy == .adaptiveLimit { print(report) }
-            }
-        }
+    @Test(
+        "without anything it never recovers within a minute; the default budget doesn't help",
+        arguments: [Policy.unboundedRetries, .defaultBudget])
+    func metastable(policy: Policy) async throws {
+        let report = try await policy.outage(slower: 4, perSecond: 200, seconds: 130)
+        #expect(report.goodput(40..<60) > 0.99)
+        #expect(report.recovery(after: 70) == nil)
+    }
+
+    @Test("with the standard set it recovers within 5 s, and little is sent meanwhile", arguments: [4.0, 20])
+    func standard(slower: Double) async throws {
+        let report = try await Policy.standard.outage(slower: slower, perSecond: 200, seconds: 90)
+        #expect(report.goodput(40..<60) > 0.99)
+        #expect(try #require(report.recovery(after: 70)) <= 5)
+        #expect(report.sendsPerCall(60..<70) <= 0.4)
+        #expect(report.stalled.isEmpty)
+    }
+
+    @Test("the same seed gives the same report, byte for byte")
+    func deterministic() async throws {
+        let first = try await Policy.standard.outage(slower: 4, perSecond: 50, seconds: 20)
+        let second = try await Policy.standard.outage(slower: 4, perSecond: 50, seconds: 20)
+        let other = try await Policy.standard.outage(slower: 4, perSecond: 50, seed: 2, seconds: 20)
+        #expect("\(first)" == "\(second)" && first.jobs == second.jobs && first.rows == second.rows)
+        #expect("\(first)" != "\(other)")
     }
 }

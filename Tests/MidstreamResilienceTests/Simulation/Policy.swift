@@ -4,7 +4,7 @@ import MidstreamTesting
 
 /// What clients of a simulation do about failures.
 enum Policy: String, CaseIterable, Sendable {
-    case noRetries, unboundedRetries, defaultBudget, breaker, fixedLimit, adaptiveLimit, limitAndBreaker
+    case noRetries, unboundedRetries, defaultBudget, breaker, fixedLimit, adaptiveLimit, standard
 
     func client(in world: SimulationWorld) -> HTTPClient {
         var configuration = world.configuration
@@ -17,16 +17,17 @@ enum Policy: String, CaseIterable, Sendable {
             case .breaker: CircuitBreaker()
             case .fixedLimit: ConcurrencyLimit(.fixed(50))
             case .adaptiveLimit: ConcurrencyLimit()
-            case .limitAndBreaker:
-                ConcurrencyLimit()
-                CircuitBreaker()
+            case .standard: Resilience.standard
             }
         }
     }
 
-    /// 25 workers of 100 ms that go on although the client has gone; from second 60 to 70 they are slower.
+    /// 25 workers of 100 ms that go on although the client has gone; from second 60 to 70 they are slower. Attempts may take
+    /// a second.
     func outage(slower: Double, perSecond: Double, seed: UInt64 = 1, seconds: Int = 200) async throws -> SimulationReport {
-        try await Simulation(seed: seed) { client(in: $0) } server: {
+        try await Simulation(seed: seed) {
+            client(in: $0)
+        } server: {
             ServerModel(workers: 25, service: .exponential(mean: .milliseconds(100)))
         } load: {
             .poisson(perSecond: perSecond)

@@ -1,7 +1,12 @@
 public import MidstreamCore
 
-/// Something that goes wrong for a while.
-public struct Incident: Sendable {
+/// What goes wrong in a simulation, and when.
+///
+/// ```swift
+/// .from(60, to: 70, .slower(4))
+/// .from(120, to: 125, .errors(0.5, status: 503))
+/// ```
+public struct Incidents: Sendable {
     /// What goes wrong.
     public struct Effect: Sendable {
         enum Kind: Sendable {
@@ -29,33 +34,47 @@ public struct Incident: Sendable {
         public static let unreachable = Effect(kind: .unreachable)
     }
 
-    let start: Duration
-    let end: Duration
-    let effect: Effect
+    struct Incident: Sendable {
+        let start: Duration
+        let end: Duration
+        let effect: Effect
+    }
 
-    /// Makes an incident.
+    let all: [Incident]
+
+    /// Nothing goes wrong.
+    public init() { all = [] }
+
+    init(all: [Incident]) { self.all = all }
+
+    /// One incident.
     ///
     /// - Parameters:
     ///   - start: In seconds of the simulation.
     ///   - end: In seconds of the simulation.
-    public static func from(_ start: Double, to end: Double, _ effect: Effect) -> Incident {
-        Incident(start: .seconds(start), end: .seconds(max(start, end)), effect: effect)
+    public static func from(_ start: Double, to end: Double, _ effect: Effect) -> Incidents {
+        Incidents().from(start, to: end, effect)
+    }
+
+    /// These, and one more; several may go on at the same time.
+    public func from(_ start: Double, to end: Double, _ effect: Effect) -> Incidents {
+        Incidents(all: all + [Incident(start: .seconds(start), end: .seconds(max(start, end)), effect: effect)])
     }
 }
 
 /// Puts incidents together from a list of expressions.
 @resultBuilder
 public enum IncidentBuilder {
-    /// One incident.
-    public static func buildExpression(_ incident: Incident) -> [Incident] { [incident] }
+    /// Some incidents.
+    public static func buildExpression(_ incidents: Incidents) -> Incidents { incidents }
     /// The list.
-    public static func buildBlock(_ parts: [Incident]...) -> [Incident] { parts.flatMap { $0 } }
+    public static func buildBlock(_ parts: Incidents...) -> Incidents { Incidents(all: parts.flatMap(\.all)) }
     /// `if` without `else`.
-    public static func buildOptional(_ part: [Incident]?) -> [Incident] { part ?? [] }
+    public static func buildOptional(_ part: Incidents?) -> Incidents { part ?? Incidents() }
     /// `if`.
-    public static func buildEither(first part: [Incident]) -> [Incident] { part }
+    public static func buildEither(first part: Incidents) -> Incidents { part }
     /// `else`.
-    public static func buildEither(second part: [Incident]) -> [Incident] { part }
+    public static func buildEither(second part: Incidents) -> Incidents { part }
     /// `for`.
-    public static func buildArray(_ parts: [[Incident]]) -> [Incident] { parts.flatMap { $0 } }
+    public static func buildArray(_ parts: [Incidents]) -> Incidents { Incidents(all: parts.flatMap(\.all)) }
 }
