@@ -11,12 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 // Options of an easy handle, one function for each kind of argument.
@@ -175,6 +178,25 @@ static inline int ccurl_is_silent(int descriptor) {
 
 /// Puts another socket in the place of one, which is closed thereby.
 static inline int ccurl_replace_socket(int descriptor, int other) { return dup3(other, descriptor, O_CLOEXEC); }
+
+/// How many bytes have come in on a TCP socket since it was opened; zero for another kind.
+static inline uint64_t ccurl_received(int descriptor) {
+    // `tcpi_bytes_received`, 128 bytes into the kernel's `struct tcp_info`, of which the C library's header knows less.
+    char info[136];
+    uint64_t count = 0;
+    socklen_t length = sizeof info;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) == 0 && length == sizeof info)
+        memcpy(&count, info + 128, sizeof count);
+    return count;
+}
+
+/// The processor time that a thread has taken, in nanoseconds; zero when it can't be told.
+static inline uint64_t ccurl_thread_time(pthread_t thread) {
+    clockid_t clock;
+    struct timespec time;
+    if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
 
 static inline void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 

@@ -21,7 +21,9 @@
                 #expect(response.metrics?.isReusedConnection == true)
             }
             #expect(server.accepted == 1)
-            #expect(await onLoop(loop) { loop.sockets.changes } == before)
+            // Newer versions of curl also ask whether a socket can be written to, and then don't any more, for each request.
+            let allowed = CurlLibrary.version < 0x08_01_00 ? 0 : 40
+            #expect(await onLoop(loop) { loop.sockets.changes } <= before + allowed)
         }
 
         @Test func `Connections aren't kept when that isn't wanted`() async throws {

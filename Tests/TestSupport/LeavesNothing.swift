@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MidstreamCore
 package import Testing
 
@@ -9,20 +8,15 @@ package import Testing
 /// functions or by whatever tells a ``MidstreamCore/ResourceWitness``.
 package struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
     private let patience: Duration
-    private let isKept: Bool
 
     package var isRecursive: Bool { true }
 
     /// - Parameter patience: How long things may take to go. Only what never goes is waited for so long.
-    package init(patience: Duration = .seconds(30), isKept: Bool = true) {
-        self.patience = patience
-        self.isKept = isKept
-    }
+    package init(patience: Duration = .seconds(30)) { self.patience = patience }
 
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        guard isKept else { return try await function() }
         let belongings = Belongings()
         do {
             try await Belongings.$current.withValue(belongings) {
@@ -43,8 +37,6 @@ package struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == LeavesNothing {
-    /// At the end of each test, nothing is left of what it has made; looked at where `MIDSTREAM_LEAKS` is set.
-    package static var leavesNothing: LeavesNothing { LeavesNothing(isKept: isAskedFor) }
+    /// At the end of each test, nothing is left of what it has made.
+    package static var leavesNothing: LeavesNothing { LeavesNothing() }
 }
-
-private let isAskedFor = ProcessInfo.processInfo.environment["MIDSTREAM_LEAKS"] != nil

@@ -18,6 +18,9 @@
         /// response's first field is a folded line (curl issue 11101). Nothing but a new handle is without it.
         static let handlesServeOnce = version < 0x08_01_00
 
+        /// Before 8.1.0 one call into curl lasts for as long as a server sends HTTP/2 frames that belong to no response.
+        static let readsFloods = version < 0x08_01_00
+
         /// Before 8.0.0 a connection that begins with HTTP/2 over plain http serves one request; the next ones on it fail.
         static let plainHTTP2ServesOnce = version < 0x08_00_00
 

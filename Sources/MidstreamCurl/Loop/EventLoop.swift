@@ -37,6 +37,8 @@
         private var handles = HandlePool()
         private var nextDeadlineCheck: UInt64 = .max
         let decoding = DecodingRoom()
+        /// Nil where nothing has to be watched.
+        let floods: FloodWatch?
         var admission: Admission
         /// The time at which the last wait ended: exact enough for deadlines, and cheaper than asking each time.
         private(set) var now = MonotonicTime.now()
@@ -60,6 +62,7 @@
             let limits = options.configuration
             let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
             admission = Admission(limit: hostLimit)
+            floods = CurlLibrary.readsFloods && limits.httpVersions != .http1Only ? FloodWatch() : nil
             _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue)
             SocketCallbacks.install(on: multi, loop: self)
             let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
@@ -141,7 +144,9 @@
             pthread_setspecific(currentKey, context)
             ccurl_name_thread("midstream-curl")
             ccurl_block_broken_pipe_signal()
+            loop.floods?.begin()
             loop.run()
+            loop.floods?.end()
             pthread_setspecific(currentKey, nil)
             return nil
         }
@@ -229,7 +234,11 @@
 
         private func act(_ descriptor: Int32, _ mask: Int32) {
             var running: Int32 = 0
-            curl_multi_socket_action(multi, descriptor, mask, &running)
+            guard let floods else {
+                curl_multi_socket_action(multi, descriptor, mask, &running)
+                return
+            }
+            floods.watch { curl_multi_socket_action(multi, descriptor, mask, &running) }
         }
 
         /// Does what had to wait until curl was left: ends finished transfers and wakes readers.
@@ -331,7 +340,12 @@
             }
             // Not for every transfer by itself: one look serves all that come due in the meantime.
             nextDeadlineCheck = next == .max ? .max : max(next, now + options.deadlineGrain)
-            for transfer in late { abort(transfer, transfer.timeoutError()) }
+            for transfer in late {
+                // A connection whose server is gone, or says nothing to the point, would have the next request wait as well. Curl
+                // keeps one of HTTP/2 otherwise; while others use it, it stays theirs.
+                transfer.handle?.set(CURLOPT_FORBID_REUSE, 1)
+                abort(transfer, transfer.timeoutError())
+            }
         }
 
         private func end() {

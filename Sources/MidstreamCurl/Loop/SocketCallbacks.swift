@@ -39,12 +39,16 @@
                 guard let address else { return CURL_SOCKET_BAD }
                 let descriptor = ccurl_socket(
                     address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-                if descriptor >= 0 { SocketCallbacks.loop(context)?.sockets.opened(descriptor) }
+                if descriptor >= 0, let loop = SocketCallbacks.loop(context) {
+                    loop.sockets.opened(descriptor)
+                    loop.floods?.opened(descriptor)
+                }
                 return descriptor
             }
             _ = ccurl_set_close_function(handle.curl) { context, descriptor in
-                SocketCallbacks.loop(context)?.sockets.closing(descriptor)
-                return Glibc.close(descriptor)
+                let loop = SocketCallbacks.loop(context)
+                loop?.sockets.closing(descriptor)
+                return loop?.floods?.close(descriptor) ?? Glibc.close(descriptor)
             }
         }
 

@@ -80,11 +80,10 @@
         @discardableResult
         func write(_ bytes: [UInt8]) -> Bool { connection.write(bytes) }
 
-        /// Sends the same until the client is gone, or so much has been sent.
-        func flood(_ frames: [UInt8], upTo limit: Int) {
+        /// Sends the same until the client is gone.
+        func flood(_ frames: [UInt8]) {
             let some = Array(repeatElement(frames, count: max(1, 16_000 / frames.count)).joined())
-            var left = limit
-            while left > 0, write(some) { left -= some.count }
+            while write(some) {}
         }
 
         private func readFrame() -> (kind: HTTP2Frame.Kind, flags: UInt8, stream: UInt32, payload: [UInt8])? {

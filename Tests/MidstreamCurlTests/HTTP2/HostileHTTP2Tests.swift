@@ -44,9 +44,9 @@
         }
 
         private func expectOutcome(of misbehaviour: Misbehaviour, over wire: HTTP2Wire, _ delivery: BodyDelivery) async throws {
-            let alternatives = misbehaviour.exception?.outcomes ?? []
+            let expected = misbehaviour.outcome.results + (misbehaviour.exception?.outcomes ?? [])
             // A net, so that a hang is told by its name; only where libcurl is known to wait it is the way out, for others as well.
-            let waits = alternatives.contains(.failure(.timeout))
+            let waits = expected.contains(.failure(.timeout))
             let transport = wire.transport(patience: waits ? .milliseconds(200) : .seconds(30))
             let bystander = waits ? nil : try await Bystander(transport)
             let server = try HTTP2Server(tls: wire.tls) { misbehaviour.script($0) }
@@ -60,15 +60,13 @@
                 #expect(error.phase != .notSent, "\(error)")
                 result = .failure(error.code)
             }
-            let expected = misbehaviour.outcome.results + alternatives
             #expect(expected.contains(result), "\(result) over \(wire), \(delivery)")
             try await bystander?.expectToFinish()
-            let next = try await transport.deliver(request(server.url, delivery))
-            #expect(try await next.body.collect() == Array(HTTP2Server.later.utf8))
+            #expect(try await answer(of: server.url, over: transport, delivery) == Array(HTTP2Server.later.utf8))
         }
 
-        /// RFC 9113 §10.5. Some go on for as long as the server does; then the limits in time end them, as they do with any server
-        /// that says much and nothing.
+        /// RFC 9113 §10.5. What nothing else ends is ended by the limits in time, as with any server that says much and nothing, and
+        /// by ``FloodWatch`` where libcurl doesn't come back to look at them.
         @Test(arguments: [
             Flood("PING", HTTP2Frame.make(.ping, 0, [1, 2, 3, 4, 5, 6, 7, 8])),
             Flood("SETTINGS", HTTP2Frame.settings((3, 100))),
@@ -97,18 +95,32 @@
                 let server = try HTTP2Server(tls: wire.tls) { peer in
                     guard peer.begin(), peer.nextRequest() != nil else { return }
                     peer.write(flood.first)
-                    peer.flood(flood.frames, upTo: CurlLimitation.floodsAreReadToTheirEnd.applies ? 8 << 20 : 64 << 20)
+                    peer.flood(flood.frames)
                     peer.answerAll()
                 }
                 let url = server.url
                 let flooded = Task { try await transport.deliver(request(url, .buffered(upTo: 1 << 20))) }
-                for _ in 0..<20 { #expect(try await transport.deliver(request(other.url, .buffered(upTo: 10))).status == 200) }
+                for _ in 0..<20 { #expect(try await answer(of: other.url, over: transport) == Array(HTTP2Server.later.utf8)) }
                 let error = await #expect(throws: HTTPError.self) { _ = try await flooded.value }
                 let codes: [HTTPError.Code] = [.protocolViolation, .connectionLost, .timeout]
                 #expect(error.map { codes.contains($0.code) } == true, "\(error as Any)")
-                #expect(
-                    try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes == Array(HTTP2Server.later.utf8))
+                #expect(try await answer(of: url, over: transport) == Array(HTTP2Server.later.utf8))
             }
+        }
+
+        /// On a busy machine the transport's little patience ends before an honest server is heard, too. And libcurl may know of a
+        /// hostile one only when it uses its connection again.
+        private func answer(
+            of url: String, over transport: CurlTransport, _ delivery: BodyDelivery = .buffered(upTo: 10)
+        ) async throws -> [UInt8]? {
+            for _ in 0..<100 {
+                do {
+                    return try await transport.deliver(request(url, delivery)).body.collect()
+                } catch let error as HTTPError where [.timeout, .protocolViolation, .connectionLost].contains(error.code) {
+                    continue
+                }
+            }
+            return nil
         }
 
         @Test(arguments: deliveries) func `A response without an end has its time`(_ delivery: BodyDelivery) async throws {
