@@ -59,7 +59,8 @@ let package = Package(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
-                "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
+                "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers",
+                "MidstreamTasks",
                 "MidstreamTemplates",
                 "MidstreamURLSession",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),

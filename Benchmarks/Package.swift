@@ -11,6 +11,7 @@ let package = Package(
         .executable(name: "bomb-bench", targets: ["BombBench"]),
         .executable(name: "stream-bench", targets: ["StreamBench"]),
         .executable(name: "cache-bench", targets: ["CacheBench"]),
+        .executable(name: "resilience-bench", targets: ["ResilienceBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
     dependencies: [.package(name: "Midstream", path: ".."), .package(name: "Fuzz", path: "../Tests/Fuzz")],
@@ -47,6 +48,12 @@ let package = Package(
             dependencies: [
                 .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamDiskCache", package: "Midstream"),
+            ]),
+        // What limits and breakers cost, and what they do in simulated outages.
+        .executableTarget(
+            name: "ResilienceBench",
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamTesting", package: "Midstream"),
             ]),
         // What the parsers of foreign text cost at worst. Needs -enable-testing, since they are internal.
         .executableTarget(name: "ParserBench", dependencies: [.product(name: "ForeignText", package: "Fuzz")]),

@@ -31,7 +31,8 @@ extension CallEvents {
         public var description: String { "breaker of \(key): \(from.name) → \(to): \(figures)" }
 
         private var figures: String {
-            slow > failed ? "\(slow) of \(exchanges) were slow, last: \(last)" : "\(failed) of \(exchanges) failed, last: \(last)"
+            if exchanges == 0 { return last }
+            return "\(slow > failed ? "\(slow) of \(exchanges) were slow" : "\(failed) of \(exchanges) failed"), last: \(last)"
         }
     }
 

@@ -135,17 +135,17 @@ final class Circuit: Sendable {
     }
 
     /// Refuses everything until it is closed.
-    func isolate(at now: Int64) -> Change { change(to: .isolated, at: now) }
+    func isolate() -> Change { change(to: .isolated) }
 
     /// Lets everything through again.
-    func close(at now: Int64) -> Change { change(to: .closed, at: now) }
+    func close() -> Change { change(to: .closed) }
 
-    private func change(to phase: Phase, at now: Int64) -> Change {
+    /// Without a call there is no telling what time it is, so nothing is said about what was still to come.
+    private func change(to phase: Phase) -> Change {
         state.withLock { state in
-            let from = state.publicState(at: now)
-            let counts = state.window.counts(at: now)
+            let from: CircuitBreaker.State = if case .open = state.phase { .open(for: .zero) } else { state.publicState(at: 0) }
             state.enter(phase)
-            return Change(from: from, to: state.publicState(at: now), counts: counts, last: "by hand")
+            return Change(from: from, to: state.publicState(at: 0), counts: .init(), last: "by hand")
         }
     }
 

@@ -98,7 +98,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     public func isolate(_ key: String? = nil) {
         guard let key else { return isIsolated.withLock { $0 = true } }
         let circuit = table.state(of: key)
-        tell(circuit.isolate(at: 0), of: circuit)
+        tell(circuit.isolate(), of: circuit)
     }
 
     /// Lets requests through again, and begins to count anew.
@@ -107,7 +107,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     public func close(_ key: String? = nil) {
         if key == nil { isIsolated.withLock { $0 = false } }
         for (name, circuit) in table.all where key == nil || name == key || table.isSingle {
-            tell(circuit.close(at: 0), of: circuit)
+            tell(circuit.close(), of: circuit)
         }
     }
 

@@ -24,6 +24,7 @@ enum Policy: String, CaseIterable, Sendable {
 
     /// 25 workers of 100 ms that go on although the client has gone; from second 60 to 70 they are slower. Attempts may take
     /// a second.
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     func outage(slower: Double, perSecond: Double, seed: UInt64 = 1, seconds: Int = 200) async throws -> SimulationReport {
         try await Simulation(seed: seed) {
             client(in: $0)

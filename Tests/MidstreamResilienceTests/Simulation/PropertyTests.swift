@@ -71,11 +71,13 @@ struct PropertyTests {
         let maximum: Int
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("in a hundred worlds", arguments: 0..<10)
     func properties(ten: Int) async throws {
         for seed in (ten * 10)..<(ten * 10 + 10) { try await look(at: UInt64(seed)) }
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     private func look(at seed: UInt64) async throws {
         let random = SimulatedRandom(seed: seed &* 7_919)
         let worlds = Locked<[World]>([])
@@ -153,6 +155,7 @@ struct PropertyTests {
         #expect(report.rows.reduce(0) { $0 + $1.sends } <= sends, "seed \(seed)")
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("a world with all parts is the same each time")
     func deterministic() async throws {
         func world() async throws -> SimulationReport {
@@ -177,6 +180,7 @@ struct PropertyTests {
         #expect("\(first)" == "\(second)" && first.rows == second.rows && first.jobs == second.jobs)
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("hedging takes the edge off a server of which one in twenty answers is slow, for few more requests")
     func bimodal() async throws {
         func run(_ hedging: Bool) async throws -> SimulationReport {

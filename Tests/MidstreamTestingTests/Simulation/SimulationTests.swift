@@ -1,3 +1,4 @@
+import Foundation
 import Interception
 import MidstreamCore
 import TestSupport
@@ -7,6 +8,7 @@ import Testing
 
 @Suite("Simulations", .timeLimit(.minutes(5)))
 struct SimulationTests {
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     private func run(
         _ model: ServerModel, perSecond: Double = 50, seconds: Int = 20,
         _ configure: @escaping @Sendable (inout HTTPClient.Configuration) -> Void = { _ in },
@@ -25,6 +27,7 @@ struct SimulationTests {
         }.run(for: .seconds(seconds))
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("one worker with exponential work is as busy as theory says: the mean time is 1 / (µ - λ)")
     func theory() async throws {
         let times = Locked<[Duration]>([])
@@ -48,6 +51,7 @@ struct SimulationTests {
         #expect(abs(all.count - 5_000) < 250)
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("a bounded queue sheds, errors and losses are a share, an unreachable server is")
     func effects() async throws {
         let quick = ServerModel(workers: 100, service: .constant(.milliseconds(10)))
@@ -65,6 +69,7 @@ struct SimulationTests {
         #expect(abs(quota.goodput(0..<20) - 0.33) < 0.08)
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("one bad replica of two, and a cache that fills")
     func replicas() async throws {
         let model = ServerModel(workers: 100, service: .constant(.milliseconds(10)), replicas: 2)
@@ -75,6 +80,7 @@ struct SimulationTests {
         #expect(early > .milliseconds(100) && late < .milliseconds(20))
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("a call that hangs for ever is told, and the simulation ends")
     func stalls() async throws {
         let report = try await run(
@@ -83,6 +89,17 @@ struct SimulationTests {
         #expect(!report.stalled.isEmpty)
         #expect("\(report)".contains("GET https://server.test/ has waited since"))
         #expect(report.goodput(0..<2) == 0)
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("a report is one page, that needs nothing else")
+    func html() async throws {
+        let report = try await run(ServerModel(workers: 10, service: .constant(.milliseconds(10))), seconds: 5)
+        let page = report.html(title: "A <b> & c")
+        #expect(page.contains("<title>A &lt;b&gt; &amp; c</title>"))
+        #expect(page.components(separatedBy: "<polyline points=\"0.0,").count == 6)
+        #expect(!page.contains("http:") && !page.contains("script>"))
+        #expect(page == report.html(title: "A <b> & c"))
     }
 
     @Test("random numbers are those of their distributions")
