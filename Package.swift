@@ -17,11 +17,15 @@ let package = Package(
         .library(name: "MidstreamResilience", targets: ["MidstreamResilience"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
+        .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
     traits: [
         .trait(name: "Curl", description: "The libcurl transport, the default one on Linux. Needs libcurl's headers."),
+        .trait(
+            name: "URLSession",
+            description: "The URLSession transport on Linux, too; the default one there without Curl. Elsewhere it always is."),
         .default(enabledTraits: ["Curl"]),
     ],
     targets: [
@@ -51,10 +55,13 @@ let package = Package(
             dependencies: [
                 "MidstreamCore", "Interception",
                 .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                .target(name: "CCompression", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
         .target(
             name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
+        .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
         .target(
             name: "Midstream",
             dependencies: [
@@ -62,7 +69,11 @@ let package = Package(
                 "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers",
                 "MidstreamTasks",
                 "MidstreamTemplates",
-                "MidstreamURLSession",
+                .target(
+                    name: "MidstreamURLSession",
+                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+                // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
+                .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -167,7 +178,8 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            name: "SoakTests",
+            dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
@@ -191,7 +203,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
+            dependencies: [
+                "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting", "MidstreamTool", "MidstreamURLSession",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",

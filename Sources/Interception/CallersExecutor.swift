@@ -26,6 +26,18 @@ package struct CallersExecutor: Sendable {
         return Task(operation: operation)
     }
 
+    /// Starts a task there whose beginning, up to where it first waits, runs before this returns, where the system can do that: nobody has
+    /// to be woken for it. Not to be called under a lock that the task takes.
+    @discardableResult
+    package func startAtOnce(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        #if compiler(>=6.2)
+            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+                return Task.immediate(executorPreference: preferred as? any TaskExecutor, operation: operation)
+            }
+        #endif
+        return start(operation)
+    }
+
     /// Starts a task there that has none of the present one's task-local values.
     package func startDetached(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *) {

@@ -10,8 +10,12 @@
 @_exported public import MidstreamTasks
 @_exported public import MidstreamTemplates
 @_exported public import MidstreamTransfers
-@_exported public import MidstreamURLSession
 
+#if !os(Linux)
+    @_exported public import MidstreamURLSession
+#elseif URLSession
+    @_exported public import URLSessionOnLinux
+#endif
 #if Curl && os(Linux)
     @_exported public import MidstreamCurl
 #endif

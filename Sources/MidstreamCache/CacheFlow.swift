@@ -90,8 +90,7 @@ extension ResponseCache {
                 self.board.note(errand.lookup.key, isShareable: landing.shared != nil, now: self.options.now())
                 return landing
             } onHead: { [errand] shared in
-                let isArriving = if case .arriving? = shared?.body { true } else { false }
-                if !isArriving { self.board.close(errand.lookup.key, flight) }
+                if shared?.isArriving != true { self.board.close(errand.lookup.key, flight) }
             }
             guard case .own(let response) = share else { return try await land(errand, next) }
             return response

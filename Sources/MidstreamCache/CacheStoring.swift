@@ -98,17 +98,18 @@ extension ResponseCache {
     private static let keptBytes: Int64 = 8 << 20
 
     private func recording(_ target: Recording.Target, _ exchange: CacheExchange) async -> Recording? {
-        let errand = exchange.errand
+        // Not the errand: its fetch holds the body that is recorded.
+        let request = exchange.errand.request
         if let length = target.expected, length > target.limit { return nil }
-        let writer = await ask(for: errand.request, on: errand.clock) { [store] in
+        let writer = await ask(for: request, on: exchange.errand.clock) { [store] in
             try await store.writer(for: target.entry, at: target.offset)
         }
         guard let writer else { return nil }
         return Recording(target, writer: writer, permit: exchange.permit) { [weak self] outcome in
             switch outcome {
             case .stored: self?.count(\.stored)
-            case .notStored(let error): self?.storeFailed(error, errand.request)
-            case .tooLarge: errand.request.note("isn't stored: larger than an entry may be")
+            case .notStored(let error): self?.storeFailed(error, request)
+            case .tooLarge: request.note("isn't stored: larger than an entry may be")
             case .abandoned: break
             }
         }

@@ -21,6 +21,19 @@ struct TransferExamples {
         let response = try await client.download(HTTPRequest("film"), to: file, options: options)
         #expect(response.status == .ok)
         #expect(try Data(contentsOf: file) == Data("film".utf8))
+        try await metered(client, file)
+    }
+
+    private struct Screen { func show(_ fraction: Double?, _ timeLeft: Duration?) {} }
+
+    private func metered(_ client: HTTPClient, _ file: URL) async throws {
+        let screen = Screen()
+        let meter = TransferMeter()
+        let display = Task {
+            for await update in meter { screen.show(update.fraction, update.timeLeft) }
+        }
+        try await client.download(HTTPRequest("film"), to: file, options: DownloadOptions(meter: meter))
+        await display.value
     }
 
     @Test("Bodies in memory, compressed requests")

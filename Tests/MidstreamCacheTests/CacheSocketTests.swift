@@ -16,8 +16,6 @@ struct CacheSocketTests {
 
     @Test("a thousand who miss the same send one request, and get equal bodies", arguments: [false, true])
     func collapse(streamed: Bool) async throws {
-        // The loop of the streamed ones stays. By what is to be found out.
-        Belongings.current?.excuse("EventLoop")
         let server = try MockServer()
         defer { server.shutdown() }
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -81,13 +79,92 @@ struct CacheSocketTests {
         let server = try MockServer()
         defer { server.shutdown() }
         let clock = WallClock()
-        var options = CacheOptions()
-        options.now = { clock.now }
         server.enqueue(.init(headers: ["Cache-Control": "max-age=2, stale-if-error=60"], body: "hello"))
-        let client = client(CacheInterceptor(options: options))
+        let client = client(CacheInterceptor(options: options(clock)))
         _ = try await client.send(HTTPRequest(server.url("/x")))
         clock.advance(10)
         for _ in 0..<3 { server.enqueue(.init(fault: .disconnect(.beforeHead))) }
         #expect(try await client.send(HTTPRequest(server.url("/x"))).body.text == "hello")
+    }
+
+    @Test("the stale answer comes while the server stalls, then one validation, whose result is served")
+    func staleWhileRevalidate() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let gate = Gate()
+        server.respond { request in
+            guard request.headers["If-None-Match"] == "\"a\"" else {
+                return .init(headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": "\"a\""], body: "one")
+            }
+            await gate.wait()
+            return .init(headers: ["Cache-Control": "max-age=600", "ETag": "\"b\""], body: "two")
+        }
+        let clock = WallClock()
+        let cache = CacheInterceptor(options: options(clock))
+        let client = client(cache)
+        let request = HTTPRequest(server.url("/x"))
+        _ = try await client.send(request)
+        clock.advance(20)
+        for _ in 0..<5 { #expect(try await client.send(request).body.text == "one") }
+        await gate.reached()
+        #expect(server.requestCount == 2)
+        gate.open()
+        await eventually { cache.statistics.stored == 2 }
+        #expect(try await client.send(request).body.text == "two")
+        #expect(server.requestCount == 2)
+    }
+
+    @Test("a validation that its caller cancels leaves the entry as it was")
+    func cancelledValidation() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let gate = Gate()
+        server.respond { request in
+            guard request.headers["If-None-Match"] == "\"a\"" else {
+                return .init(headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""], body: "one")
+            }
+            await gate.wait()
+            return .init(status: 304, headers: ["Cache-Control": "max-age=600", "ETag": "\"a\""])
+        }
+        let clock = WallClock()
+        let client = client(CacheInterceptor(options: options(clock)))
+        let request = HTTPRequest(server.url("/x"))
+        _ = try await client.send(request)
+        clock.advance(20)
+        let validation = Task { try await client.send(request) }
+        await gate.reached()
+        validation.cancel()
+        await #expect(throws: CancellationError.self) { try await validation.value }
+        gate.open()
+        let response = try await client.send(request)
+        #expect(response.body.text == "one" && response.cacheStatus?.forwardStatus == .notModified)
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", "\"a\""])
+        #expect(try await client.send(request).cacheStatus?.isHit == true)
+    }
+
+    @Test("each hop of a redirect chain is answered by its own rule")
+    func redirects() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.respond { request in
+            switch request.path {
+            case "/1": .init(status: 301, headers: ["Location": "/2", "Cache-Control": "max-age=600"])
+            case "/2": .init(status: 302, headers: ["Location": "/3"])
+            default: .init(headers: ["Cache-Control": "max-age=10"], body: "end")
+            }
+        }
+        let clock = WallClock()
+        let client = client(CacheInterceptor(options: options(clock)))
+        for _ in 0..<3 {
+            #expect(try await client.send(HTTPRequest(server.url("/1"))).body.text == "end")
+            clock.advance(6)
+        }
+        #expect(server.requests.map(\.path) == ["/1", "/2", "/3", "/2", "/2", "/3"])
+    }
+
+    private func options(_ clock: WallClock) -> CacheOptions {
+        var options = CacheOptions()
+        options.now = { clock.now }
+        return options
     }
 }

@@ -103,8 +103,7 @@ struct ConcurrencyTests {
         let first = Task { try await bench.get() }
         await gate.reached()
         let second = Task { try await bench.get() }
-        await eventually { bench.cache.statistics.misses >= 2 }
-        try await Task.sleep(for: .milliseconds(5))
+        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
@@ -122,8 +121,7 @@ struct ConcurrencyTests {
         let first = Task { try await bench.get() }
         await gate.reached()
         let second = Task { try await bench.get() }
-        await eventually { bench.cache.statistics.misses >= 2 }
-        try await Task.sleep(for: .milliseconds(5))
+        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
         gate.open()
         for task in [first, second] { await #expect(throws: HTTPError.self) { try await task.value } }
         #expect(bench.sent == 1)
@@ -276,6 +274,46 @@ struct ConcurrencyTests {
         #expect(source.closings > 0)
     }
 
+    @Test("a body that all have read is let go of", arguments: [1, 20, 1000], [1, 3, 400])
+    func readBodyIsReleased(readers count: Int, pieces: Int) async throws {
+        weak var body: SharedBody?
+        do {
+            // Nothing is read ahead, so that all come in time.
+            let shared = SharedBody(
+                ArrivingBody((0..<pieces).map { _ in [1, 2, 3] }), length: nil, keptBytes: 100_000, window: 1
+            ) {}
+            body = shared
+            let readers = try (0..<count).map { _ in try #require(shared.join()) }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect().count } }
+                for try await bytes in group { #expect(bytes == 3 * pieces) }
+            }
+        }
+        await eventually { body == nil }
+    }
+
+    @Test("a body that was fetched for many is let go of", arguments: [1, 2, 20])
+    func fetchedBodyIsReleased(callers count: Int) async throws {
+        let sources = Locked<[Weak]>([])
+        let bench = CacheBench { request in
+            let body = ArrivingBody([[1, 2, 3], [4, 5, 6]])
+            sources.withLock { $0.append(Weak(body)) }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(body), request: request)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask { _ = try await bench.client.stream(HTTPRequest(CacheBench.url)).body.collect() }
+            }
+            try await group.waitForAll()
+        }
+        await eventually { sources.withLock { $0.allSatisfy { $0.body == nil } } }
+    }
+
+    private struct Weak: Sendable {
+        weak var body: ArrivingBody?
+        init(_ body: ArrivingBody) { self.body = body }
+    }
+
     @Test("a caller that closes early leaves no whole entry")
     func closedEarly() async throws {
         let bench = CacheBench { request in
@@ -306,5 +344,10 @@ extension CacheInterceptor {
     /// What a request for a URL would do.
     fileprivate func role(for url: String, now: Date) -> FetchBoard.Role {
         cache.board.role(for: CacheKey(url: url), now: now)
+    }
+
+    /// How many wait for a URL's head, while it is being fetched.
+    fileprivate func waiting(for url: String, now: Date) -> Int {
+        if case .joins(let flight) = role(for: url, now: now) { flight.waiting } else { 0 }
     }
 }

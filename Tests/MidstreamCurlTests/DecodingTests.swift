@@ -120,6 +120,16 @@
             #expect(error?.code == .decoding)
         }
 
+        @Test("what has an encoding that nobody knows is left as it came, with its fields", arguments: deliveries)
+        func unknown(_ delivery: BodyDelivery) async throws {
+            for name in ["x-odd", "utf-8", "gzip, x-odd"] {
+                let server = try server(name, Self.gzip)
+                let response = try await curlTransport().deliver(request(server.url, delivery))
+                #expect(response.headers["Content-Encoding"] == name)
+                #expect(try await response.body.collect() == Self.gzip)
+            }
+        }
+
         @Test(arguments: deliveries) func `A range isn't asked for in an encoding, and not decoded`(_ delivery: BodyDelivery)
             async throws
         {

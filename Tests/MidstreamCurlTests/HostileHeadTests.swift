@@ -114,7 +114,13 @@
         ])
         func `The status is that of the status line`(_ head: String, _ status: Int) async throws {
             let server = try RawServer.answering { _ in "\(head)Content-Length: 2\r\n\r\nab" }
-            let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            let response: HTTPResponse
+            do {
+                response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            } catch let error as HTTPError where CurlLibrary.version >= 0x08_01_00 && head.contains("  ") {
+                // Newer versions of curl insist on one space (RFC 9112 §4).
+                return #expect(error.code == .protocolViolation)
+            }
             #expect(response.status.code == status)
             #expect(response.version == .http1_1)
             #expect(response.body.bytes == Array("ab".utf8))

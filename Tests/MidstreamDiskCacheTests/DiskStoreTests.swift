@@ -151,6 +151,25 @@ struct DiskStoreTests {
         }
     }
 
+    /// On a file system of a few MiB, or one that is read only: `mount -t tmpfs -o size=4m none FOLDER`.
+    @Test("a disk that is full or can't be written is misses and notes", .enabled(if: smallFolder != nil))
+    func fullDisk() async throws {
+        let folder = URL(fileURLWithPath: try #require(smallFolder)).appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let count = Locked(0)
+        let client = client(DiskCacheStore(folder), count) { sized($0) }
+        var failures = 0
+        for size in Array(stride(from: 1000, to: 400_000, by: 9001)) + [1000, 200_000, 399_000] {
+            let response = try await client.send(HTTPRequest("http://h.test/\(size)"))
+            #expect(response.data == Data(bytes(size)))
+            if response.trace.description.contains("the cache's store failed") { failures += 1 }
+        }
+        #expect(failures > 0)
+        for size in [1000, 200_000, 399_000] {
+            #expect(try await client.send(HTTPRequest("http://h.test/\(size)")).data == Data(bytes(size)))
+        }
+    }
+
     @Test("another's lock is a miss")
     func locked() async throws {
         let store = DiskCacheStore(folder.url)
@@ -253,3 +272,6 @@ struct DiskStoreTests {
         #expect(try await later.send(HTTPRequest("http://h.test/100")).cacheStatus?.isHit == false)
     }
 }
+
+/// Where a test may fill the disk.
+private var smallFolder: String? { ProcessInfo.processInfo.environment["MIDSTREAM_SMALL_FOLDER"] }

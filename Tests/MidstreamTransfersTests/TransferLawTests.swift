@@ -23,7 +23,8 @@ struct TransferLawTests {
         let bytes = (0..<2_000).map { UInt8($0 % 256) }
         try await assertInterceptorLaws(laws, request: HTTPRequest(.post, "http://laws.test/")) {
             UploadInterceptor(
-                content: .bytes(bytes), protocol: .resumable, resumes: 0, partSize: nil, random: { 0 }, now: { Date() })
+                content: .bytes(bytes), protocol: .resumable, resumes: 0, partSize: nil, meter: nil, random: { 0 },
+                now: { Date() })
         }
     }
 

@@ -10,6 +10,13 @@ struct SharedResponse: Sendable {
 
     let head: StoredHead
     let body: Body
+
+    var isArriving: Bool {
+        switch body {
+        case .bytes: false
+        case .arriving: true
+        }
+    }
 }
 
 /// One fetch for all who miss the same key at the same time. It runs in a task of its own, which is cancelled when the last of them leaves
@@ -49,18 +56,22 @@ final class Flight: Sendable {
     ) async throws -> Share {
         do {
             return try await wait { ticket in
-                self.state.withLock { state in
-                    state.task = Task {
-                        do {
-                            let landing = try await fetch()
-                            onHead(landing.shared)
-                            self.land(landing, leader: ticket)
-                        } catch {
-                            onHead(nil)
-                            self.fail(error)
-                        }
+                let task = CallersExecutor().startAtOnce {
+                    do {
+                        let landing = try await fetch()
+                        onHead(landing.shared)
+                        self.land(landing, leader: ticket)
+                    } catch {
+                        onHead(nil)
+                        self.fail(error)
                     }
                 }
+                // Who has left by now found no task to cancel.
+                let isAbandoned = self.state.withLock { state in
+                    state.task = task
+                    return state.waiters.isEmpty && !state.isOver
+                }
+                if isAbandoned { task.cancel() }
             }
         } catch {
             // One that was cancelled before it began has others waiting for nothing.

@@ -7,14 +7,17 @@ struct EvictionQueues {
     final class Seat {
         let size: Int64
         let ghost: Int
+        /// Whose place it is; there at least as long as the place is taken.
+        private(set) unowned var owner: AnyObject?
         fileprivate(set) var hits: UInt8 = 0
         fileprivate(set) var isTaken = true
         fileprivate var isInMain = false
 
         /// - Parameter ghost: The hash of what it is found by.
-        init(size: Int64, ghost: Int) {
+        init(size: Int64, ghost: Int, owner: AnyObject? = nil) {
             self.size = size
             self.ghost = ghost
+            self.owner = owner
         }
 
         func hit() { if hits < 3 { hits += 1 } }

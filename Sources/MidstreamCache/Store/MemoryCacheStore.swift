@@ -8,13 +8,15 @@ public final class MemoryCacheStore: CacheStore {
     private final class Slot {
         var entry: CacheEntry
         var segments: [Segment]
-        var seat: EvictionQueues.Seat
+        /// Nil until it sits somewhere.
+        var seat: EvictionQueues.Seat?
 
-        init(_ entry: CacheEntry, _ segments: [Segment], _ seat: EvictionQueues.Seat) {
+        init(_ entry: CacheEntry, _ segments: [Segment]) {
             self.entry = entry
             self.segments = segments
-            self.seat = seat
         }
+
+        var size: Int64 { Int64(entry.headBytes) + entry.storedBytes }
     }
 
     /// Bytes at their place in the representation.
@@ -26,8 +28,8 @@ public final class MemoryCacheStore: CacheStore {
 
     private struct State {
         var slots: [CacheKey: [Slot]] = [:]
+        /// Whose entries of a URL there are, apart from those that are anybody's.
         var partitions: [String: Set<String>] = [:]
-        var owners: [ObjectIdentifier: Slot] = [:]
         var queues: EvictionQueues
     }
 
@@ -62,7 +64,7 @@ public final class MemoryCacheStore: CacheStore {
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
         let found = state.withLock { state -> (segments: [Segment], length: Int64?)? in
             guard let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) else { return nil }
-            slot.seat.hit()
+            slot.seat?.hit()
             return (slot.segments, slot.entry.length)
         }
         guard let found, let range = range ?? found.length.map({ 0..<$0 }) else { throw MissingBytes() }
@@ -93,7 +95,7 @@ public final class MemoryCacheStore: CacheStore {
     /// Forgets the entries of a URL.
     public func remove(_ key: CacheKey) async {
         state.withLock { state in
-            for partition in state.partitions[key.url] ?? [] {
+            for partition in (state.partitions[key.url] ?? []).union([""]) {
                 for slot in state.slots[CacheKey(url: key.url, partition: partition)] ?? [] { drop(slot, &state) }
             }
         }
@@ -119,43 +121,38 @@ public final class MemoryCacheStore: CacheStore {
             var entry = entry
             // What was written is there, and nothing else.
             entry.parts = ByteRanges([segment.range])
-            let seat = seat(of: entry)
-            guard seat.size <= maximumBytes else { throw NoRoom() }
-            let slot = Slot(entry, segment.bytes.isEmpty ? [] : [segment], seat)
-            for other in state.slots[entry.key] ?? [] where entry.replaces(other.entry) { drop(other, &state) }
-            if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last {
-                drop(last, &state)
+            let slot = Slot(entry, segment.bytes.isEmpty ? [] : [segment])
+            guard slot.size <= maximumBytes else { throw NoRoom() }
+            if let slots = state.slots[entry.key] {
+                for other in slots where entry.replaces(other.entry) { drop(other, &state) }
+                if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last {
+                    drop(last, &state)
+                }
             }
             state.slots[entry.key, default: []].insert(slot, at: 0)
-            state.partitions[entry.key.url, default: []].insert(entry.key.partition)
+            if !entry.key.partition.isEmpty { state.partitions[entry.key.url, default: []].insert(entry.key.partition) }
             sit(slot, &state)
         }
     }
 
-    private func seat(of entry: CacheEntry) -> EvictionQueues.Seat {
-        EvictionQueues.Seat(size: Int64(entry.headBytes) + entry.storedBytes, ghost: entry.key.hashValue)
-    }
-
     private func reseat(_ slot: Slot, _ state: inout State) {
-        let hits = slot.seat.hits
-        state.owners[ObjectIdentifier(slot.seat)] = nil
-        state.queues.remove(slot.seat)
-        slot.seat = seat(of: slot.entry)
-        guard slot.seat.size <= maximumBytes else { return forget(slot, &state) }
-        for _ in 0..<hits { slot.seat.hit() }
-        sit(slot, &state)
+        let hits = slot.seat?.hits ?? 0
+        if let seat = slot.seat { state.queues.remove(seat) }
+        guard slot.size <= maximumBytes else { return forget(slot, &state) }
+        sit(slot, hits: hits, &state)
     }
 
-    private func sit(_ slot: Slot, _ state: inout State) {
-        state.owners[ObjectIdentifier(slot.seat)] = slot
-        for seat in state.queues.insert(slot.seat) {
-            if let evicted = state.owners.removeValue(forKey: ObjectIdentifier(seat)) { forget(evicted, &state) }
+    private func sit(_ slot: Slot, hits: UInt8 = 0, _ state: inout State) {
+        let seat = EvictionQueues.Seat(size: slot.size, ghost: slot.entry.key.hashValue, owner: slot)
+        for _ in 0..<hits { seat.hit() }
+        slot.seat = seat
+        for evicted in state.queues.insert(seat) {
+            if let slot = evicted.owner as? Slot { forget(slot, &state) }
         }
     }
 
     private func drop(_ slot: Slot, _ state: inout State) {
-        state.owners[ObjectIdentifier(slot.seat)] = nil
-        state.queues.remove(slot.seat)
+        if let seat = slot.seat { state.queues.remove(seat) }
         forget(slot, &state)
     }
 
@@ -165,6 +162,7 @@ public final class MemoryCacheStore: CacheStore {
         state.slots[key]?.removeAll { $0 === slot }
         guard state.slots[key]?.isEmpty == true else { return }
         state.slots[key] = nil
+        guard !key.partition.isEmpty else { return }
         state.partitions[key.url]?.remove(key.partition)
         if state.partitions[key.url]?.isEmpty == true { state.partitions[key.url] = nil }
     }

@@ -19,13 +19,12 @@
         private var waiting = UnsafeRawBufferPointer(start: nil, count: 0)
 
         /// - Parameters:
-        ///   - names: Those of the `Content-Encoding`, in its order.
+        ///   - codings: Those of the `Content-Encoding`, in its order.
         ///   - ratio: How many times as large as received the body may get; nil: no limit.
-        init(_ names: [Substring], ratio: Int?) throws(DecodingFault) {
-            guard names.count <= Self.mostCodings else { throw .tooManyCodings }
+        init(_ codings: [ContentCoding], ratio: Int?) throws(DecodingFault) {
+            guard codings.count <= Self.mostCodings else { throw .tooManyCodings }
             var stages: [any ContentDecoder] = []
-            for name in names.reversed() {
-                guard let coding = ContentCoding(name), coding.isKnown else { throw .unknown(String(name)) }
+            for coding in codings.reversed() {
                 guard let decoder = coding.makeDecoder() else { throw .noMemory }
                 stages.append(decoder)
             }

@@ -45,9 +45,18 @@
             return names.isEmpty ? nil : names.joined(separator: ", ")
         }
 
-        /// The names in a `Content-Encoding`, in the order in which they were applied. `identity` is none (RFC 9110 §12.5.3).
-        static func names(in field: String) -> [Substring] {
-            field.split { $0 == "," || $0 == " " || $0 == "\t" }.filter { $0.lowercased() != "identity" }
+        /// Those that a `Content-Encoding` names, in the order in which they were applied. `identity` is none (RFC 9110 §12.5.3).
+        ///
+        /// None either where one isn't known: some servers send names that are no codings of HTTP, such as `utf-8` or `aws-chunked`, and
+        /// what can't be undone is better left as it came, with its field.
+        static func undoable(in field: String) -> [ContentCoding] {
+            var codings: [ContentCoding] = []
+            for name in field.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+                if name.lowercased() == "identity" { continue }
+                guard let coding = ContentCoding(name), coding.isKnown else { return [] }
+                codings.append(coding)
+            }
+            return codings
         }
     }
 
@@ -72,7 +81,6 @@
         case corrupt
         /// It grows by more than is allowed.
         case tooLarge
-        case unknown(String)
         case tooManyCodings
         case noMemory
         case truncated
@@ -84,7 +92,6 @@
                     .bodyTooLarge, "Decoded, the body is more than \(ratio ?? 0) times as large as what was received.",
                     request: request, phase: .answered)
             case .corrupt: Self.decoding("The body isn't encoded as its Content-Encoding says.", request)
-            case .unknown(let name): Self.decoding("The body's encoding \(name.debugDescription) isn't known.", request)
             case .tooManyCodings: Self.decoding("The body is encoded more than twice.", request)
             case .noMemory: Self.decoding("There is no memory to decode the body.", request)
             case .truncated: Self.decoding("The encoded body ends too early.", request)

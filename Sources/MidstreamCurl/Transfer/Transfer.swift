@@ -56,8 +56,8 @@
         var isReceivingPaused = false
         /// The transport has asked for encodings, and undoes them.
         var decodes = false
-        /// The names of those that the body has and that are to be undone, in the order in which they were applied.
-        var codings: [Substring] = []
+        /// Those that the body has and that are to be undone, in the order in which they were applied.
+        var codings: [ContentCoding] = []
         /// Undoes them; there is none before the body's first byte.
         var decoder: BodyDecoder?
         /// How much of a piece that curl will hand over again has been decoded.

@@ -6,7 +6,7 @@
     extension Transfer {
         /// Notes what a `Content-Encoding` names, and takes the fields from the head that are true of the bytes on the wire only.
         func willDecode(_ field: String) {
-            codings = ContentCoding.names(in: field)
+            codings = ContentCoding.undoable(in: field)
             guard !codings.isEmpty else { return }
             headers.remove(.contentEncoding)
             headers.remove(.contentLength)

@@ -10,7 +10,7 @@ extension HTTPClient {
     /// Nothing is sent before the first event is asked for. Each connection is a call of its own, by ``stream(_:)``: with its interceptors,
     /// retries and redirects; the attempt's timeout counts to the head. It asks with `Accept: text/event-stream`,
     /// `Cache-Control: no-store` and, behind an event with an identifier, `Last-Event-ID`; fields of these names that the request has stay,
-    /// a `Last-Event-ID` until the first identifier comes.
+    /// a `Last-Event-ID` until the first identifier comes. An identifier with control characters, which no field can carry, isn't sent.
     ///
     /// When a connection ends or breaks, can't be made, or is answered with 429, 500, 502, 503 or 504, another follows. Before it passes
     /// a random part (full jitter) of the time that the server asked for by `retry`, 3 s by default, which doubles with each connection
@@ -164,7 +164,9 @@ extension EventSource {
         var request = request.asNewCall()
         if !request.headers.contains(.accept) { request.headers[.accept] = "text/event-stream" }
         if !request.headers.contains(.cacheControl) { request.headers[.cacheControl] = "no-store" }
-        request.headers["Last-Event-ID"] = lastEventID.isEmpty ? nil : lastEventID
+        // No field can carry a control character (RFC 9110 §5.5); asking from the beginning is better than not at all.
+        let isSendable = !lastEventID.isEmpty && !lastEventID.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+        request.headers["Last-Event-ID"] = isSendable ? lastEventID : nil
         return request
     }
 }

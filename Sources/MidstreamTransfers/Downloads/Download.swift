@@ -42,6 +42,8 @@ final class Download: Sendable {
 
     func run() async throws -> HTTPResponse {
         try adoptRecord()
+        tellBeginning(isRestart: false)
+        defer { options.meter?.finish() }
         do {
             let response = try await fetch()
             try verify()
@@ -91,6 +93,7 @@ final class Download: Sendable {
             state = State(takesEncodings: state.takesEncodings || takingEncodings, hasBegun: true)
         }
         source.told.forget()
+        tellBeginning(isRestart: true)
         try part.truncate(to: 0)
     }
 
@@ -146,6 +149,7 @@ final class Download: Sendable {
             throw error
         }
         guard isComplete else { return nil }
+        if state.withLock({ $0.takesEncodings }) { options.meter?.settle(wireBytes: response.metrics?.bytesReceived) }
         // Without its body it doesn't know them any more.
         (response.trailers, response.metrics) = (response.trailers, response.metrics)
         response.body = .empty
@@ -188,6 +192,7 @@ final class Download: Sendable {
             state.total = total
             state.validator = source.isResumable && !state.takesEncodings ? StrongValidator(response.headers) : nil
         }
+        options.meter?.expect(total)
         if let total { try part.checkRoom(for: total) }
         try record()
     }
@@ -238,10 +243,16 @@ final class Download: Sendable {
         return gaps
     }
 
+    private func tellBeginning(isRestart: Bool) {
+        let (count, total) = state.withLock { ($0.done.count, $0.total) }
+        options.meter?.begin(at: count, of: total, isRestart: isRestart, on: source.pace.clock)
+    }
+
     private func store(_ chunk: [UInt8], at position: Int64) throws {
         try part.write(chunk, at: position)
         let isDue = state.withLock { state in
             state.done.insert(position..<(position + Int64(chunk.count)))
+            options.meter?.advance(to: state.done.count, wire: state.takesEncodings ? nil : Int64(chunk.count))
             return state.isSparse && state.done.count - state.recorded >= Self.recordInterval
         }
         if isDue { try record() }

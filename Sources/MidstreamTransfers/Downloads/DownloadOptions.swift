@@ -21,16 +21,20 @@ public struct DownloadOptions: Sendable {
     public var digest: ExpectedDigest?
     /// Whether the file is on the disk, and not only in the system's memory, before it takes the target's place; false by default.
     public var isSynchronized: Bool
+    /// Who is told how far it has come; nobody by default.
+    public var meter: TransferMeter?
 
     /// Makes options.
     public init(
         resume: Resume = .automatic, parallel: Int = 1, digest: ExpectedDigest? = nil, resumes: Int = 5,
-        isSynchronized: Bool = false
+        isSynchronized: Bool = false,
+        meter: TransferMeter? = nil
     ) {
         self.resume = resume
         self.parallel = parallel
         self.digest = digest
         self.resumes = resumes
         self.isSynchronized = isSynchronized
+        self.meter = meter
     }
 }

@@ -7,15 +7,16 @@ extension HTTPClient {
     /// try await client.upload(.file(film), to: "uploads")
     /// ```
     ///
-    /// See ``upload(_:by:protocol:resumes:partSize:)``.
+    /// See ``upload(_:by:protocol:resumes:partSize:meter:)``.
     @discardableResult
     public func upload(
         _ content: UploadContent, to url: String, headers: HTTPHeaders = [:], protocol: UploadProtocol = .resumable,
         resumes: Int = 5,
-        partSize: Int64? = nil
+        partSize: Int64? = nil, meter: TransferMeter? = nil
     ) async throws -> HTTPResponse {
         try await upload(
-            content, by: HTTPRequest(.post, url, headers: headers), protocol: `protocol`, resumes: resumes, partSize: partSize)
+            content, by: HTTPRequest(.post, url, headers: headers), protocol: `protocol`, resumes: resumes, partSize: partSize,
+            meter: meter)
     }
 
     /// Uploads something, and goes on where it was when a connection breaks.
@@ -35,19 +36,21 @@ extension HTTPClient {
     ///   - protocol: How it is continued; ``UploadProtocol/resumable`` by default.
     ///   - resumes: How many failures in a row, none of which brings the upload further, are followed by another request; 5 by default.
     ///   - partSize: How many bytes one request brings at most; as many as the server takes by default.
+    ///   - meter: Who is told how far it has come; nobody by default.
     /// - Returns: The response to the request that completed the upload; that to the question for its state (`HEAD`) when the other was lost.
     /// - Throws: What ``send(_:)->HTTPResponse`` throws for the last request; ``HTTPError/Code/bodyTooLarge`` when the server takes less;
     ///   ``HTTPError/Code/protocolViolation`` when what it says of the upload contradicts what was sent.
     @discardableResult
     public func upload(
         _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5,
-        partSize: Int64? = nil
+        partSize: Int64? = nil, meter: TransferMeter? = nil
     ) async throws -> HTTPResponse {
         var request = request
         request.body = .empty
         request.interceptors.append(
             UploadInterceptor(
-                content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, random: configuration.random,
+                content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter,
+                random: configuration.random,
                 now: configuration.now))
         return try await send(request)
     }

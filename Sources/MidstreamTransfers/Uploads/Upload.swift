@@ -31,6 +31,7 @@ struct Upload {
     private var offset: Int64?
     /// The furthest that it has been.
     private var furthest: Int64 = 0
+    private var hasBegun = false
 
     init(_ settings: UploadInterceptor, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) throws {
         self.settings = settings
@@ -77,6 +78,8 @@ struct Upload {
     // MARK: The requests
 
     private mutating func create() async throws -> Step {
+        settings.meter?.begin(at: 0, of: length, isRestart: hasBegun, on: pace.clock)
+        hasBegun = true
         var creation = request
         let part = settings.protocol.createsWithContent ? 0..<min(length, max(1, settings.partSize ?? length)) : 0..<0
         let isAll = part.upperBound == length
@@ -124,6 +127,7 @@ struct Upload {
         guard let offset = try readOffset(response) else { throw violation("The server doesn't say how much it has", response) }
         self.offset = offset
         furthest = max(furthest, offset)
+        settings.meter?.begin(at: offset, of: length, isRestart: false, on: pace.clock)
         record(CallEvents.TransferResumption(offset: offset, total: length, proof: nil))
         return offset == length && !settings.protocol.createsWithContent ? .done(response) : .goOn
     }
@@ -176,7 +180,7 @@ struct Upload {
     }
 
     private func counted(_ range: Range<Int64>) -> HTTPBody {
-        let told = told
+        let (told, meter) = (told, settings.meter)
         return settings.content.body(range).observed {
             let position = Locked(range.lowerBound)
             return HTTPBody.Observer { chunk in
@@ -185,6 +189,7 @@ struct Upload {
                     return position
                 }
                 told.withLock { $0.sent = max($0.sent, end) }
+                meter?.advance(to: end, wire: Int64(chunk.count))
             }
         }
     }

@@ -8,6 +8,7 @@ struct UploadInterceptor: HTTPInterceptor {
     let `protocol`: UploadProtocol
     let resumes: Int
     let partSize: Int64?
+    let meter: TransferMeter?
     let random: @Sendable () -> Double
     let now: @Sendable () -> Date
 
@@ -18,6 +19,7 @@ struct UploadInterceptor: HTTPInterceptor {
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var upload = try Upload(self, request, next)
+        defer { meter?.finish() }
         return try await upload.run()
     }
 

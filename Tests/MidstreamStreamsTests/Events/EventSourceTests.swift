@@ -63,6 +63,14 @@ struct EventSourceTests {
         #expect(reconnections.withLock { $0.allSatisfy { $0.cause == nil } })
     }
 
+    @Test("An identifier that no field can carry isn't sent", arguments: ["\u{1}", "\u{1B}[0m", "a\u{7F}"])
+    func unsendable(id: String) async throws {
+        server.enqueue(
+            Self.stream("id: 1\ndata: a\n\n"), Self.stream("id: \(id)\ndata: b\n\n"), Self.stream("id: 2\ndata: c\n\n"), Self.end)
+        #expect(try await outcome(waits: 3).result.get() == ["a", "b", "c"])
+        #expect(server.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", nil, "2"])
+    }
+
     @Test("Fields of the request stay, its identifier until there is another")
     func ownFields() async throws {
         server.enqueue(Self.stream("data: a\n\n"), Self.stream("id: 2\ndata: b\n\n"), Self.end)

@@ -1,0 +1,96 @@
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTransfers
+
+@Suite("How far a transfer has come", .leavesNothing, .timeLimit(.minutes(1)))
+struct TransferMeterTests {
+    @Test("No more than so many updates a second, and the last")
+    func pace() async {
+        let clock = TestClock()
+        let meter = TransferMeter(perSecond: 10)
+        var updates = meter.makeAsyncIterator()
+        meter.begin(at: 100, of: 1_000, isRestart: false, on: clock)
+        let first = await updates.next()
+        #expect(first?.bytes == 100 && first?.resumedFrom == 100 && first?.total == 1_000 && first?.rate == nil)
+        #expect(first?.fraction == 0.1 && first?.timeLeft == nil)
+        meter.advance(to: 200, wire: 100)
+        clock.advance(by: .milliseconds(99))
+        meter.advance(to: 300, wire: 100)
+        clock.advance(by: .milliseconds(1))
+        meter.advance(to: 400, wire: 100)
+        #expect(await updates.next()?.bytes == 400)
+        meter.advance(to: 1_000, wire: 100)
+        meter.finish()
+        meter.advance(to: 2_000, wire: 100)
+        let last = await updates.next()
+        #expect(last?.bytes == 1_000 && last?.wireBytes == 400)
+        #expect(await updates.next() == nil)
+    }
+
+    @Test("The rate is the median of five seconds, so that a pause or a burst doesn't count")
+    func rate() async {
+        let clock = TestClock()
+        let meter = TransferMeter(perSecond: 1_000)
+        var updates = meter.makeAsyncIterator()
+        meter.begin(at: 0, of: 100_000, isRestart: false, on: clock)
+        var bytes: Int64 = 0
+        for quarter in 0..<40 {
+            bytes += quarter == 20 ? 5_000 : quarter % 7 == 0 ? 0 : 250
+            meter.advance(to: bytes, wire: 100)
+            clock.advance(by: .milliseconds(250))
+        }
+        meter.advance(to: bytes, wire: 100)
+        let update = await updates.next()
+        #expect(update?.rate == 1_000)
+        #expect(update?.timeLeft == .seconds(Double(100_000 - bytes) / 1_000))
+        clock.advance(by: .seconds(60))
+        meter.advance(to: bytes, wire: 100)
+        let late = await updates.next()
+        #expect(late?.rate == 0 && late?.timeLeft == nil)
+    }
+
+    @Test("A download tells where it was resumed, and that it began again")
+    func download() async throws {
+        let content = FileServer.content(100_000)
+        let server = try FileServer(content)
+        let folder = try Folder()
+        func updates(_ prepare: () -> Void) async throws -> [TransferUpdate] {
+            prepare()
+            let meter = TransferMeter(perSecond: 1e6)
+            let reader = Task {
+                var updates: [TransferUpdate] = []
+                for await update in meter { updates.append(update) }
+                return updates
+            }
+            _ = try? await server.client().download(
+                HTTPRequest(server.url), to: folder.target, options: .init(resumes: 0, meter: meter))
+            return await reader.value
+        }
+        let broken = try await updates { server.cut(40_000) }
+        #expect(broken.last?.bytes == 40_000 && broken.last?.total == 100_000 && broken.last?.resumedFrom == 0)
+        let resumed = try await updates {}
+        #expect(resumed.last?.bytes == 100_000 && resumed.last?.resumedFrom == 40_000 && resumed.last?.restarts == 0)
+        _ = try await updates { server.cut(40_000) }
+        let again = try await updates { server.replace(content, eTag: "\"2\"") }
+        #expect(again.last?.bytes == 100_000 && again.last?.resumedFrom == 0 && again.last?.restarts == 1)
+        #expect(resumed.last?.wireBytes == 60_000 && again.last?.wireBytes == 100_000)
+    }
+
+    @Test("An upload tells what the server has got")
+    func upload() async throws {
+        let server = try UploadServer(.init(cuts: [40_000]))
+        let meter = TransferMeter(perSecond: 1e6)
+        let reader = Task {
+            var last: TransferUpdate?
+            for await update in meter { last = update }
+            return last
+        }
+        try await testClient().upload(.bytes(FileServer.content(100_000)), to: server.url, meter: meter)
+        let last = await reader.value
+        #expect(last?.bytes == 100_000 && last?.total == 100_000 && last?.resumedFrom == 40_000)
+        #expect((last?.wireBytes ?? 0) >= 100_000)
+    }
+}
