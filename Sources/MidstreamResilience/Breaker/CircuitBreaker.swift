@@ -8,7 +8,7 @@ public import MidstreamCore
 /// ```
 ///
 /// It opens when half of at least 20 exchanges within 10 s have failed, refuses everything for 5 s
-/// (``MidstreamCore/HTTPError/Code/circuitOpen``, which isn't retried), and then lets one request through at a time to see
+/// (``HTTPError/Code/circuitOpen``, which isn't retried), and then lets one request through at a time to see
 /// whether the server is well again: three good ones close it, a bad one opens it for twice as long.
 ///
 /// A failure is an exchange without an answer, with a 5xx or a 429. Other statuses are successes; what was cancelled or refused on
@@ -119,7 +119,7 @@ public final class CircuitBreaker: HTTPInterceptor {
 
     /// Sends the request on, unless the breaker is open.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/circuitOpen`` when it is.
+    /// - Throws: ``HTTPError/Code/circuitOpen`` when it is.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let call = next.call
         let circuit = table.state(for: request)
@@ -138,7 +138,7 @@ public final class CircuitBreaker: HTTPInterceptor {
 
     /// Says what state it is in.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/circuitOpen`` when it would refuse the request.
+    /// - Throws: ``HTTPError/Code/circuitOpen`` when it would refuse the request.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
         let call = ChainPosition.current?.call
         let circuit = table.state(for: request)

@@ -8,7 +8,7 @@ public import MidstreamCore
 /// ```
 ///
 /// Each exchange takes a permit, and gives it back when the response's body has been read to its end, is closed or is released. When there
-/// is none it waits in the queue, if that has a place, or fails at once with ``MidstreamCore/HTTPError/Code/overloaded``, which
+/// is none it waits in the queue, if that has a place, or fails at once with ``HTTPError/Code/overloaded``, which
 /// isn't retried. An adaptive limit learns from how long the heads of responses take, so a long body isn't slowness.
 ///
 /// It stands inside the cache, whose hits need no permit, and serves any number of tasks at once.
@@ -92,7 +92,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
 
     /// Takes a permit, sends the request on, and sees to it that the permit comes back.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/overloaded`` when there is no permit and no place in the queue, or none came in time.
+    /// - Throws: ``HTTPError/Code/overloaded`` when there is no permit and no place in the queue, or none came in time.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let permits = table.state(for: request)
         let isHedge = request.isHedge

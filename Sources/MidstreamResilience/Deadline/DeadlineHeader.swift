@@ -54,7 +54,7 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// - Parameters:
     ///   - format: The field.
     ///   - refusesHopeless: Whether a request isn't sent that has less time left than half of the origin's answers took lately (from 20
-    ///     answers on); false by default. It then fails with ``MidstreamCore/HTTPError/Code/timeout`` before anything is sent.
+    ///     answers on); false by default. It then fails with ``HTTPError/Code/timeout`` before anything is sent.
     public init(_ format: Format, refusesHopeless: Bool = false) {
         self.format = format
         table = refusesHopeless ? ScopeTable(.origin) { Times($0) } : nil
@@ -67,7 +67,7 @@ public final class DeadlineHeader: HTTPInterceptor {
 
     /// Adds the field.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/timeout`` for a request that is hopeless.
+    /// - Throws: ``HTTPError/Code/timeout`` for a request that is hopeless.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         let left = next.timeLeft

@@ -12,7 +12,7 @@ public import MidstreamCore
 /// ```
 ///
 /// It stands around the whole call, so retries have been made and the validators have spoken. The response says that it is one
-/// (``MidstreamCore/HTTPResponse/isFallback``), and the trace says why. A cancellation by the call's user is passed on, and so is what
+/// (``HTTPResponse/isFallback``), and the trace says why. A cancellation by the call's user is passed on, and so is what
 /// the closure throws.
 public struct Fallback: HTTPInterceptor {
     private let isMeant: @Sendable (any Error) -> Bool

@@ -10,7 +10,7 @@ public import MidstreamCore
 ///
 /// A bucket of tokens fills at the rate up to the burst, and each exchange takes one. When there is none the request waits for
 /// its turn, up to `maximumWait` and as long as the attempt and the call may take; otherwise it fails at once with
-/// ``MidstreamCore/HTTPError/Code/rateLimited``, which isn't retried.
+/// ``HTTPError/Code/rateLimited``, which isn't retried.
 ///
 /// From responses it learns what is left (`RateLimit` and `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-11) and when the server
 /// wants to be left alone (429 with `Retry-After`, RFC 9110 §10.2.3, which wins over the fields). What can't be read is ignored, and
@@ -81,7 +81,7 @@ public final class RateLimit: HTTPInterceptor {
 
     /// Sends the request when it is its turn.
     ///
-    /// - Throws: ``MidstreamCore/HTTPError/Code/rateLimited`` when that would take too long.
+    /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request)
         let now = time.now(next.call)
