@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
+        .library(name: "MidstreamResilience", targets: ["MidstreamResilience"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
@@ -36,6 +37,7 @@ let package = Package(
         .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamResilience", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
@@ -64,7 +66,8 @@ let package = Package(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
-                "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
+                "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers",
+                "MidstreamTasks",
                 "MidstreamTemplates",
                 .target(
                     name: "MidstreamURLSession",
@@ -90,7 +93,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+            name: "MidstreamTesting", dependencies: ["MidstreamResilience", "MidstreamCore", "Interception", "Platform"],
+            swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
         .executableTarget(
@@ -127,6 +131,10 @@ let package = Package(
         .testTarget(
             name: "MidstreamObservabilityTests",
             dependencies: ["Midstream", "MidstreamObservability", "MidstreamCore", "MidstreamTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamResilienceTests",
+            dependencies: ["MidstreamResilience", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTemplatesTests",

@@ -5,6 +5,7 @@
 @_exported public import MidstreamCookies
 @_exported public import MidstreamCore
 @_exported public import MidstreamObservability
+@_exported public import MidstreamResilience
 @_exported public import MidstreamStreams
 @_exported public import MidstreamTasks
 @_exported public import MidstreamTemplates
