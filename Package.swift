@@ -14,13 +14,18 @@ let package = Package(
     products: [
         .library(name: "Midstream", targets: ["Midstream"]),
         .library(name: "Interception", targets: ["Interception"]),
+        .library(name: "MidstreamResilience", targets: ["MidstreamResilience"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
+        .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
     traits: [
         .trait(name: "Curl", description: "The libcurl transport, the default one on Linux. Needs libcurl's headers."),
+        .trait(
+            name: "URLSession",
+            description: "The URLSession transport on Linux, too; the default one there without Curl. Elsewhere it always is."),
         .default(enabledTraits: ["Curl"]),
     ],
     targets: [
@@ -32,6 +37,7 @@ let package = Package(
         .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamResilience", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
@@ -49,17 +55,25 @@ let package = Package(
             dependencies: [
                 "MidstreamCore", "Interception",
                 .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                .target(name: "CCompression", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
         .target(
             name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
+        .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
         .target(
             name: "Midstream",
             dependencies: [
                 "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
-                "MidstreamObservability", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers", "MidstreamTasks",
+                "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers",
+                "MidstreamTasks",
                 "MidstreamTemplates",
-                "MidstreamURLSession",
+                .target(
+                    name: "MidstreamURLSession",
+                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+                // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
+                .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
@@ -79,7 +93,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "MidstreamTesting", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+            name: "MidstreamTesting", dependencies: ["MidstreamResilience", "MidstreamCore", "Interception", "Platform"],
+            swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
         .executableTarget(
@@ -116,6 +131,10 @@ let package = Package(
         .testTarget(
             name: "MidstreamObservabilityTests",
             dependencies: ["Midstream", "MidstreamObservability", "MidstreamCore", "MidstreamTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamResilienceTests",
+            dependencies: ["MidstreamResilience", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTemplatesTests",
@@ -159,7 +178,8 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SoakTests", dependencies: ["Midstream", "MidstreamCore", "MidstreamTesting", "Interception"],
+            name: "SoakTests",
+            dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
@@ -183,7 +203,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting"],
+            dependencies: [
+                "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting", "MidstreamTool", "MidstreamURLSession",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",

@@ -11,6 +11,7 @@ let package = Package(
         .executable(name: "bomb-bench", targets: ["BombBench"]),
         .executable(name: "stream-bench", targets: ["StreamBench"]),
         .executable(name: "cache-bench", targets: ["CacheBench"]),
+        .executable(name: "resilience-bench", targets: ["ResilienceBench"]),
         .executable(name: "transfer-bench", targets: ["TransferBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
@@ -23,7 +24,9 @@ let package = Package(
         .target(name: "MallocCount"),
         .executableTarget(
             name: "MidstreamBench",
-            dependencies: [.product(name: "Midstream", package: "Midstream")],
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamURLSession", package: "Midstream"),
+            ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
@@ -48,6 +51,12 @@ let package = Package(
             dependencies: [
                 .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamDiskCache", package: "Midstream"),
+            ]),
+        // What limits and breakers cost, and what they do in simulated outages.
+        .executableTarget(
+            name: "ResilienceBench",
+            dependencies: [
+                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamTesting", package: "Midstream"),
             ]),
         // How fast files are downloaded.
         .executableTarget(

@@ -72,6 +72,14 @@ class Package:
                 flags.append(word)
         return flags
 
+    def imports(self, target: str, files: list[pathlib.Path]) -> list[str]:
+        """The modules that the target imports with the build's settings."""
+        names = self.flags(target)
+        conditions = [flag for flag in names if flag.startswith("-D")]
+        conditions += [word for flag, value in zip(names, names[1:]) if flag == "-D" for word in (flag, value)]
+        command = ["swiftc", "-frontend", "-emit-imported-modules", *conditions, "-module-name", target, *map(str, files), "-o", "-"]
+        return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+
     def import_flags(self, target: str) -> list[str]:
         """Those of them that say where modules are: what it takes to import the target."""
         words = iter(self.flags(target))

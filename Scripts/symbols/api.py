@@ -41,9 +41,14 @@ def reexported(package: Package, module: str) -> list[str]:
     """The module, and those that come with it."""
     found = [module]
     for one in found:
-        for file in sorted(package.folder(one).rglob("*.swift")):
-            imports = re.findall(r"^\s*@_exported\s+(?:public\s+)?import\s+(\w+)", file.read_text(), re.MULTILINE)
-            found += [name for name in imports if name not in found]
+        files = sorted(package.folder(one).rglob("*.swift"))
+        exported = {
+            name for file in files
+            for name in re.findall(r"^\s*@_exported\s+(?:public\s+)?import\s+(\w+)", file.read_text(), re.MULTILINE)
+        }
+        # Some of them depend on platform and traits, which the compiler knows.
+        imported = package.imports(one, files) if exported else []
+        found += [name for name in imported if name in exported and name not in found]
     return sorted(found)
 
 

@@ -1,8 +1,8 @@
 #ifndef MIDSTREAM_CCOMPRESSION_H
 #define MIDSTREAM_CCOMPRESSION_H
 
-// What compresses bodies: zlib and zstd, found by their sonames, which stand for the interfaces declared here. So neither headers nor
-// packages are needed to build, and a library that isn't there is only not offered.
+// What compresses bodies and undoes that: zlib, zstd and brotli, found by their sonames, which stand for the interfaces declared
+// here. So neither headers nor packages are needed to build, and a library that isn't there is only not offered.
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -11,9 +11,11 @@
 #ifdef __APPLE__
 #define CCOMPRESSION_ZLIB "/usr/lib/libz.1.dylib"
 #define CCOMPRESSION_ZSTD "libzstd.1.dylib"
+#define CCOMPRESSION_BROTLI "libbrotlidec.1.dylib"
 #else
 #define CCOMPRESSION_ZLIB "libz.so.1"
 #define CCOMPRESSION_ZSTD "libzstd.so.1"
+#define CCOMPRESSION_BROTLI "libbrotlidec.so.1"
 #endif
 
 /// zlib's `z_stream`.
@@ -39,10 +41,10 @@ typedef struct {
                       const char *version, int size);
     int (*deflate)(ccompression_zlib_stream *stream, int flush);
     int (*end)(ccompression_zlib_stream *stream);
-} ccompression_zlib;
+} ccompression_zlib_encoder;
 
 /// False when zlib isn't there.
-static inline int ccompression_find_zlib(ccompression_zlib *found) {
+static inline int ccompression_find_zlib_encoder(ccompression_zlib_encoder *found) {
     void *library = dlopen(CCOMPRESSION_ZLIB, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return 0;
     *(void **)&found->initialize = dlsym(library, "deflateInit2_");
@@ -52,7 +54,7 @@ static inline int ccompression_find_zlib(ccompression_zlib *found) {
 }
 
 /// Begins a gzip member (RFC 1952); zlib compares the first digit of the version and the size.
-static inline int ccompression_begin_gzip(const ccompression_zlib *zlib, ccompression_zlib_stream *stream) {
+static inline int ccompression_begin_gzip(const ccompression_zlib_encoder *zlib, ccompression_zlib_stream *stream) {
     return zlib->initialize(stream, -1, 8, 31, 8, 0, "1", (int)sizeof(ccompression_zlib_stream));
 }
 
@@ -75,10 +77,10 @@ typedef struct {
     size_t (*free)(void *context);
     size_t (*compress)(void *context, ccompression_zstd_output *output, ccompression_zstd_input *input, int end);
     unsigned (*is_error)(size_t code);
-} ccompression_zstd;
+} ccompression_zstd_encoder;
 
 /// False when zstd isn't there.
-static inline int ccompression_find_zstd(ccompression_zstd *found) {
+static inline int ccompression_find_zstd_encoder(ccompression_zstd_encoder *found) {
     void *library = dlopen(CCOMPRESSION_ZSTD, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return 0;
     *(void **)&found->create = dlsym(library, "ZSTD_createCCtx");
@@ -86,6 +88,69 @@ static inline int ccompression_find_zstd(ccompression_zstd *found) {
     *(void **)&found->compress = dlsym(library, "ZSTD_compressStream2");
     *(void **)&found->is_error = dlsym(library, "ZSTD_isError");
     return found->create != NULL && found->free != NULL && found->compress != NULL && found->is_error != NULL;
+}
+
+// The other way, for the transport; libcurl itself uses the same libraries.
+
+typedef struct {
+    int (*initialize)(ccompression_zlib_stream *stream, int window_bits, const char *version, int size);
+    int (*inflate)(ccompression_zlib_stream *stream, int flush);
+    int (*reset)(ccompression_zlib_stream *stream);
+    int (*end)(ccompression_zlib_stream *stream);
+} ccompression_zlib_decoder;
+
+/// False when zlib isn't there.
+static inline int ccompression_find_zlib_decoder(ccompression_zlib_decoder *found) {
+    void *library = dlopen(CCOMPRESSION_ZLIB, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return 0;
+    *(void **)&found->initialize = dlsym(library, "inflateInit2_");
+    *(void **)&found->inflate = dlsym(library, "inflate");
+    *(void **)&found->reset = dlsym(library, "inflateReset");
+    *(void **)&found->end = dlsym(library, "inflateEnd");
+    return found->initialize != NULL && found->inflate != NULL && found->reset != NULL && found->end != NULL;
+}
+
+static inline int ccompression_begin_inflating(const ccompression_zlib_decoder *zlib, ccompression_zlib_stream *stream, int window_bits) {
+    // zlib compares the first digit of the version and the size.
+    return zlib->initialize(stream, window_bits, "1", (int)sizeof(ccompression_zlib_stream));
+}
+
+typedef struct {
+    void *(*create)(void *allocate, void *free, void *opaque);
+    int (*decompress)(
+        void *state, size_t *available_in, const uint8_t **next_in, size_t *available_out, uint8_t **next_out, size_t *total);
+    void (*destroy)(void *state);
+} ccompression_brotli_decoder;
+
+/// False when brotli isn't there.
+static inline int ccompression_find_brotli_decoder(ccompression_brotli_decoder *found) {
+    void *library = dlopen(CCOMPRESSION_BROTLI, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return 0;
+    *(void **)&found->create = dlsym(library, "BrotliDecoderCreateInstance");
+    *(void **)&found->decompress = dlsym(library, "BrotliDecoderDecompressStream");
+    *(void **)&found->destroy = dlsym(library, "BrotliDecoderDestroyInstance");
+    return found->create != NULL && found->decompress != NULL && found->destroy != NULL;
+}
+
+typedef struct {
+    void *(*create)(void);
+    size_t (*decompress)(void *state, ccompression_zstd_output *output, ccompression_zstd_input *input);
+    size_t (*set)(void *state, int parameter, int value);
+    unsigned int (*is_error)(size_t code);
+    size_t (*destroy)(void *state);
+} ccompression_zstd_decoder;
+
+/// False when zstd isn't there.
+static inline int ccompression_find_zstd_decoder(ccompression_zstd_decoder *found) {
+    void *library = dlopen(CCOMPRESSION_ZSTD, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return 0;
+    *(void **)&found->create = dlsym(library, "ZSTD_createDStream");
+    *(void **)&found->decompress = dlsym(library, "ZSTD_decompressStream");
+    *(void **)&found->set = dlsym(library, "ZSTD_DCtx_setParameter");
+    *(void **)&found->is_error = dlsym(library, "ZSTD_isError");
+    *(void **)&found->destroy = dlsym(library, "ZSTD_freeDStream");
+    return found->create != NULL && found->decompress != NULL && found->set != NULL && found->is_error != NULL
+        && found->destroy != NULL;
 }
 
 #endif

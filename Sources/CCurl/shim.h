@@ -7,6 +7,9 @@
 #ifdef __linux__
 
 #include <curl/curl.h>
+#if LIBCURL_VERSION_NUM < 0x075700
+#error "Midstream needs libcurl 7.87.0 or newer, here and where it runs. Without the package trait Curl it needs none."
+#endif
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,10 @@
 public import Foundation
 
 extension HTTPClient {
-    /// Makes a client on the platform's transport: libcurl on Linux (unless the package trait `Curl` is off), URLSession elsewhere.
+    /// Makes a client on the platform's transport: libcurl on Linux, URLSession elsewhere.
+    ///
+    /// On Linux the package trait `Curl` brings libcurl, and is on by default; without it the trait `URLSession` brings URLSession. With
+    /// neither, a client without a transport of its own fails with ``HTTPError/Code/unsupported``.
     ///
     /// - Parameters:
     ///   - baseURL: What relative URLs are joined to: `https://h/v2` and `users` give `https://h/v2/users`. Checked when it is used.
@@ -35,7 +38,21 @@ extension HTTPClient {
 
     #if Curl && os(Linux)
         private static func platformTransport() -> CurlTransport { CurlTransport() }
-    #else
+    #elseif !os(Linux) || URLSession
         private static func platformTransport() -> URLSessionTransport { URLSessionTransport() }
+    #else
+        private static func platformTransport() -> MissingTransport { MissingTransport() }
     #endif
 }
+
+#if os(Linux) && !Curl && !URLSession
+    /// Stands where no transport is, so that code which names one compiles with any traits.
+    private struct MissingTransport: HTTPTransport {
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            throw HTTPError(
+                .unsupported,
+                "This program was built without a transport. Turn on one of the package traits Curl and URLSession, or give the client one.",
+                request: request, phase: .notSent)
+        }
+    }
+#endif

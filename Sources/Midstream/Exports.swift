@@ -5,12 +5,17 @@
 @_exported public import MidstreamCookies
 @_exported public import MidstreamCore
 @_exported public import MidstreamObservability
+@_exported public import MidstreamResilience
 @_exported public import MidstreamStreams
 @_exported public import MidstreamTasks
 @_exported public import MidstreamTemplates
 @_exported public import MidstreamTransfers
-@_exported public import MidstreamURLSession
 
+#if !os(Linux)
+    @_exported public import MidstreamURLSession
+#elseif URLSession
+    @_exported public import URLSessionOnLinux
+#endif
 #if Curl && os(Linux)
     @_exported public import MidstreamCurl
 #endif

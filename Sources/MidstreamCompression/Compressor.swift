@@ -12,12 +12,12 @@ private let outputSize = 64 << 10
 
 /// gzip (RFC 1952).
 final class GzipCompressor: Compressor {
-    static let library: ccompression_zlib? = {
-        var functions = ccompression_zlib()
-        return ccompression_find_zlib(&functions) != 0 ? functions : nil
+    static let library: ccompression_zlib_encoder? = {
+        var functions = ccompression_zlib_encoder()
+        return ccompression_find_zlib_encoder(&functions) != 0 ? functions : nil
     }()
 
-    private let zlib: ccompression_zlib
+    private let zlib: ccompression_zlib_encoder
     /// zlib keeps its address.
     private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
 
@@ -61,12 +61,12 @@ final class GzipCompressor: Compressor {
 
 /// zstd (RFC 8878), with its usual window, which is smaller than what RFC 9659 allows.
 final class ZstdCompressor: Compressor {
-    static let library: ccompression_zstd? = {
-        var functions = ccompression_zstd()
-        return ccompression_find_zstd(&functions) != 0 ? functions : nil
+    static let library: ccompression_zstd_encoder? = {
+        var functions = ccompression_zstd_encoder()
+        return ccompression_find_zstd_encoder(&functions) != 0 ? functions : nil
     }()
 
-    private let zstd: ccompression_zstd
+    private let zstd: ccompression_zstd_encoder
     private let context: UnsafeMutableRawPointer
 
     init?() {

@@ -40,7 +40,8 @@
         /// - Throws: ``HTTPError``: ``HTTPError/Code/invalidRequest`` for what can't be sent, ``HTTPError/Code/nameResolution``,
         ///   ``HTTPError/Code/connection``, ``HTTPError/Code/tls``, ``HTTPError/Code/proxy``, ``HTTPError/Code/timeout``,
         ///   ``HTTPError/Code/connectionLost``, ``HTTPError/Code/protocolViolation``, ``HTTPError/Code/bodyUnreadable``,
-        ///   ``HTTPError/Code/bodyTooLarge`` … with libcurl's own words in the message; what the request's body throws, as it is;
+        ///   ``HTTPError/Code/bodyTooLarge`` … with libcurl's own words in the message; ``HTTPError/Code/unsupported`` when the
+        ///   libcurl that is loaded is older than 7.87.0; what the request's body throws, as it is;
         ///   `CancellationError`.
         public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
 

@@ -46,7 +46,7 @@ struct Invocation {
         return HTTPClient(configuration: configuration, transport: try arguments.transport.transport()) {
             UserAgent()
             AcceptAnything()
-            WireTimes()
+            WireTimes(isOn: arguments.showsTrace)
             WireLog(isOn: arguments.isVerbose)
         }
     }

@@ -20,14 +20,15 @@ struct AcceptAnything: RequestInterceptor {
 /// Leaves the transport's measurements in the trace.
 struct WireTimes: HTTPInterceptor {
     let stage = InterceptorStage.exchange
+    let isOn: Bool
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let response = try await next(request)
-        if let metrics = response.metrics { request.note(Self.text(metrics, response.version)) }
+        if isOn, let metrics = response.metrics { request.note(Self.text(metrics, response.version)) }
         return response
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> String? { "notes the connection's times" }
+    func plan(_ request: inout HTTPRequest) async throws -> String? { isOn ? "notes the connection's times" : nil }
 
     private static func text(_ metrics: TransportMetrics, _ version: HTTPVersion) -> String {
         var parts = ["\(version)"]
@@ -38,10 +39,16 @@ struct WireTimes: HTTPInterceptor {
             ("lookup", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
             ("first byte", metrics.firstByte), ("total", metrics.total),
         ]
-        parts += times.compactMap { name, time in
-            time.map { "\(name) \($0.formatted(.units(allowed: [.milliseconds], fractionalPart: .show(length: 2))))" }
-        }
+        parts += times.compactMap { name, time in time.map { "\(name) \(milliseconds($0)) ms" } }
         return parts.joined(separator: ", ")
+    }
+
+    /// With two digits behind the point. Foundation's formats load the data of all languages, which takes longer than a request.
+    private static func milliseconds(_ time: Duration) -> String {
+        let (seconds, attoseconds) = time.components
+        let hundredths = seconds * 100_000 + attoseconds / 10_000_000_000_000
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
     }
 }
 

@@ -36,7 +36,11 @@ struct TransportOptions {
         }
         switch name {
         case nil: return HTTPClient.defaultTransport
-        case "urlsession": return URLSessionTransport()
+        #if !os(Linux) || URLSession
+            case "urlsession": return URLSessionTransport()
+        #else
+            case "urlsession": throw UsageError("this midst was built without URLSession: it takes the package trait URLSession")
+        #endif
         case let name?: throw UsageError("there is no transport '\(name)' here")
         }
     }

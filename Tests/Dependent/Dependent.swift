@@ -12,7 +12,7 @@ enum Dependent {
         guard response.status == .ok, text == "hello\n" else { throw Failure(what: "got \(response.status): \(text)") }
 
         let transport = HTTPClient.shared.pipeline.transport
-        let expected = CommandLine.arguments.contains("none") ? "URLSessionTransport" : defaultTransport
+        let expected = CommandLine.arguments.contains("urlsession") ? "URLSessionTransport" : defaultTransport
         guard transport == expected else { throw Failure(what: "the transport is \(transport), not \(expected)") }
         print("dependent package: \(response.status) through \(transport)")
     }

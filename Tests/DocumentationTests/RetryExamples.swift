@@ -82,6 +82,8 @@ struct RetryExamples {
         configuration.timeout = nil
         configuration.clock = clock
         configuration.retryBudget = nil
+        // The longest that jitter makes of a delay.
+        configuration.random = { 1 }
         configuration.validators = [CallbackValidator { _, _ in .retry(strategy) }]
         let transport = RecordingTransport(
             StubTransport(status: .serviceUnavailable, headers: headers), clock: clock)

@@ -98,6 +98,7 @@ struct TestingExamples {
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = 1
         configuration.clock = clock
+        configuration.random = { 0.5 }  // half of the longest wait, by full jitter
         configuration.timeout = nil  // it would sleep on the clock, too
         let client = HTTPClient(
             baseURL: "https://api.example.com", configuration: configuration, transport: stub)

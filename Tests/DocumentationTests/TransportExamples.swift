@@ -1,6 +1,7 @@
 import Foundation
 import Midstream
 import MidstreamTesting
+import MidstreamURLSession
 import Testing
 
 #if canImport(FoundationNetworking)

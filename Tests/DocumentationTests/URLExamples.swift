@@ -1,3 +1,4 @@
+import Foundation
 import Midstream
 import MidstreamTesting
 import Testing
@@ -33,5 +34,30 @@ struct URLExamples {
                 "https://api.example.com/users/42/posts?page=2&tag=swift&tag=linux", "https://api.example.com/users/42/posts",
             ])
         #expect(stub.requests.last?.route == "users/{id}/posts{?page}")
+    }
+
+    @Test("Base and path, beside RFC 3986")
+    func joining() async throws {
+        let rows = try MarkdownPage(path: "Documentation/URLs.md").lines().map { line in
+            line.matches(of: /`([^`]+)`/).map { String($0.1) }
+        }
+        .drop { $0 != ["https://h/v2", "https://h/v2/"] }.dropFirst(2).prefix { !$0.isEmpty }
+        #expect(rows.count == 8)
+        for row in rows {
+            for base in ["https://h/v2", "https://h/v2/"] {
+                let sent: String
+                do {
+                    sent = try await HTTPClient(baseURL: base, transport: stub).send(HTTPRequest(row[0])).request.urlText
+                } catch let error as HTTPError {
+                    sent = "\(error.code)"
+                }
+                #expect(sent == row[1].replacing("/v2?", with: base.hasSuffix("/") ? "/v2/?" : "/v2?"), "\(row[0])")
+                let resolved = URL(string: row[0], relativeTo: URL(string: base))?.absoluteString
+                #expect(resolved == row[base.hasSuffix("/") ? 3 : 2], "\(row[0]) by RFC 3986")
+            }
+        }
+        let keyed = HTTPClient(baseURL: "https://h/v2?key=1", transport: stub)
+        #expect(try await keyed.send(HTTPRequest("users?page=2")).request.urlText == "https://h/v2/users?page=2&key=1")
+        #expect(try await keyed.send(HTTPRequest("")).request.urlText == "https://h/v2?key=1")
     }
 }

@@ -14,7 +14,7 @@ struct ToolLawTests {
     }
 
     @Test func times() async throws {
-        try await assertInterceptorLaws { WireTimes() }
+        try await assertInterceptorLaws { WireTimes(isOn: true) }
     }
 
     @Test func wireLog() async throws {

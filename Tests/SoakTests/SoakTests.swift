@@ -1,6 +1,7 @@
 import Foundation
 import Midstream
 import MidstreamTesting
+import MidstreamURLSession
 import Testing
 
 /// Set to a number of calls by `Scripts/soak`, which lets these tests have the process to themselves.

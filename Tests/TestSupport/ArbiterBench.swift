@@ -1,7 +1,7 @@
 package import MidstreamCore
 package import MidstreamTesting
 
-/// Clients whose waits are on a clock that the test moves. They have no attempt timeout, which would sleep on that clock too, and
+/// Clients whose waits are on a clock that the test moves, and without jitter. They have no attempt timeout, which would sleep on that clock too, and
 /// no budget unless the test gives them one.
 package struct ArbiterBench: Sendable {
     package let clock = TestClock()
@@ -18,6 +18,8 @@ package struct ArbiterBench: Sendable {
         var configuration = HTTPClient.Configuration()
         configuration.timeout = nil
         configuration.clock = clock
+        // The longest that jitter makes of a delay is the delay itself.
+        configuration.random = { 1 }
         configuration.maxRetries = maxRetries
         configuration.validators = validators
         configuration.retryBudget = nil

@@ -128,7 +128,7 @@ enum WorstInputs {
             .structured,
             [
                 .init("a,"), .init("1 ", start: "a=("), .init(";a", start: "a"), .init("\\\"", start: "a=\""),
-                .init("a", start: ""), .init(" "),
+                .init("a", start: ""), .init(" "), .init(";a=1", start: "a"),
             ]
         ),
         (

@@ -160,7 +160,7 @@ package final class Arbiter: HTTPInterceptor {
         let delay = retries.delay(
             strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
         guard retries.allowsWaiting(delay) else { return end("\(delay) would pass the deadline", cause) }
-        if strategy.isAutomatic, let ledger, !ledger.takeRetry() {
+        if strategy.isAutomatic, let ledger, !ledger.takeRetry(cost: outcome.retryCost) {
             return end("the client's budget is used up", retries.exhausted(cause, outcome, isBudget: true))
         }
         // What is given up must not hold its connection.

@@ -17,6 +17,12 @@ enum Outcome: Sendable {
         }
     }
 
+    /// What a retry after it takes from the budget.
+    var retryCost: Int {
+        guard let status = response?.status else { return 2 }
+        return status == .tooManyRequests || status == .serviceUnavailable ? 1 : 2
+    }
+
     /// The outcome in a few words, without secrets.
     var summary: String {
         switch self {

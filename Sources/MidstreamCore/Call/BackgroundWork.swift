@@ -1,3 +1,4 @@
+internal import Foundation
 package import Interception
 
 /// Work that is done for a client while nobody waits for it, a few pieces at a time. It is cancelled when the client is released.
@@ -41,12 +42,16 @@ package final class BackgroundWork: Sendable {
 /// Stands for a client that may be released meanwhile.
 private final class AbsentOwner: CallOwner {
     let clock: any Clock<Duration>
+    let now: @Sendable () -> Date
+    let random: @Sendable () -> Double
     let baseOrigin: OriginMatch?
     let attemptTimeout: Duration?
     let background = BackgroundWork()
 
     init(_ owner: any CallOwner) {
         clock = owner.clock
+        now = owner.now
+        random = owner.random
         baseOrigin = owner.baseOrigin
         attemptTimeout = owner.attemptTimeout
     }

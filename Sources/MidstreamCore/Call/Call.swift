@@ -1,3 +1,4 @@
+package import Foundation
 internal import Interception
 
 /// What belongs to one call. It travels with the run through the pipeline, not with its messages, which may outlive it.
@@ -74,6 +75,10 @@ package final class Call: Sendable {
 package protocol CallOwner: AnyObject, Sendable {
     /// What time is measured by.
     var clock: any Clock<Duration> { get }
+    /// The time of day, which dates in messages are compared with.
+    var now: @Sendable () -> Date { get }
+    /// Gives numbers in 0..<1.
+    var random: @Sendable () -> Double { get }
     /// The origin of the base URL, which credentials are meant for unless they are given for others.
     var baseOrigin: OriginMatch? { get }
     /// How long one attempt of a request that doesn't say so itself may take; nil: as long as it likes.

@@ -57,6 +57,9 @@ public final class HTTPClient: Sendable {
     /// The order in which requests of this client pass; it prints itself by stage.
     public var pipeline: PipelineDescription { PipelineDescription(assembled) }
 
+    /// Those of the pipeline, outermost first, the built-in ones included.
+    package var interceptors: [any HTTPInterceptor] { assembled.elements.map(\.interceptor) }
+
     /// Sends a request and returns when the whole response is there, its body in memory.
     ///
     /// Runs in the caller's task.
@@ -167,6 +170,10 @@ public final class HTTPClient: Sendable {
 
 extension HTTPClient: CallOwner {
     package var clock: any Clock<Duration> { configuration.clock }
+
+    package var now: @Sendable () -> Date { configuration.now }
+
+    package var random: @Sendable () -> Double { configuration.random }
 
     package var attemptTimeout: Duration? { configuration.timeout }
 

@@ -61,19 +61,29 @@ public struct TLSConfiguration: Sendable {
     /// ``HTTPError/Code/tls``.
     public var authorities: Authorities?
     /// Whether the system's authorities are trusted; true by default.
-    public var trustsSystemAuthorities = true
+    public var trustsSystemAuthorities: Bool
     /// How this client proves who it is; nil, not at all, by default.
     public var clientCertificate: ClientCertificate?
     /// SHA-256 digests of public keys (the SubjectPublicKeyInfo of RFC 5280 §4.1), base64, each as `sha256//…=`, of which the server must
     /// have one; none by default, which accepts any key.
-    public var pinnedPublicKeys: [String] = []
+    public var pinnedPublicKeys: [String]
     /// The oldest version to accept; TLS 1.2 by default.
-    public var minimumVersion = Version.tls1_2
+    public var minimumVersion: Version
     /// Whether certificate and host name are checked; true by default. Only tests have a reason to turn it off.
-    public var verifiesCertificates = true
+    public var verifiesCertificates: Bool
 
-    /// The defaults.
-    public init() {}
+    /// Makes settings; every parameter's default is the property's.
+    public init(
+        authorities: Authorities? = nil, trustsSystemAuthorities: Bool = true, clientCertificate: ClientCertificate? = nil,
+        pinnedPublicKeys: [String] = [], minimumVersion: Version = .tls1_2, verifiesCertificates: Bool = true
+    ) {
+        self.authorities = authorities
+        self.trustsSystemAuthorities = trustsSystemAuthorities
+        self.clientCertificate = clientCertificate
+        self.pinnedPublicKeys = pinnedPublicKeys
+        self.minimumVersion = minimumVersion
+        self.verifiesCertificates = verifiesCertificates
+    }
 }
 
 extension TLSConfiguration {

@@ -1,11 +1,11 @@
 #if Curl && os(Linux)
-    internal import CCurl
+    internal import CCompression
 
     /// gzip (RFC 1952), of one member or several, and deflate in zlib's format (RFC 1950).
     final class ZlibDecoder: ContentDecoder {
-        static let library: ccurl_zlib_functions? = {
-            var functions = ccurl_zlib_functions()
-            return ccurl_find_zlib(&functions) != 0 ? functions : nil
+        static let library: ccompression_zlib_decoder? = {
+            var functions = ccompression_zlib_decoder()
+            return ccompression_find_zlib_decoder(&functions) != 0 ? functions : nil
         }()
 
         // zlib's numbers.
@@ -13,17 +13,17 @@
         private static let streamEnd: Int32 = 1
         private static let noProgress: Int32 = -5
 
-        private let zlib: ccurl_zlib_functions
+        private let zlib: ccompression_zlib_decoder
         private let isGzip: Bool
         /// zlib keeps its address.
-        private let stream = UnsafeMutablePointer<ccurl_zlib_stream>.allocate(capacity: 1)
+        private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
         private(set) var holdsOutput = false
         private(set) var isComplete = false
 
         init?(isGzip: Bool) {
             guard var zlib = Self.library else { return nil }
-            stream.initialize(to: ccurl_zlib_stream())
-            guard ccurl_zlib_initialize(&zlib, stream, isGzip ? 31 : 15) == 0 else {
+            stream.initialize(to: ccompression_zlib_stream())
+            guard ccompression_begin_inflating(&zlib, stream, isGzip ? 31 : 15) == 0 else {
                 stream.deallocate()
                 return nil
             }
@@ -62,9 +62,9 @@
 
     /// Brotli (RFC 7932), whose window is 16 MiB at most.
     final class BrotliDecoder: ContentDecoder {
-        static let library: ccurl_brotli_functions? = {
-            var functions = ccurl_brotli_functions()
-            return ccurl_find_brotli(&functions) != 0 ? functions : nil
+        static let library: ccompression_brotli_decoder? = {
+            var functions = ccompression_brotli_decoder()
+            return ccompression_find_brotli_decoder(&functions) != 0 ? functions : nil
         }()
 
         // brotli's numbers.
@@ -72,7 +72,7 @@
         private static let success: Int32 = 1
         private static let needsOutput: Int32 = 3
 
-        private let brotli: ccurl_brotli_functions
+        private let brotli: ccompression_brotli_decoder
         private let state: UnsafeMutableRawPointer
         private(set) var holdsOutput = false
         private(set) var isComplete = false
@@ -107,15 +107,15 @@
 
     /// Zstandard (RFC 8878), of one frame or several, with the window that RFC 9659 allows: 8 MiB.
     final class ZstandardDecoder: ContentDecoder {
-        static let library: ccurl_zstd_functions? = {
-            var functions = ccurl_zstd_functions()
-            return ccurl_find_zstd(&functions) != 0 ? functions : nil
+        static let library: ccompression_zstd_decoder? = {
+            var functions = ccompression_zstd_decoder()
+            return ccompression_find_zstd_decoder(&functions) != 0 ? functions : nil
         }()
 
         /// `ZSTD_d_windowLogMax`.
         private static let largestWindow: Int32 = 100
 
-        private let zstd: ccurl_zstd_functions
+        private let zstd: ccompression_zstd_decoder
         private let state: UnsafeMutableRawPointer
         private(set) var holdsOutput = false
         private(set) var isComplete = false
@@ -137,8 +137,8 @@
         ) throws(DecodingFault) -> Int {
             // Asked for nothing, zstd would say that it waits for the next frame.
             if isComplete, input.isEmpty { return 0 }
-            var source = ccurl_zstd_input(bytes: input.baseAddress, size: input.count, position: 0)
-            var target = ccurl_zstd_output(bytes: output.baseAddress, size: output.count, position: 0)
+            var source = ccompression_zstd_input(bytes: input.baseAddress, size: input.count, position: 0)
+            var target = ccompression_zstd_output(bytes: output.baseAddress, size: output.count, position: 0)
             let status = zstd.decompress(state, &target, &source)
             guard zstd.is_error(status) == 0 else { throw .corrupt }
             isComplete = status == 0

@@ -1,5 +1,6 @@
 #if Curl && os(Linux)
     internal import CCurl
+    internal import MidstreamCore
 
     enum CurlLibrary {
         /// Touched before anything else of curl's is.
@@ -13,6 +14,29 @@
 
         /// Of the libcurl that is loaded, as `LIBCURL_VERSION_NUM` writes it.
         static let version = ccurl_version()
+
+        /// 7.87.0: the first that knows all options which are set here. Of these `CURLOPT_QUICK_EXIT` came last, after
+        /// `CURLOPT_PROTOCOLS_STR` (7.85.0), `CURLINFO_CAINFO` (7.84.0), `CURLOPT_PREREQFUNCTION` (7.80.0) and
+        /// `CURLOPT_CAINFO_BLOB` (7.77.0). An older one would ignore them, and with them whom the user trusts. The headers are held to
+        /// the same by `shim.h`.
+        static let oldestVersion: UInt32 = 0x07_57_00
+
+        /// Why the libcurl that is loaded can't be used; nil: it can.
+        static let problem = problem(version: version, isInitialized: isInitialized)
+
+        static func problem(version: UInt32, isInitialized: Bool) -> HTTPError? {
+            guard version >= oldestVersion else {
+                return HTTPError(
+                    .unsupported,
+                    "The libcurl that is loaded is \(name(of: version)); the transport needs \(name(of: oldestVersion)) or newer.",
+                    phase: .notSent)
+            }
+            return isInitialized ? nil : HTTPError(.unsupported, "libcurl can't be initialised.", phase: .notSent)
+        }
+
+        private static func name(of version: UInt32) -> String {
+            "\(version >> 16 & 0xFF).\(version >> 8 & 0xFF).\(version & 0xFF)"
+        }
 
         /// Before 8.1.0 a handle keeps a pointer to the last field that it has received, and writes through it when the next
         /// response's first field is a folded line (curl issue 11101). Nothing but a new handle is without it.

@@ -21,7 +21,9 @@
         /// How many loops there are when so many are wanted.
         static func count(_ wanted: Int) -> Int { min(max(1, wanted), mostLoops) }
 
+        /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor, or an older libcurl than works.
         init(_ configuration: CurlConfiguration) throws {
+            if let problem = CurlLibrary.problem { throw problem }
             options = ConnectionOptions(configuration)
             let count = Self.count(configuration.eventLoops)
             var loops: [EventLoop] = []

@@ -24,7 +24,6 @@
         let deadlineGrain: UInt64
 
         init(_ configuration: CurlConfiguration) {
-            _ = CurlLibrary.isInitialized
             self.configuration = configuration
             acceptEncoding =
                 configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil

@@ -6,53 +6,91 @@
     /// Nothing is read from the environment or from curl's configuration files unless ``proxy`` says so.
     public struct CurlConfiguration: Sendable {
         /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
-        public var tls = TLS()
+        public var tls: TLS
         /// Through what the connections go; ``Proxy/direct`` by default: `http_proxy` and its like are **not** read.
-        public var proxy = Proxy.direct
+        public var proxy: Proxy
         /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
         public var unixSocketPath: String?
         /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
         /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
-        public var hostOverrides: [String: String] = [:]
+        public var hostOverrides: [String: String]
         /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
-        public var httpVersions = HTTPVersions.automatic
+        public var httpVersions: HTTPVersions
         /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
         /// limit of its own.
-        public var connectTimeout: Duration? = .seconds(30)
+        public var connectTimeout: Duration?
         /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
         /// by default: the client limits attempts as a whole.
         public var headTimeout: Duration?
         /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
         /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
         /// A stalled body is noticed within a sixteenth more than this.
-        public var idleTimeout: Duration? = .seconds(120)
+        public var idleTimeout: Duration?
         /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
         /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
         /// and in ``maximumConnections``.
-        public var maximumConnectionsPerHost: Int? = 256
+        public var maximumConnectionsPerHost: Int?
         /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
         public var maximumConnections: Int?
         /// Whether connections are kept for further requests; true by default.
-        public var keepsConnections = true
+        public var keepsConnections: Bool
         /// How long an unused connection may be kept; 90 s by default.
-        public var idleConnectionLifetime: Duration = .seconds(90)
+        public var idleConnectionLifetime: Duration
         /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
         /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
         /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
-        public var eventLoops = 1
+        public var eventLoops: Int
         /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
         /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
         /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
         /// encoded more than twice fails with ``HTTPError/Code/decoding``.
-        public var decompresses = true
+        public var decompresses: Bool
         /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
-        public var offersZstandard = false
+        public var offersZstandard: Bool
         /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
         /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
-        public var maximumDecodedRatio: Int? = 1_000
+        public var maximumDecodedRatio: Int?
 
-        /// The defaults.
-        public init() {}
+        /// Makes settings; every parameter's default is the property's.
+        ///
+        /// ```swift
+        /// let transport = CurlTransport(configuration: .init(proxy: .http("http://proxy.example.com:3128")))
+        /// ```
+        public init(
+            tls: TLS = TLS(),
+            proxy: Proxy = .direct,
+            unixSocketPath: String? = nil,
+            hostOverrides: [String: String] = [:],
+            httpVersions: HTTPVersions = .automatic,
+            connectTimeout: Duration? = .seconds(30),
+            headTimeout: Duration? = nil,
+            idleTimeout: Duration? = .seconds(120),
+            maximumConnectionsPerHost: Int? = 256,
+            maximumConnections: Int? = nil,
+            keepsConnections: Bool = true,
+            idleConnectionLifetime: Duration = .seconds(90),
+            eventLoops: Int = 1,
+            decompresses: Bool = true,
+            offersZstandard: Bool = false,
+            maximumDecodedRatio: Int? = 1_000
+        ) {
+            self.tls = tls
+            self.proxy = proxy
+            self.unixSocketPath = unixSocketPath
+            self.hostOverrides = hostOverrides
+            self.httpVersions = httpVersions
+            self.connectTimeout = connectTimeout
+            self.headTimeout = headTimeout
+            self.idleTimeout = idleTimeout
+            self.maximumConnectionsPerHost = maximumConnectionsPerHost
+            self.maximumConnections = maximumConnections
+            self.keepsConnections = keepsConnections
+            self.idleConnectionLifetime = idleConnectionLifetime
+            self.eventLoops = eventLoops
+            self.decompresses = decompresses
+            self.offersZstandard = offersZstandard
+            self.maximumDecodedRatio = maximumDecodedRatio
+        }
 
         /// Which versions of HTTP are spoken.
         public enum HTTPVersions: Sendable, Hashable {

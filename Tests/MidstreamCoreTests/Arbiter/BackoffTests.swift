@@ -10,7 +10,7 @@ struct BackoffTests {
 
     /// The waits before the first retries, in seconds.
     private func delays(
-        _ strategy: RetryStrategy, _ count: Int = 5, random: @escaping @Sendable () -> Double = { 0 }
+        _ strategy: RetryStrategy, _ count: Int = 5, random: @escaping @Sendable () -> Double = { 1 }
     ) async -> [Duration] {
         let stub = StubTransport { HTTPResponse(status: $0.attempt <= count ? 500 : 200, request: $0) }
         let client = bench.client(stub, maxRetries: count, validators: [AlwaysRetry(strategy)]) { $0.random = random }
@@ -33,11 +33,13 @@ struct BackoffTests {
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
     }
 
-    @Test("E4 exponential is 0.5 s, doubling, at most 30 s, without jitter")
+    @Test("E4 exponential is 0.5 s, doubling, at most 30 s, with full jitter")
     func exponential() async {
         #expect(
             await delays(.exponential(), 9)
                 == [.milliseconds(500)] + [1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
+        #expect(await delays(.exponential(), 3) { 0.5 } == [250, 500, 1_000].map { .milliseconds($0) })
+        #expect(await delays(.exponential(jitter: .off), 2) { 0.5 } == [.milliseconds(500), .seconds(1)])
     }
 
     @Test("E4 exponential takes base, multiplier and cap")
@@ -53,7 +55,7 @@ struct BackoffTests {
     func oddMultiplier(multiplier: Double) async {
         #expect(await delays(.exponential(multiplier: multiplier, cap: .seconds(7)), 2) == [.milliseconds(500), .seconds(7)])
         #expect(
-            await delays(.exponential(multiplier: multiplier, cap: .seconds(Int64.max / 4)), 2).last
+            await delays(.exponential(multiplier: multiplier, cap: .seconds(Int64.max / 4), jitter: .off), 2).last
                 == .seconds(Int64.max / 4))
     }
 
@@ -107,7 +109,7 @@ struct BackoffTests {
     @Test("E4 many retries don't overflow")
     func manyRetries() async {
         let stub = StubTransport { HTTPResponse(status: $0.attempt <= 120 ? 500 : 200, request: $0) }
-        for strategy in [RetryStrategy.exponential(), .fibonacci(), .exponential(jitter: .decorrelated)] {
+        for strategy in [RetryStrategy.exponential(jitter: .off), .fibonacci(), .exponential(jitter: .decorrelated)] {
             let client = bench.client(stub, maxRetries: 120, validators: [AlwaysRetry(strategy)]) { $0.random = { 0.999 } }
             let delays = await bench.waits(120, of: client).delays
             #expect(delays.last == .seconds(30))

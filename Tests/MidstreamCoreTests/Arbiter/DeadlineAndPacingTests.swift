@@ -23,7 +23,7 @@ struct CallDeadlineTests {
     @Test("a failure without a response is a last outcome, too")
     func failure() async {
         let client = bench.client(StubTransport { _ in throw HTTPError(.connectionLost) }, maxRetries: 3) {
-            $0.deadline = .milliseconds(400)
+            $0.deadline = .milliseconds(40)
         }
         #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .connectionLost)
     }

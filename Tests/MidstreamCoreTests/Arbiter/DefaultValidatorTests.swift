@@ -62,7 +62,8 @@ struct DefaultValidatorTests {
         let (delays, result) = await bench.waits(isRetriable ? 2 : 0, of: bench.client(stub, maxRetries: 2))
         if isRetriable {
             #expect(try result.get().status == .ok)
-            #expect(delays == [.milliseconds(500), .seconds(1)])
+            let isThrottled = code == 429 || code == 503
+            #expect(delays == (isThrottled ? [.seconds(1), .seconds(2)] : [.milliseconds(50), .milliseconds(100)]))
         } else {
             #expect(result.httpError?.code == .unacceptableStatus && stub.requests.count == 1)
         }
@@ -84,7 +85,7 @@ struct DefaultValidatorTests {
         let (delays, result) = await bench.waits(isRetriable ? 2 : 0, of: bench.client(stub, maxRetries: 2))
         if isRetriable {
             #expect(try result.get().status == .ok)
-            #expect(delays == [.milliseconds(500), .seconds(1)])
+            #expect(delays == [.milliseconds(50), .milliseconds(100)])
         } else {
             #expect(result.httpError?.code == code && stub.requests.count == 1)
         }

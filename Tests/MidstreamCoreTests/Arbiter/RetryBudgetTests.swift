@@ -34,6 +34,19 @@ struct RetryBudgetTests {
         #expect(busy.requests.count == 11)
     }
 
+    @Test("after any other failure than throttling a retry costs two", arguments: [500, nil])
+    func cost(status: Int?) async {
+        let failing = StubTransport { request in
+            guard let status else { throw HTTPError(.timeout) }
+            return HTTPResponse(status: HTTPStatus(status), request: request)
+        }
+        let validator = DefaultValidator(retriableStatus: [500: .immediate], retriableErrors: [.timeout: .immediate])
+        let client = bench.client(failing, maxRetries: 50, validators: [validator]) { $0.retryBudget = hour }
+        _ = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(failing.requests.count == 6)
+        #expect(client.retryBudget == RetryBudget.State(calls: 1, retries: 5, available: 0))
+    }
+
     @Test("a retry that a user's validator asks for is exempt, alternates included")
     func explicit() async {
         let none = RetryBudget(share: 0, reserve: 0)

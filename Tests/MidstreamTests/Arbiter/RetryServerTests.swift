@@ -34,7 +34,8 @@ struct RetryServerTests {
     @Test("E4 the delays of every strategy")
     func delays() async throws {
         let strategies: [(RetryStrategy, [Double])] = [
-            (.delayed(.seconds(3)), [3, 3, 3, 3, 3]), (.exponential(), [0.5, 1, 2, 4, 8]),
+            (.delayed(.seconds(3)), [3, 3, 3, 3, 3]), (.exponential(), [0.25, 0.5, 1, 2, 4]),
+            (.exponential(jitter: .off), [0.5, 1, 2, 4, 8]),
             (.exponential(cap: .seconds(3), jitter: .full), [0.25, 0.5, 1, 1.5, 1.5]),
             (.exponential(base: .seconds(1), cap: .seconds(6), jitter: .decorrelated), [2, 3.5, 5.75, 6, 6]),
             (.fibonacci(), [1, 1, 2, 3, 5]), (.custom { .seconds($0.attempt) }, [1, 2, 3, 4, 5]),

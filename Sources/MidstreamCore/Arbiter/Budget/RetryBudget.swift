@@ -1,11 +1,13 @@
 /// How many of a client's requests may be retries, so that a server that fails isn't hit harder for failing.
 ///
-/// Within each window the retries may be at most a share of the calls, and a reserve that serves clients with little traffic. A
-/// retry that a validator of the user's asks for isn't counted.
+/// Within each window retries may cost at most a share of the calls, and a reserve that serves clients with little traffic. After a
+/// 429 or a 503, by which a server says that it has too much to do and is well otherwise, a retry costs 1; after any other failure
+/// it costs 2, since a server that doesn't answer is likely to fail again. A retry that a validator of the user's asks for costs
+/// nothing.
 public struct RetryBudget: Sendable, Hashable {
-    /// The share of the calls that may be retried; 0.2 by default.
+    /// What retries may cost for each call; 0.2 by default.
     public var share: Double
-    /// How many retries are allowed on top of the share; 10 by default.
+    /// What retries may cost on top of the share; 10 by default.
     public var reserve: Int
     /// How far back calls and retries count, to a tenth; 10 s by default.
     public var window: Duration
@@ -23,7 +25,7 @@ public struct RetryBudget: Sendable, Hashable {
         public let calls: Int
         /// Counted retries within the window.
         public let retries: Int
-        /// How many more retries are allowed now.
+        /// What further retries may cost now.
         public let available: Int
     }
 }

@@ -6,6 +6,7 @@ final class RetryLedger: Sendable {
         var number: Int64
         var calls = 0
         var retries = 0
+        var cost = 0
     }
 
     private let budget: RetryBudget
@@ -24,11 +25,12 @@ final class RetryLedger: Sendable {
         withSlots { slots in slots[slots.count - 1].calls += 1 }
     }
 
-    /// Takes one retry from the budget; false when there is none.
-    func takeRetry() -> Bool {
+    /// Takes one retry from the budget; false when it costs more than is left.
+    func takeRetry(cost: Int = 1) -> Bool {
         withSlots { slots in
-            guard available(slots) > 0 else { return false }
+            guard available(slots) >= cost else { return false }
             slots[slots.count - 1].retries += 1
+            slots[slots.count - 1].cost += cost
             return true
         }
     }
@@ -43,11 +45,11 @@ final class RetryLedger: Sendable {
 
     private func available(_ slots: [Slot]) -> Int {
         let calls = slots.reduce(0) { $0 + $1.calls }
-        let retries = slots.reduce(0) { $0 + $1.retries }
+        let cost = slots.reduce(0) { $0 + $1.cost }
         // Neither the sum nor the conversion can overflow, whatever the budget says.
         let share = min(max(0, budget.share), 1e6)
         let allowed = Double(max(0, budget.reserve)) + (Double(calls) * share).rounded(.down)
-        return max(0, Int(min(allowed, Double(Int.max / 2))) - retries)
+        return max(0, Int(min(allowed, Double(Int.max / 2))) - cost)
     }
 
     /// Calls `body` with the slots of the window, the present one last.

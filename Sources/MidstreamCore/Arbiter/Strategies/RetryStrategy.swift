@@ -30,9 +30,9 @@ public struct RetryStrategy: Sendable {
     ///   - base: Before the first retry; 0.5 s by default.
     ///   - multiplier: 2 by default.
     ///   - cap: 30 s by default.
-    ///   - jitter: How the delay is spread; not at all by default.
+    ///   - jitter: How the delay is spread; ``Jitter/full`` by default, so that clients that failed together don't come back together.
     public static func exponential(
-        base: Duration = .milliseconds(500), multiplier: Double = 2, cap: Duration = .seconds(30), jitter: Jitter = .off
+        base: Duration = .milliseconds(500), multiplier: Double = 2, cap: Duration = .seconds(30), jitter: Jitter = .full
     ) -> RetryStrategy {
         RetryStrategy(kind: .delay(.exponential(base: base, multiplier: multiplier, cap: cap, jitter: jitter)))
     }

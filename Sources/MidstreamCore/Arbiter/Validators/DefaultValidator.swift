@@ -5,11 +5,11 @@ public struct DefaultValidator: HTTPValidator {
     /// The statuses that pass; 200..<400 by default. One that is among the ``retriableStatus`` as well is retried while retries are left,
     /// and then passes.
     public var acceptableStatus: HTTPStatusSet
-    /// Statuses after which a retry may help. By default 429, 503, 502, 504 and 408, exponential; of these 429 and 503 wait
-    /// at least as long as `Retry-After` says. Only requests that may be repeated are: see ``HTTPRequest/allowsUnsafeRetry``.
+    /// Statuses after which a retry may help. By default 429, 503, 502, 504 and 408, exponential with full jitter: from 1 s
+    /// on after 429 and 503, which also wait at least as long as `Retry-After` says, and from 50 ms on after the others. Only requests that may be repeated are: see ``HTTPRequest/allowsUnsafeRetry``.
     public var retriableStatus: [HTTPStatus: RetryStrategy]
     /// Failures after which a retry may help. By default timeouts, failed connections, lost connections and failed name lookups,
-    /// exponential.
+    /// exponential from 50 ms on with full jitter.
     public var retriableErrors: [HTTPError.Code: RetryStrategy]
 
     /// Makes a validator; every parameter's default is the property's.
@@ -26,11 +26,14 @@ public struct DefaultValidator: HTTPValidator {
 
     /// The default of ``retriableStatus``.
     public static let usualStatus: [HTTPStatus: RetryStrategy] = Dictionary(
-        uniqueKeysWithValues: HTTPStatus.transient.map { ($0, .exponential()) })
+        uniqueKeysWithValues: HTTPStatus.transient.map { status in
+            let isThrottled = status == .tooManyRequests || status == .serviceUnavailable
+            return (status, .exponential(base: isThrottled ? .seconds(1) : .milliseconds(50)))
+        })
 
     /// The default of ``retriableErrors``.
     public static let usualErrors: [HTTPError.Code: RetryStrategy] = Dictionary(
-        uniqueKeysWithValues: HTTPError.Code.transient.map { ($0, .exponential()) })
+        uniqueKeysWithValues: HTTPError.Code.transient.map { ($0, .exponential(base: .milliseconds(50))) })
 
     /// Fails with ``HTTPError/Code/unacceptableStatus`` or ``HTTPError/Code/emptyResponse``, which carry the response, or asks for
     /// a retry.

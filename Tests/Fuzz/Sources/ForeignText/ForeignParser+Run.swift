@@ -49,7 +49,9 @@ extension ForeignParser {
         case .retryAfter:
             _ = HTTPResponse(status: 503, headers: ["Retry-After": text], request: HTTPRequest("http://h/")).retryAfter
         case .setCookie: readCookies(text)
-        case .structured: _ = StructuredDictionary([text])
+        case .structured:
+            _ = StructuredDictionary([text])
+            _ = StructuredList([text])
         case .url:
             _ = try? URLText.resolve(text, base: nil, query: nil)
             _ = try? URLText.resolve(text, base: "https://h/a/?q", query: "k=v")

@@ -1,8 +1,8 @@
 /// A Dictionary of Structured Fields (RFC 9651 §3.2), read by the book: a text that breaks a rule is none at all (§4.2).
 ///
 /// Parameters are checked and forgotten, since no field that is read here gives them a meaning.
-struct StructuredDictionary: Sendable, Equatable {
-    enum Value: Sendable, Equatable {
+package struct StructuredDictionary: Sendable, Equatable {
+    package enum Value: Sendable, Equatable {
         case integer(Int)
         case decimal(Double)
         case string(String)
@@ -15,13 +15,13 @@ struct StructuredDictionary: Sendable, Equatable {
     }
 
     /// The members in order; of a key that comes twice the last value counts, in the place of the first.
-    private(set) var members: [(key: String, value: Value)] = []
+    package private(set) var members: [(key: String, value: Value)] = []
     private var places: [String: Int] = [:]
 
-    subscript(key: String) -> Value? { places[key].map { members[$0].value } }
+    package subscript(key: String) -> Value? { places[key].map { members[$0].value } }
 
     /// The fields of one name, which are one Dictionary; nil when they are none.
-    init?(_ values: [String]) {
+    package init?(_ values: [String]) {
         var parser = StructuredParser(values.joined(separator: ","))
         parser.skipSpaces()
         guard !parser.isAtEnd else { return }
@@ -47,7 +47,7 @@ struct StructuredDictionary: Sendable, Equatable {
         }
     }
 
-    static func == (a: Self, b: Self) -> Bool {
+    package static func == (a: Self, b: Self) -> Bool {
         a.members.elementsEqual(b.members) { $0.key == $1.key && $0.value == $1.value }
     }
 }

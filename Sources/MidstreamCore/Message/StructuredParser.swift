@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// Reads the parts of Structured Fields (RFC 9651 §4.2), forward over the bytes. What a function can't read it answers with nil or
 /// false; the text is none of them then.
 struct StructuredParser {
@@ -52,12 +50,20 @@ struct StructuredParser {
         }
     }
 
-    /// Any number of parameters (§4.2.3.2).
-    mutating func parameters() -> Bool {
-        while take(";") {
+    /// Any number of parameters (§4.2.3.2), checked and forgotten.
+    mutating func parameters() -> Bool { parameters { _, _ in } }
+
+    /// Any number of parameters, in order.
+    mutating func parameters(_ take: (String, Value) -> Void) -> Bool {
+        while self.take(";") {
             skipSpaces()
-            guard key() != nil else { return false }
-            if take("="), item() == nil { return false }
+            guard let key = key() else { return false }
+            var value = Value.boolean(true)
+            if self.take("=") {
+                guard let read = item() else { return false }
+                value = read
+            }
+            take(key, value)
         }
         return true
     }

@@ -1,0 +1,172 @@
+internal import Interception
+
+/// The requests of one key that are under way, and those that wait to be.
+final class Permits: Sendable {
+    /// What became of a request that asks for a permit.
+    enum Admission: Sendable {
+        case granted
+        case waits(Waiter)
+        case refused(inFlight: Int, limit: Int, queued: Int)
+    }
+
+    /// Somebody in the queue. What it holds belongs to the permits and is only touched under their lock.
+    final class Waiter: @unchecked Sendable {
+        // Unchecked: see above.
+        fileprivate enum State { case waiting, granted, refused, gone }
+        fileprivate var state = State.waiting
+        fileprivate var continuation: UnsafeContinuation<Bool, any Error>?
+        fileprivate let isSheddable: Bool
+        fileprivate init(isSheddable: Bool) { self.isSheddable = isSheddable }
+    }
+
+    struct Snapshot: Sendable {
+        let limit: Int
+        let inFlight: Int
+        let queued: Int
+    }
+
+    private struct State {
+        var adaptive: AdaptiveLimit?
+        let fixed: Int
+        var inFlight = 0
+        var queue: [Waiter] = []
+        var latencies = Latencies()
+
+        var limit: Int { adaptive.map { Int($0.value) } ?? fixed }
+    }
+
+    let key: String
+    private let places: Int
+    private let state: Locked<State>
+
+    init(_ key: String, _ limit: ConcurrencyLimit.Limit, queue: Int) {
+        self.key = key
+        places = max(0, queue)
+        switch limit.kind {
+        case .fixed(let count): state = Locked(State(adaptive: nil, fixed: max(1, count)))
+        case .adaptive(let start, let range): state = Locked(State(adaptive: AdaptiveLimit(start: start, in: range), fixed: 0))
+        }
+    }
+
+    var snapshot: Snapshot {
+        state.withLock { Snapshot(limit: $0.limit, inFlight: $0.inFlight, queued: $0.queue.count) }
+    }
+
+    func quantile(_ share: Double) -> Duration? { state.withLock { $0.latencies.quantile(share) } }
+
+    /// Takes a permit, or a place in the queue.
+    ///
+    /// - Parameters:
+    ///   - isSheddable: Leaves a tenth of the limit to others, and its place in a full queue.
+    ///   - mayWait: Whether it takes a place in the queue.
+    func enter(isSheddable: Bool, mayWait: Bool) -> Admission {
+        let (admission, evicted): (Admission, UnsafeContinuation<Bool, any Error>?) = state.withLock { state in
+            let limit = state.limit
+            let allowed = isSheddable ? max(1, limit - max(1, limit / 10)) : limit
+            if state.inFlight < allowed, state.queue.isEmpty {
+                state.inFlight += 1
+                return (.granted, nil)
+            }
+            let refusal = Admission.refused(inFlight: state.inFlight, limit: limit, queued: state.queue.count)
+            guard mayWait, places > 0 else { return (refusal, nil) }
+            var evicted: UnsafeContinuation<Bool, any Error>?
+            if state.queue.count >= places {
+                guard !isSheddable, let place = state.queue.lastIndex(where: \.isSheddable) else { return (refusal, nil) }
+                let waiter = state.queue.remove(at: place)
+                waiter.state = .refused
+                evicted = waiter.continuation
+                waiter.continuation = nil
+            }
+            let waiter = Waiter(isSheddable: isSheddable)
+            state.queue.append(waiter)
+            return (.waits(waiter), evicted)
+        }
+        evicted?.resume(returning: false)
+        return admission
+    }
+
+    /// Waits for a permit.
+    ///
+    /// - Returns: Whether there is one; otherwise another request has taken the place.
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func wait(_ waiter: Waiter) async throws -> Bool {
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                let result: Result<Bool, any Error>? = state.withLock { state in
+                    switch waiter.state {
+                    case .granted: return .success(true)
+                    case .refused: return .success(false)
+                    case .gone: return .failure(CancellationError())
+                    case .waiting:
+                        // Asked under the lock: a cancellation that comes later finds the continuation.
+                        if Task.isCancelled { return .failure(CancellationError()) }
+                        waiter.continuation = continuation
+                        return nil
+                    }
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { _ in
+                defer { waiter.continuation = nil }
+                return waiter.continuation
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Gives up a wait that ended without anybody taking its permit, which may have been granted meanwhile.
+    func abandon(_ waiter: Waiter) {
+        let wasGranted = state.withLock { state in
+            defer { waiter.state = .gone }
+            state.queue.removeAll { $0 === waiter }
+            return waiter.state == .granted
+        }
+        if wasGranted { leave() }
+    }
+
+    /// The head of a response is there.
+    func answered(after time: Int64, at now: Int64) {
+        state.withLock { state in
+            state.latencies.record(time, at: now)
+            state.adaptive?.answered(after: time, inFlight: state.inFlight, at: now)
+        }
+    }
+
+    /// The server can't keep up.
+    ///
+    /// - Parameter start: When the request was begun.
+    /// - Returns: The limit before and after, if it has changed.
+    func failed(begunAt start: Int64, at now: Int64) -> (before: Int, after: Int)? {
+        state.withLock { state in
+            let before = state.limit
+            guard state.adaptive?.failed(begunAt: start, at: now) == true, state.limit < before else { return nil }
+            return (before, state.limit)
+        }
+    }
+
+    /// Returns a permit.
+    func leave() {
+        let next = state.withLock { state in
+            state.inFlight -= 1
+            return Self.admitNext(&state, places)
+        }
+        for continuation in next { continuation.resume(returning: true) }
+    }
+
+    /// Gives free permits to those who wait: to those who came first, and under pressure to those who came last, since the others are
+    /// likely to have been given up by the time they would be answered.
+    private static func admitNext(_ state: inout State, _ places: Int) -> [UnsafeContinuation<Bool, any Error>] {
+        var next: [UnsafeContinuation<Bool, any Error>] = []
+        while state.inFlight < state.limit, !state.queue.isEmpty {
+            let isPressed = state.queue.count * 2 > places
+            let ordinary = isPressed ? state.queue.lastIndex { !$0.isSheddable } : state.queue.firstIndex { !$0.isSheddable }
+            let waiter = state.queue.remove(at: ordinary ?? (isPressed ? state.queue.count - 1 : 0))
+            waiter.state = .granted
+            state.inFlight += 1
+            if let continuation = waiter.continuation { next.append(continuation) }
+            waiter.continuation = nil
+        }
+        return next
+    }
+}

@@ -1,0 +1,121 @@
+public import Interception
+public import MidstreamCore
+
+/// Tells the server how much time there is for an answer, so that it needn't work on what nobody waits for any more.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") { DeadlineHeader(.milliseconds("X-Request-Timeout-Ms")) }
+/// ```
+///
+/// Each exchange carries what is left of the attempt's timeout or the call's deadline, whichever ends first. A request without either
+/// carries nothing, and one that has the field already keeps it.
+public final class DeadlineHeader: HTTPInterceptor {
+    /// Which field, and how it says a time.
+    public struct Format: Sendable, Hashable {
+        enum Kind: Sendable, Hashable { case milliseconds, seconds, grpc }
+        let name: String
+        let kind: Kind
+
+        /// Whole milliseconds, rounded down.
+        public static func milliseconds(_ name: String) -> Format { Format(name: name, kind: .milliseconds) }
+        /// Whole seconds, rounded down.
+        public static func seconds(_ name: String) -> Format { Format(name: name, kind: .seconds) }
+        /// `grpc-timeout` (gRPC over HTTP/2, “Timeout”): at most eight digits and a unit.
+        public static let grpc = Format(name: "grpc-timeout", kind: .grpc)
+
+        func value(_ left: Duration) -> String {
+            let nanoseconds = max(0, left.wholeNanoseconds)
+            switch kind {
+            case .milliseconds: return "\(nanoseconds / 1_000_000)"
+            case .seconds: return "\(nanoseconds / 1_000_000_000)"
+            case .grpc:
+                for (unit, length) in [("n", 1), ("u", 1_000), ("m", 1_000_000), ("S", 1_000_000_000)] as [(String, Int64)]
+                where nanoseconds / length < 100_000_000 {
+                    return "\(nanoseconds / length)\(unit)"
+                }
+                return "\(nanoseconds / 3_600_000_000_000)H"
+            }
+        }
+    }
+
+    /// The times of the answers of one key.
+    private final class Times: Sendable {
+        let key: String
+        let latencies = Locked(Latencies())
+        init(_ key: String) { self.key = key }
+    }
+
+    private let format: Format
+    private let table: ScopeTable<Times>?
+    private let time = Timekeeper()
+
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - format: The field.
+    ///   - refusesHopeless: Whether a request isn't sent that has less time left than half of the origin's answers took lately (from 20
+    ///     answers on); false by default. It then fails with ``HTTPError/Code/timeout`` before anything is sent.
+    public init(_ format: Format, refusesHopeless: Bool = false) {
+        self.format = format
+        table = refusesHopeless ? ScopeTable(.origin) { Times($0) } : nil
+    }
+
+    /// `.exchange`
+    public var stage: InterceptorStage { .exchange }
+    /// `.concurrency`, so that a signature covers the field and what waits for a permit doesn't carry an older one.
+    public var rank: InterceptorRank { .concurrency }
+
+    /// Adds the field.
+    ///
+    /// - Throws: ``HTTPError/Code/timeout`` for a request that is hopeless.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        let left = next.timeLeft
+        add(left, to: &request)
+        guard let table else { return try await next(request) }
+        let times = table.state(for: request)
+        if let left, let usual = times.latencies.withLock({ $0.count >= 20 ? $0.quantile(0.5) : nil }), left < usual {
+            next.position.record({ CallEvents.Hopeless(key: times.key, left: left, usual: usual) }, about: request)
+            throw HTTPError(
+                .timeout, "\(left.brief) are left, and half of the answers of \(times.key) take longer than \(usual.brief).",
+                request: request, phase: .notSent)
+        }
+        let start = time.now(next.call)
+        let response = try await next(request)
+        let now = time.now(next.call)
+        times.latencies.withLock { $0.record(now &- start, at: now) }
+        return response
+    }
+
+    /// Says what it would add.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        "would add \(format.name) with the time that is left"
+    }
+
+    private func add(_ left: Duration?, to request: inout HTTPRequest) {
+        guard let left, left < .longest else { return }
+        let name = HTTPHeaders.Name(format.name)
+        if !request.headers.contains(name) { request.headers[name] = format.value(left) }
+    }
+}
+
+extension CallEvents {
+    /// A request wasn't sent, since it would hardly have been answered in time.
+    public struct Hopeless: CallEvent, Hashable {
+        /// `deadline.hopeless`
+        public static let name = "deadline.hopeless"
+        /// Whose answers take so long.
+        public let key: String
+        /// The time that was left.
+        public let left: Duration
+        /// The time within which half of the answers came.
+        public let usual: Duration
+
+        /// `key`, `left` and `usual` in seconds
+        public var attributes: [String: EventValue] {
+            ["key": .string(key), "left": .seconds(left), "usual": .seconds(usual)]
+        }
+        /// Such as `not sent: 40 ms are left, and https://a usually takes 95 ms`.
+        public var description: String { "not sent: \(left.brief) are left, and \(key) usually takes \(usual.brief)" }
+    }
+}

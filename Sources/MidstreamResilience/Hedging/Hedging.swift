@@ -1,0 +1,89 @@
+public import Interception
+public import MidstreamCore
+
+/// Sends a request a second time when the first takes longer than most do, and takes the answer that comes first: against the one
+/// slow server of many.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") { Hedging() }
+/// ```
+///
+/// The second exchange is begun when there is no head after the time within which 95 of 100 came lately. Only requests that change nothing
+/// (RFC 9110 §9.2.1) or have an `Idempotency-Key`, with a body that can be sent again, are hedged. Hedges are at most a
+/// twentieth of the exchanges, and two; there is none while the ``CircuitBreaker`` isn't closed or the ``ConcurrencyLimit`` is full.
+///
+/// The first head that isn't a 5xx wins, and its body is read as any other. The other exchange is cancelled and its body closed; it
+/// counts as neither success nor failure.
+///
+/// Exchanges that may be hedged run in a child task, which costs a few allocations.
+public final class Hedging: HTTPInterceptor {
+    /// How often it was done.
+    public struct State: Sendable, Hashable {
+        /// How many exchanges there were that could be hedged.
+        public let exchanges: Int
+        /// How many second ones were sent.
+        public let hedges: Int
+        /// After which time a second one is sent.
+        public let delay: Duration
+    }
+
+    private let table: ScopeTable<HedgeAccount>
+    private let time = Timekeeper()
+
+    /// Makes a hedge.
+    ///
+    /// - Parameters:
+    ///   - delay: After which time a second exchange is begun while fewer than 50 answers were seen; 1 s by default.
+    ///   - percentile: The share of answers after whose time it is begun from then on; 0.95 by default.
+    ///   - budget: The share of the exchanges that may have a second one; 0.05 by default.
+    ///   - reserve: How many more may have one; 2 by default.
+    ///   - scope: Which requests share times and budget; those to one origin by default.
+    public init(
+        delay: Duration = .seconds(1), percentile: Double = 0.95, budget: Double = 0.05, reserve: Int = 2,
+        scope: ResilienceScope = .origin
+    ) {
+        let delay = min(max(.zero, delay), .longest).wholeNanoseconds
+        table = ScopeTable(scope) {
+            HedgeAccount($0, delay: delay, percentile: percentile, minimumSamples: 50, share: budget, reserve: reserve)
+        }
+    }
+
+    /// `.exchange`
+    public var stage: InterceptorStage { .exchange }
+    /// `.hedging`
+    public var rank: InterceptorRank { .hedging }
+
+    /// How often each key was hedged.
+    public var states: [String: State] {
+        Dictionary(
+            uniqueKeysWithValues: accounts.map {
+                let (exchanges, hedges, delay) = $0.state.snapshot
+                return ($0.key, State(exchanges: exchanges, hedges: hedges, delay: .nanoseconds(delay)))
+            })
+    }
+
+    var accounts: [(key: String, state: HedgeAccount)] { table.all }
+
+    /// Sends the request on, and a second time when that takes long.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard request.mayBeHedged else { return try await next(request) }
+        let account = table.state(for: request)
+        let race = HedgeRace(
+            account: account, time: time, request: request, next: next, start: time.now(next.call), delay: account.begin())
+        return try await race.run()
+    }
+
+    /// Says after which time a second exchange would be begun.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        guard request.mayBeHedged else { return "none: a second \(request.method) might do harm" }
+        let delay = Duration.nanoseconds(table.state(for: request).snapshot.delay)
+        return "a second exchange after \(delay.brief) without an answer"
+    }
+}
+
+extension HTTPRequest {
+    fileprivate var mayBeHedged: Bool {
+        guard method.isSafe || headers.contains(.idempotencyKey) else { return false }
+        return body.replayability == .replayable && !isSheddable
+    }
+}

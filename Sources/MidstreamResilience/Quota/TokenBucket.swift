@@ -1,0 +1,83 @@
+/// A bucket of tokens, one of which each request takes: it fills at a rate, up to a burst. What the server says bounds it further.
+struct TokenBucket: Quota, Sendable {
+    private static let second = 1_000_000_000.0
+
+    /// Tokens a second; nil: as many as the server lets.
+    private let givenRate: Double?
+    private let givenBurst: Double
+    private let isAdaptive: Bool
+
+    private var tokens: Double
+    private var filled: Int64?
+    /// What the server's policy makes of a rate that isn't given.
+    private var policy: RateLimitFields.Policy?
+    /// What throttling makes of the rate; nil: nothing.
+    private var slowed: (rate: Double, lastGood: Double)?
+    /// Nothing is sent before this.
+    private var quietUntil = Int64.min
+    /// What the server says is left, and until when that holds.
+    private var left: (count: Int, until: Int64)?
+
+    init(rate: Double?, burst: Double, isAdaptive: Bool) {
+        givenRate = rate.map { min(max(1e-9, $0), 1e9) }
+        givenBurst = min(max(1, burst), 1e9)
+        self.isAdaptive = isAdaptive
+        tokens = givenBurst
+    }
+
+    /// The present rate; nil: none is known.
+    var rate: Double? { slowed?.rate ?? givenRate ?? policy?.rate }
+
+    private var burst: Double { givenRate == nil ? policy.map { Double($0.quota) } ?? givenBurst : givenBurst }
+
+    mutating func reserve(at now: Int64, waitingAtMost most: Int64) -> QuotaDecision {
+        fill(at: now)
+        if let left, left.until <= now { self.left = nil }
+        var wait = max(0, quietUntil > now ? quietUntil &- now : 0)
+        if let left, left.count <= 0 { wait = max(wait, left.until &- now) }
+        if let rate, tokens < 1 {
+            wait = max(wait, Int64(min((1 - tokens) / rate * Self.second, 1e18)))
+        }
+        guard wait <= most else { return .refuses(wait: wait) }
+        if rate != nil { tokens -= 1 }
+        left?.count -= 1
+        return .sends(after: wait)
+    }
+
+    mutating func giveBack() {
+        if rate != nil { tokens = min(burst, tokens + 1) }
+        left?.count += 1
+    }
+
+    mutating func learn(_ fields: RateLimitFields, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
+        fill(at: now)
+        if givenRate == nil, let new = fields.policy, new != policy {
+            if policy == nil { tokens = Double(new.quota) }
+            policy = new
+        }
+        if let count = fields.left, let seconds = fields.seconds {
+            left = (count, now &+ Int64(seconds) * 1_000_000_000)
+        }
+        guard isThrottled else { return }
+        // It wins over what the fields say.
+        if let retryAfter {
+            quietUntil = max(quietUntil, now &+ retryAfter)
+            left = nil
+        }
+        if isAdaptive, let rate {
+            slowed = (max(rate / 2, 1e-9), slowed?.lastGood ?? rate)
+        }
+    }
+
+    private mutating func fill(at now: Int64) {
+        guard let last = filled else { return filled = now }
+        guard now > last else { return }
+        let seconds = (Double(now) - Double(last)) / Self.second
+        filled = now
+        if let rate { tokens = min(burst, tokens + seconds * rate) }
+        if let (present, lastGood) = slowed {
+            let next = present + 0.1 * lastGood * seconds
+            slowed = next >= lastGood ? nil : (next, lastGood)
+        }
+    }
+}

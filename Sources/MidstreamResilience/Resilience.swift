@@ -1,0 +1,57 @@
+internal import Interception
+public import MidstreamCore
+
+/// Sets of interceptors against failures.
+public enum Resilience {
+    /// What most clients of a service want: a ``ConcurrencyLimit``, a ``CircuitBreaker``, three retries within the client's budget, 10 s
+    /// for each attempt and 30 s for the call.
+    ///
+    /// ```swift
+    /// let client = HTTPClient(baseURL: "https://api.example.com") { Resilience.standard }
+    /// ```
+    ///
+    /// New each time, since what they know belongs to one client. `Hedging()` and the like can stand beside it in any order.
+    public static var standard: ChainedHTTPInterceptor { standard() }
+
+    /// ``standard`` with other limits.
+    ///
+    /// - Parameters:
+    ///   - maxRetries: Of requests that don't say so themselves; 3 by default.
+    ///   - timeout: The longest that an attempt may take, unless the client or the request allows less; 10 s by default.
+    ///   - deadline: The longest that a call may take, unless the client or the request allows less; 30 s by default.
+    public static func standard(
+        maxRetries: Int = 3, timeout: Duration = .seconds(10), deadline: Duration = .seconds(30)
+    ) -> ChainedHTTPInterceptor {
+        .chain(inOrder: [
+            StandardLimits(maxRetries: maxRetries, timeout: timeout, deadline: deadline), CircuitBreaker(), ConcurrencyLimit(),
+        ])
+    }
+}
+
+/// Gives requests that don't say so themselves a number of retries, and bounds their times.
+struct StandardLimits: HTTPInterceptor {
+    let maxRetries: Int
+    let timeout: Duration
+    let deadline: Duration
+
+    var stage: InterceptorStage { .call }
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        limit(&request, next.call)
+        return try await next(request)
+    }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? {
+        limit(&request, ChainPosition.current?.call)
+        let retries = request.maxRetries ?? maxRetries
+        return "\(retries) retries, \((request.timeout ?? timeout).brief) for an attempt, "
+            + "\((request.deadline ?? deadline).brief) for the call"
+    }
+
+    private func limit(_ request: inout HTTPRequest, _ call: Call?) {
+        if request.maxRetries == nil { request.maxRetries = maxRetries }
+        if request.timeout == nil { request.timeout = min(timeout, call?.owner.attemptTimeout ?? timeout) }
+        if request.deadline == nil { request.deadline = min(deadline, call?.deadline.duration ?? deadline) }
+    }
+}

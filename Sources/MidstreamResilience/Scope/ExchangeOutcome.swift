@@ -1,0 +1,48 @@
+internal import Interception
+public import MidstreamCore
+
+/// What an exchange says about the server, for those who keep statistics.
+enum ExchangeOutcome: Sendable, Equatable {
+    /// It answered with this status.
+    case answered(HTTPStatus)
+    /// It took longer than was allowed: the attempt's timeout, or the call's deadline.
+    case timedOut
+    /// There was no answer for another reason.
+    case broken(HTTPError.Code)
+    /// Nothing: it was refused on this side, cancelled, or failed before anything was sent.
+    case none
+
+    /// - Parameter call: The call that the exchange is part of.
+    init(_ error: any Error, in call: Call?) {
+        guard let error = error as? HTTPError else {
+            let isLate = error is CancellationError && call?.deadline.isPast == true
+            self = isLate ? .timedOut : .none
+            return
+        }
+        switch error.code {
+        // One whose time was over before it began says nothing about the server.
+        case .timeout, .deadlineExceeded: self = error.phase == .notSent ? .none : .timedOut
+        case .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation: self = .broken(error.code)
+        default: self = error.response.map { .answered($0.status) } ?? .none
+        }
+    }
+
+    /// In a few words.
+    var summary: String {
+        switch self {
+        case .answered(let status): "\(status.code)"
+        case .timedOut: "timeout"
+        case .broken(let code): "\(code)"
+        case .none: "nothing"
+        }
+    }
+}
+
+extension HTTPError.Code {
+    /// Not sent, since the circuit breaker of its origin is open: see ``CircuitBreaker``. The client doesn't retry it.
+    public static let circuitOpen = Self(rawValue: "circuitOpen")
+    /// Not sent, since as many requests as the limit allows are under way: see ``ConcurrencyLimit``. The client doesn't retry it.
+    public static let overloaded = Self(rawValue: "overloaded")
+    /// Not sent, since the quota of its origin is used up for longer than it may wait: see ``RateLimit``. The client doesn't retry it.
+    public static let rateLimited = Self(rawValue: "rateLimited")
+}

@@ -1,0 +1,40 @@
+public import MidstreamCore
+
+/// How much a request matters when not all can be sent.
+public enum RequestPriority: Int, Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The first to be refused: a prefetch, a refresh that nobody waits for.
+    case sheddable
+    /// What isn't said otherwise.
+    case normal
+
+    /// The more important one is greater.
+    public static func < (a: RequestPriority, b: RequestPriority) -> Bool { a.rawValue < b.rawValue }
+
+    /// `sheddable` or `normal`.
+    public var description: String { self == .sheddable ? "sheddable" : "normal" }
+}
+
+private enum PriorityKey: RequestContextKey {
+    static let defaultValue = RequestPriority.normal
+}
+
+private enum HedgeKey: RequestContextKey {
+    static let defaultValue = false
+}
+
+extension HTTPRequest {
+    /// How much it matters when not all requests can be sent; `.normal` by default. It never goes on the wire.
+    public var priority: RequestPriority {
+        get { context[PriorityKey.self] }
+        set { context[PriorityKey.self] = newValue }
+    }
+
+    /// Whether it is the second exchange of a hedge, which is only made where nothing stands in its way.
+    var isHedge: Bool {
+        get { context[HedgeKey.self] }
+        set { context[HedgeKey.self] = newValue }
+    }
+
+    /// Whether it is refused before others.
+    var isSheddable: Bool { !context.isEmpty && context[PriorityKey.self] == .sheddable }
+}

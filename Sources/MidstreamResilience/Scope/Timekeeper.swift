@@ -1,0 +1,33 @@
+internal import Interception
+internal import MidstreamCore
+
+/// Tells the time of the clock of the client that an interceptor serves, in nanoseconds since some moment.
+final class Timekeeper: Sendable {
+    private let other = Locked<Stopwatch?>(nil)
+
+    /// - Parameter call: The call that asks; nil: the system's clock.
+    func now(_ call: Call?) -> Int64 {
+        guard let call, !call.stopwatch.isOnSystemClock else { return Int64(clamping: monotonicNanoseconds()) }
+        return now(on: call.stopwatch.clock)
+    }
+
+    func now(on clock: any Clock<Duration>) -> Int64 {
+        if clock is ContinuousClock { return Int64(clamping: monotonicNanoseconds()) }
+        let stopwatch = other.withLock { other in
+            let stopwatch = other ?? Stopwatch(on: clock)
+            other = stopwatch
+            return stopwatch
+        }
+        return stopwatch.elapsed.wholeNanoseconds
+    }
+}
+
+extension Duration {
+    /// Such as `3.2 s` or `85 ms`.
+    var brief: String {
+        let seconds = self / .seconds(1)
+        if seconds >= 99.95 { return "\(Int(min(seconds, 1e15).rounded())) s" }
+        if seconds >= 1 { return "\((seconds * 10).rounded() / 10) s" }
+        return "\(Int((seconds * 1_000).rounded())) ms"
+    }
+}

@@ -1,0 +1,47 @@
+public import MidstreamCore
+
+/// The calls that are made in a simulation.
+public struct SimulatedLoad: Sendable {
+    let perSecond: Double
+    let isRandom: Bool
+    private(set) var clientCount = 1
+    private(set) var patience: ServiceTime?
+    private(set) var request: @Sendable (Int) -> HTTPRequest = { _ in HTTPRequest("https://server.test/") }
+
+    /// So many calls a second on average, each independent of the others, as those of many users are.
+    public static func poisson(perSecond: Double) -> SimulatedLoad { SimulatedLoad(perSecond: perSecond, isRandom: true) }
+
+    /// So many calls a second, at equal distances.
+    public static func constant(perSecond: Double) -> SimulatedLoad { SimulatedLoad(perSecond: perSecond, isRandom: false) }
+
+    private init(perSecond: Double, isRandom: Bool) {
+        self.perSecond = max(1e-6, perSecond)
+        self.isRandom = isRandom
+    }
+
+    /// The same calls, made by several clients in turn.
+    public func clients(_ count: Int) -> SimulatedLoad {
+        var load = self
+        load.clientCount = max(1, count)
+        return load
+    }
+
+    /// The same calls, of which each is cancelled by its user when it takes longer than that one has patience.
+    public func patience(_ time: ServiceTime) -> SimulatedLoad {
+        var load = self
+        load.patience = time
+        return load
+    }
+
+    /// The same calls with these requests; the first has the number 0.
+    public func requests(_ request: @escaping @Sendable (Int) -> HTTPRequest) -> SimulatedLoad {
+        var load = self
+        load.request = request
+        return load
+    }
+
+    /// How long after one call the next is made.
+    func pause(_ random: SimulatedRandom) -> Duration {
+        .seconds((isRandom ? random.exponential() : 1) / perSecond)
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Interception
+
+/// Random numbers that are the same whenever the seed is the same.
+///
+/// Copies share the sequence. All members may be used from any thread; who asks first gets the next number.
+public struct SimulatedRandom: RandomNumberGenerator, Sendable {
+    private let state: Locked<UInt64>
+
+    /// Begins a sequence.
+    public init(seed: UInt64) { state = Locked(seed) }
+
+    /// The next number: SplitMix64.
+    public func next() -> UInt64 {
+        state.withLock { state in
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    /// A number in 0..<1.
+    public func share() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
+
+    /// Another sequence, which goes on independently of what is taken from this one.
+    func split() -> SimulatedRandom { SimulatedRandom(seed: next()) }
+
+    /// A number of the exponential distribution with the mean 1.
+    func exponential() -> Double { -log(1 - share()) }
+
+    /// A number of the standard normal distribution (Box and Muller).
+    func normal() -> Double { (2 * exponential()).squareRoot() * cos(2 * .pi * share()) }
+}
+
+/// The natural logarithm.
+func logarithm(_ number: Double) -> Double { log(number) }
+
+/// e to the power of a number.
+func exponentiated(_ number: Double) -> Double { exp(number) }

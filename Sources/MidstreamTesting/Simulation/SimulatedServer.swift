@@ -1,0 +1,177 @@
+internal import Interception
+internal import MidstreamCore
+
+/// The server of a simulation, as its clients' transport.
+final class SimulatedServer: HTTPTransport {
+    /// One request at the server. What it holds is only touched under the server's lock.
+    private final class Job: @unchecked Sendable {
+        // Unchecked: see above.
+        let request: HTTPRequest
+        let replica: Int
+        var continuation: UnsafeContinuation<HTTPResponse, any Error>?
+        var isGone = false
+
+        init(_ request: HTTPRequest, replica: Int) {
+            self.request = request
+            self.replica = replica
+        }
+    }
+
+    private struct Replica {
+        var busy = 0
+        var queue: [Job] = []
+        /// Those before it have been taken.
+        var head = 0
+
+        var waiting: Int { queue.count - head }
+
+        mutating func takeFirst() -> Job? {
+            guard head < queue.count else { return nil }
+            defer {
+                head += 1
+                if head > 1_000, head * 2 > queue.count {
+                    queue.removeFirst(head)
+                    head = 0
+                }
+            }
+            return queue[head]
+        }
+    }
+
+    private struct State {
+        var replicas: [Replica]
+        var sends = 0
+        var buckets: [String: (tokens: Double, at: Duration)] = [:]
+    }
+
+    private enum Entry {
+        case begins(Job)
+        case waits(Job)
+        case answered(HTTPStatus, HTTPHeaders = [:])
+        case unreachable
+    }
+
+    private let model: ServerModel
+    private let incidents: [Incidents.Incident]
+    private let clock: SimulatedClock
+    private let random: SimulatedRandom
+    private let state: Locked<State>
+
+    init(_ model: ServerModel, _ incidents: Incidents, on clock: SimulatedClock, _ random: SimulatedRandom) {
+        self.model = model
+        self.incidents = incidents.all
+        self.clock = clock
+        self.random = random
+        state = Locked(State(replicas: Array(repeating: Replica(), count: model.replicas)))
+    }
+
+    /// How many requests have come.
+    var sends: Int { state.withLock { $0.sends } }
+
+    /// How many requests wait or are worked on.
+    var load: Int { state.withLock { $0.replicas.reduce(0) { $0 + $1.busy + $1.waiting } } }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try Task.checkCancellation()
+        switch enter(request, at: clock.now.offset) {
+        case .answered(let status, let headers): return HTTPResponse(status: status, headers: headers, request: request)
+        case .unreachable: throw HTTPError(.connection, "The server is down.", request: request, phase: .notSent)
+        case .begins(let job):
+            begin(job)
+            return try await answer(to: job)
+        case .waits(let job): return try await answer(to: job)
+        }
+    }
+
+    private func enter(_ request: HTTPRequest, at now: Duration) -> Entry {
+        let effects = effects(at: now)
+        return state.withLock { state in
+            state.sends += 1
+            for effect in effects {
+                switch effect.kind {
+                case .unreachable: return .unreachable
+                case .errors(let share, let status): if random.share() < share { return .answered(status) }
+                // Waits for a worker that never comes.
+                case .loss(let share): if random.share() < share { return .waits(Job(request, replica: 0)) }
+                case .slower, .cold, .replica: break
+                }
+            }
+            if let refusal = refusal(of: request, at: now, &state) { return refusal }
+            let number = model.replicas == 1 ? 0 : Int(random.next() % UInt64(model.replicas))
+            let job = Job(request, replica: number)
+            if state.replicas[number].busy < model.workers {
+                state.replicas[number].busy += 1
+                return .begins(job)
+            }
+            guard state.replicas[number].waiting < model.queue.places else { return .answered(.serviceUnavailable) }
+            state.replicas[number].queue.append(job)
+            return .waits(job)
+        }
+    }
+
+    private func refusal(of request: HTTPRequest, at now: Duration, _ state: inout State) -> Entry? {
+        guard let quota = model.quota else { return nil }
+        let tenant = quota.tenant(request)
+        var bucket = state.buckets[tenant] ?? (quota.burst, now)
+        bucket.tokens = min(quota.burst, bucket.tokens + quota.rate * ((now - bucket.at) / .seconds(1)))
+        bucket.at = now
+        defer { state.buckets[tenant] = bucket }
+        guard bucket.tokens < 1 else {
+            bucket.tokens -= 1
+            return nil
+        }
+        let seconds = Int(((1 - bucket.tokens) / quota.rate).rounded(.up))
+        return .answered(
+            .tooManyRequests, ["Retry-After": "\(max(1, seconds))", "RateLimit": "\"default\";r=0;t=\(max(1, seconds))"])
+    }
+
+    private func answer(to job: Job) async throws -> HTTPResponse {
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                let isGone = state.withLock { _ in
+                    if Task.isCancelled { job.isGone = true } else { job.continuation = continuation }
+                    return job.isGone
+                }
+                if isGone { continuation.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { _ in
+                job.isGone = true
+                defer { job.continuation = nil }
+                return job.continuation
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    private func begin(_ job: Job) {
+        let now = clock.now.offset
+        var time = model.service.time(random)
+        for incident in incidents where incident.start <= now && now < incident.end {
+            switch incident.effect.kind {
+            case .slower(let factor): time = time * factor
+            case .cold(let factor):
+                let left = (incident.end - now) / (incident.end - incident.start)
+                time = time * (1 + (factor - 1) * left)
+            case .replica(let number, let factor): if number == job.replica { time = time * factor }
+            case .errors, .loss, .unreachable: break
+            }
+        }
+        clock.schedule(at: now + max(.nanoseconds(1), time)) { [self] in end(job) }
+    }
+
+    private func end(_ job: Job) {
+        let (continuation, next) = state.withLock { state in
+            let next = state.replicas[job.replica].takeFirst()
+            if next == nil { state.replicas[job.replica].busy -= 1 }
+            defer { job.continuation = nil }
+            return (job.continuation, next)
+        }
+        if let next { begin(next) }
+        continuation?.resume(returning: model.respond?(job.request) ?? HTTPResponse(status: .ok, request: job.request))
+    }
+
+    private func effects(at now: Duration) -> [Incidents.Effect] {
+        incidents.compactMap { $0.start <= now && now < $0.end ? $0.effect : nil }
+    }
+}

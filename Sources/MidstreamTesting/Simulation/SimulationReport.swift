@@ -1,0 +1,126 @@
+public import MidstreamResilience
+
+/// What a simulation showed, second by second. It prints itself; the same seed gives the same text.
+public struct SimulationReport: Sendable, CustomStringConvertible {
+    /// One second.
+    public struct Row: Sendable, Hashable {
+        /// Its number; 0 for the first.
+        public let second: Int
+        /// The calls that were begun in it.
+        public internal(set) var calls = 0
+        /// How many of these succeeded, whenever that was.
+        public internal(set) var good = 0
+        /// How many of these were refused by the client, so that nothing was sent at the end.
+        public internal(set) var refused = 0
+        /// How many requests arrived at the server in it.
+        public internal(set) var sends = 0
+        /// Half of the successful calls that were begun in it took no longer; nil when there were none.
+        public internal(set) var p50: Duration?
+        /// 99 of 100 took no longer.
+        public internal(set) var p99: Duration?
+        /// How many requests waited at the server or were worked on at its end.
+        public internal(set) var load = 0
+        /// What the first client knew of the server at its end.
+        public internal(set) var client: ResilienceReport.Entry?
+
+        /// The share of the calls that succeeded; 1 when there were none.
+        public var goodput: Double { calls == 0 ? 1 : Double(good) / Double(calls) }
+    }
+
+    /// A call that nothing could have ended any more.
+    public struct Stalled: Sendable, Hashable, CustomStringConvertible {
+        /// The request, without secrets.
+        public let request: String
+        /// When the call was begun, in seconds.
+        public let since: Double
+
+        /// Such as `GET https://server.test/ has waited since 61.3 s, and nothing is going to happen`.
+        public var description: String {
+            "\(request) has waited since \(since.rounded(toPlaces: 1)) s, and nothing is going to happen"
+        }
+    }
+
+    /// The seconds.
+    public internal(set) var rows: [Row] = []
+    /// Calls that hung: no timeout, no deadline, no answer. They were cancelled at the end.
+    public internal(set) var stalled: [Stalled] = []
+    /// How many jobs were run.
+    public internal(set) var jobs = 0
+    /// How long the simulation took, in real time; the only figure that isn't the same each time, and not printed.
+    public internal(set) var realTime = Duration.zero
+
+    /// The calls that were begun in some seconds.
+    public func calls(_ seconds: Range<Int>) -> Int { part(seconds).reduce(0) { $0 + $1.calls } }
+
+    /// The share of these that succeeded; 1 when there were none.
+    public func goodput(_ seconds: Range<Int>) -> Double {
+        let calls = calls(seconds)
+        return calls == 0 ? 1 : Double(part(seconds).reduce(0) { $0 + $1.good }) / Double(calls)
+    }
+
+    /// How many requests were sent for each call of some seconds.
+    public func sendsPerCall(_ seconds: Range<Int>) -> Double {
+        let calls = calls(seconds)
+        return calls == 0 ? 0 : Double(part(seconds).reduce(0) { $0 + $1.sends }) / Double(calls)
+    }
+
+    /// How many seconds after a moment the calls succeeded again: the first second from which on, for three seconds, at least this share
+    /// did. Nil: not within the simulation.
+    ///
+    /// - Parameter share: 0.93 by default.
+    public func recovery(after second: Int, to share: Double = 0.93) -> Int? {
+        for row in rows where row.second >= second && row.goodput >= share {
+            guard row.second + 3 <= rows.count else { return nil }
+            if goodput(row.second..<(row.second + 3)) >= share { return row.second - second }
+        }
+        return nil
+    }
+
+    private func part(_ seconds: Range<Int>) -> ArraySlice<Row> { rows[seconds.clamped(to: 0..<rows.count)] }
+
+    /// A table of the seconds, up to forty lines, and what stalled.
+    public var description: String {
+        let step = max(1, (rows.count + 39) / 40)
+        var lines = [["second", "calls", "goodput", "", "sends/call", "p50", "p99", "at server", "limit", "breaker"]]
+        for start in stride(from: 0, to: rows.count, by: step) {
+            let end = min(rows.count, start + step)
+            guard let last = rows[start..<end].last else { continue }
+            let goodput = goodput(start..<end)
+            lines.append([
+                "\(start)", "\(calls(start..<end))", "\(Int((goodput * 100).rounded())) %", goodput.bar,
+                "\(sendsPerCall(start..<end).rounded(toPlaces: 2))", last.p50?.rounded ?? "–", last.p99?.rounded ?? "–",
+                "\(last.load)", last.client?.concurrency.map { "\($0.limit)" } ?? "–",
+                last.client?.breaker?.name ?? "–",
+            ])
+        }
+        let table = lines.asTable
+        return stalled.isEmpty ? table : table + "\n" + stalled.prefix(20).map(\.description).joined(separator: "\n")
+    }
+}
+
+extension Double {
+    func rounded(toPlaces places: Int) -> Double {
+        let factor = (0..<places).reduce(1.0) { product, _ in product * 10 }
+        return (self * factor).rounded() / factor
+    }
+
+    /// A share as a bar of ten places.
+    var bar: String {
+        let full = Int((Swift.min(Swift.max(self, 0), 1) * 10).rounded())
+        return String(repeating: "█", count: full) + String(repeating: "·", count: 10 - full)
+    }
+}
+
+extension Duration {
+    var rounded: String { "\(Int((self / .milliseconds(1)).rounded())) ms" }
+}
+
+extension [[String]] {
+    /// Rows of cells as text, to the right.
+    var asTable: String {
+        let widths = (first ?? []).indices.map { column in map { $0[column].count }.max() ?? 0 }
+        return map { row in
+            zip(row, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,164 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+internal import MidstreamResilience
+
+/// One run of a simulation: makes the calls, counts what becomes of them, and moves the time.
+@available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+final class SimulationRun: Sendable {
+    private struct Call {
+        let request: HTTPRequest
+        let start: Duration
+        let task: Task<Void, Never>
+    }
+
+    private struct State {
+        var report = SimulationReport()
+        /// How long the successful calls of each second took.
+        var times: [[Duration]]
+        var open: [Int: Call] = [:]
+        var begun = 0
+        var sendsBefore = 0
+    }
+
+    private let clients: [HTTPClient]
+    private let load: SimulatedLoad
+    private let server: SimulatedServer
+    private let clock: SimulatedClock
+    private let random: SimulatedRandom
+    private let end: Duration
+    private let executor = SimulatedExecutor()
+    private let state: Locked<State>
+
+    init(
+        clients: [HTTPClient], load: SimulatedLoad, server: SimulatedServer, clock: SimulatedClock, random: SimulatedRandom,
+        seconds: Int
+    ) {
+        self.clients = clients
+        self.load = load
+        self.server = server
+        self.clock = clock
+        self.random = random
+        end = .seconds(seconds)
+        var report = SimulationReport()
+        report.rows = (0..<seconds).map { SimulationReport.Row(second: $0) }
+        state = Locked(State(report: report, times: Array(repeating: [], count: seconds)))
+    }
+
+    /// Runs the simulation by the calling thread, from the beginning to the end of its last call.
+    func run() -> SimulationReport {
+        let start = ContinuousClock.now
+        planCall(after: .zero)
+        for second in state.withLock({ $0.report.rows.indices }) {
+            clock.schedule(at: .seconds(second + 1)) { [self] in look(at: second) }
+        }
+        var jobs = 0
+        while true {
+            jobs += executor.runAll()
+            if clock.now.offset >= end, state.withLock({ $0.open.isEmpty }) { break }
+            if clock.step() { continue }
+            // Somebody's task may have left the executor and be about to come back.
+            if executor.waitForJob(until: Date(timeIntervalSinceNow: 0.5)) { continue }
+            if !giveUpStalled() { break }
+        }
+        return state.withLock { state in
+            for second in state.times.indices {
+                let times = state.times[second].sorted()
+                state.report.rows[second].p50 = times.quantile(0.5)
+                state.report.rows[second].p99 = times.quantile(0.99)
+            }
+            state.report.jobs = jobs
+            state.report.realTime = ContinuousClock.now - start
+            return state.report
+        }
+    }
+
+    private func planCall(after time: Duration) {
+        let time = time + load.pause(random)
+        guard time < end else { return }
+        clock.schedule(at: time) { [self] in
+            begin(at: time)
+            planCall(after: time)
+        }
+    }
+
+    private func begin(at time: Duration) {
+        let second = Int(time / .seconds(1))
+        state.withLock { state in
+            let number = state.begun
+            state.begun += 1
+            state.report.rows[second].calls += 1
+            let request = load.request(number)
+            let client = clients[number % clients.count]
+            let task = Task(executorPreference: executor) { [self] in
+                let error = await outcome(of: request, by: client)
+                ended(number, second, since: time, error)
+            }
+            state.open[number] = Call(request: request, start: time, task: task)
+            if let patience = load.patience?.time(random) {
+                clock.schedule(at: time + patience) { [self] in
+                    self.state.withLock { $0.open[number]?.task }?.cancel()
+                }
+            }
+        }
+    }
+
+    private func outcome(of request: HTTPRequest, by client: HTTPClient) async -> (any Error)? {
+        do {
+            _ = try await client.send(request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func ended(_ number: Int, _ second: Int, since start: Duration, _ error: (any Error)?) {
+        let time = clock.now.offset - start
+        state.withLock { state in
+            state.open[number] = nil
+            if let error {
+                if (error as? HTTPError)?.isRefusal == true { state.report.rows[second].refused += 1 }
+            } else {
+                state.report.rows[second].good += 1
+                state.times[second].append(time)
+            }
+        }
+    }
+
+    private func look(at second: Int) {
+        let (sends, load) = (server.sends, server.load)
+        let entry = clients[0].resilience.entries.first
+        state.withLock { state in
+            state.report.rows[second].sends = sends - state.sendsBefore
+            state.report.rows[second].load = load
+            state.report.rows[second].client = entry
+            state.sendsBefore = sends
+        }
+    }
+
+    /// Cancels calls that nothing is going to end; false when that has been done before.
+    private func giveUpStalled() -> Bool {
+        let tasks = state.withLock { state -> [Task<Void, Never>] in
+            guard state.report.stalled.isEmpty, !state.open.isEmpty else { return [] }
+            let open = state.open.sorted { $0.key < $1.key }.map(\.value)
+            state.report.stalled = open.map {
+                SimulationReport.Stalled(request: "\($0.request)", since: $0.start / .seconds(1))
+            }
+            return open.map(\.task)
+        }
+        for task in tasks { task.cancel() }
+        return !tasks.isEmpty
+    }
+}
+
+extension HTTPError {
+    /// Whether an interceptor has kept it from the server.
+    fileprivate var isRefusal: Bool { code == .overloaded || code == .circuitOpen || code == .rateLimited }
+}
+
+extension [Duration] {
+    /// That of a sorted list; nil when it is empty.
+    fileprivate func quantile(_ share: Double) -> Duration? {
+        isEmpty ? nil : self[Swift.min(count - 1, Int(Double(count) * share))]
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import Testing
+
+@Suite("Bodies.md", .timeLimit(.minutes(1)))
+struct BodyExamples {
+    private struct User: Codable, Sendable { let name: String }
+
+    private let server: MockServer
+    private let client: HTTPClient
+    private let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mp4")
+
+    init() throws {
+        let server = try MockServer()
+        server.respond { .init(body: .bytes($0.body)) }
+        (self.server, client) = (server, HTTPClient(baseURL: server.url()))
+        try Data("0123456789".utf8).write(to: file)
+    }
+
+    private func sent() async throws -> (type: String?, text: String) {
+        let request = try await server.takeRequest()
+        return (request.headers[.contentType], request.text)
+    }
+
+    private func end() {
+        try? FileManager.default.removeItem(at: file)
+        server.shutdown()
+    }
+
+    @Test("Kinds")
+    func kinds() async throws {
+        defer { end() }
+        let password = "a=b"
+        let note = "milk & bread"
+        _ = try await client.post("notes", body: "buy \(note)").data()
+        _ = try await client.post("users", json: User(name: "Ann")).data()
+        _ = try await client.post("login", body: .form([("user", "ann"), ("password", password)])).data()
+        _ = try await client.put("films/1", body: .file(file).withContentType("video/mp4")).data()
+        #expect(try await sent() == ("text/plain; charset=utf-8", "buy milk & bread"))
+        #expect(try await sent() == ("application/json", #"{"name":"Ann"}"#))
+        #expect(try await sent() == ("application/x-www-form-urlencoded", "user=ann&password=a%3Db"))
+        #expect(try await sent() == ("video/mp4", "0123456789"))
+    }
+
+    @Test("A stream that can be made anew")
+    func stream() async throws {
+        defer { end() }
+        let numbers = HTTPBody.stream {
+            AsyncStream { continuation in
+                for number in 1...3 { continuation.yield(Array("\(number)\n".utf8)) }
+                continuation.finish()
+            }
+        }
+        _ = try await client.post("numbers", body: numbers).data()
+        #expect(try await sent() == (nil, "1\n2\n3\n"))
+        #expect(numbers.replayability == .replayable && numbers.length == nil)
+    }
+
+    @Test("A form with files")
+    func form() async throws {
+        defer { end() }
+        let picture: [UInt8] = [1, 2, 3]
+        let body = HTTPBody.multipart([
+            .field("title", "Rain"),
+            .field("minutes", 93),
+            .file("film", file, contentType: "video/mp4"),
+            .body("cover", .bytes(picture), fileName: "cover.png", contentType: "image/png"),
+        ])
+        _ = try await client.post("films", body: body).data()
+        let (type, text) = try await sent()
+        #expect(type?.hasPrefix("multipart/form-data; boundary=") == true)
+        #expect(text.contains("name=\"minutes\"\r\n\r\n93\r\n") && text.contains("filename=\"cover.png\""))
+        #expect(text.contains("Content-Type: video/mp4\r\n\r\n0123456789\r\n"))
+        #expect(body.length == Int64(text.utf8.count))
+    }
+
+    @Test("Parts of one whole")
+    func related() async throws {
+        defer { end() }
+        var parts = Multipart(.related(type: "application/json"))
+        parts.add(.json(text: #"{"name": "rain.mp4"}"#))
+        parts.add(.file(file).withContentType("video/mp4"), headers: ["Content-ID": "<film>"])
+        _ = try await client.post("upload", body: .multipart(parts)).data()
+        let (type, text) = try await sent()
+        #expect(type?.hasPrefix("multipart/related; type=\"application/json\"; boundary=") == true)
+        #expect(text.contains("Content-ID: <film>") && text.contains("0123456789"))
+    }
+
+    @Test("What arrives")
+    func arriving() async throws {
+        defer { end() }
+        server.enqueue(.init(body: .pattern(length: 300_000)))
+        let response = try await client.stream(HTTPRequest("film"))
+        var received = 0
+        for try await chunk in response.body {
+            received += chunk.count
+        }
+        #expect(received == 300_000)
+    }
+
+    @Test("The table's media types and lengths")
+    func table() throws {
+        defer { end() }
+        let once = HTTPBody.once(AsyncStream<[UInt8]> { $0.finish() })
+        let rows: [(HTTPBody, String, Bool)] = [
+            (.text(""), "`text/plain; charset=utf-8`", true), (.json(text: ""), "`application/json`", true),
+            (.form([]), "`application/x-www-form-urlencoded`", true), (.bytes([1]), "none", true), (.file(file), "none", true),
+            (once, "none", false),
+        ]
+        let page = try MarkdownPage(path: "Documentation/Bodies.md").lines().joined(separator: "\n")
+        for (body, type, isReplayable) in rows {
+            #expect(body.contentType.map { "`\($0)`" } ?? "none" == type && page.contains("| \(type) |"))
+            #expect((body.replayability == .replayable) == isReplayable)
+        }
+    }
+}

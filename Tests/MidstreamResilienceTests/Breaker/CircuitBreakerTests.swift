@@ -1,0 +1,280 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamResilience
+
+@Suite("A circuit breaker", .leavesNothing, .timeLimit(.minutes(2)))
+struct CircuitBreakerTests {
+    private let bench = ArbiterBench()
+    private let status = Locked(500)
+
+    private var stub: StubTransport {
+        StubTransport { [status] request in
+            HTTPResponse(status: HTTPStatus(status.withLock { $0 }), request: request)
+        }
+    }
+
+    private func client(
+        _ breaker: CircuitBreaker, _ transport: (any HTTPTransport)? = nil,
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
+    ) -> HTTPClient {
+        bench.client(transport ?? stub, maxRetries: 0, validators: []) {
+            // In the middle: breaks are as long as they are said to be.
+            $0.random = { 0.5 }
+            configure(&$0)
+        } interceptors: {
+            breaker
+        }
+    }
+
+    private func open(_ client: HTTPClient, _ count: Int = 20, _ url: RequestURL = "/") async {
+        for _ in 0..<count { _ = try? await client.send(HTTPRequest(url)) }
+    }
+
+    private func state(_ breaker: CircuitBreaker, _ key: String = "https://h") -> CircuitBreaker.State {
+        breaker.state(of: key, on: bench.clock)
+    }
+
+    @Test("it opens when half of twenty have failed, and says so")
+    func opens() async throws {
+        let changes = Locked<[CallEvents.BreakerChanged]>([])
+        let breaker = CircuitBreaker { change in changes.withLock { $0.append(change) } }
+        let client = client(breaker)
+        await open(client, 19)
+        #expect(state(breaker) == .closed)
+        let last = try await client.send(HTTPRequest("/"))
+        #expect(state(breaker) == .open(for: .seconds(5)))
+        #expect(last.trace.events(of: CallEvents.BreakerChanged.self).first?.failed == 20)
+        bench.clock.advance(by: .milliseconds(1_800))
+        let error = try #require(await httpError { try await client.send(HTTPRequest("/")) })
+        #expect(error.code == .circuitOpen && error.phase == .notSent)
+        #expect(error.message == "The breaker of https://h is open for 3.2 s: 20 of 20 failed, last: 500.")
+        #expect(error.trace?.events(of: CallEvents.BreakerRefused.self).count == 1)
+        #expect(
+            changes.withLock { $0.map(\.description) } == [
+                "breaker of https://h: closed → open for 5.0 s: 20 of 20 failed, last: 500"
+            ])
+        #expect(
+            "\(try await client.explain(HTTPRequest("/")))".contains("the breaker of https://h is open for 3.2 s, would refuse"))
+    }
+
+    @Test("successes count: it takes a share of failures", arguments: [(9, false), (10, true)])
+    func ratio(failures: Int, isOpen: Bool) async {
+        let breaker = CircuitBreaker()
+        let client = client(breaker)
+        status.withLock { $0 = 404 }
+        await open(client, 20 - failures)
+        status.withLock { $0 = 429 }
+        await open(client, failures)
+        #expect((state(breaker) != .closed) == isOpen)
+    }
+
+    @Test("what is older than the window doesn't count")
+    func window() async {
+        let breaker = CircuitBreaker()
+        let client = client(breaker)
+        await open(client, 19)
+        bench.clock.advance(by: .seconds(10))
+        await open(client, 19)
+        #expect(state(breaker) == .closed)
+        bench.clock.advance(by: .seconds(9))
+        await open(client, 1)
+        #expect(state(breaker) == .open(for: .seconds(5)))
+    }
+
+    @Test(
+        "failures without an answer count; cancellations, refusals and errors of one's own don't",
+        arguments: [
+            (HTTPError(.timeout) as any Error, true), (HTTPError(.connection, phase: .notSent), true),
+            (HTTPError(.connectionLost), true),
+            (HTTPError(.tls), true), (HTTPError(.timeout, phase: .notSent), false),
+            (HTTPError(.overloaded, phase: .notSent), false),
+            (HTTPError(.rateLimited, phase: .notSent), false), (CancellationError(), false), (Failure(), false),
+            (HTTPError(.invalidRequest), false),
+        ])
+    func failures(error: any Error, counts: Bool) async {
+        let breaker = CircuitBreaker()
+        let client = client(breaker, StubTransport { _ in throw error })
+        await open(client, 30)
+        #expect((state(breaker) != .closed) == counts)
+    }
+
+    @Test("slow exchanges open it, when it is told what is slow")
+    func slow() async {
+        let breaker = CircuitBreaker(slowerThan: .seconds(1))
+        let clock = bench.clock
+        let client = client(
+            breaker,
+            StubTransport { request in
+                clock.advance(by: .milliseconds(1_001))
+                return HTTPResponse(status: 200, request: request)
+            })
+        await open(client, 9)
+        #expect(state(breaker) == .closed)
+        let quick = CircuitBreaker(slowerThan: .seconds(2), minimum: 3)
+        await open(self.client(quick, client.transport), 9)
+        #expect(state(quick) == .closed)
+        let eager = CircuitBreaker(slowerThan: .seconds(1), minimum: 3)
+        await open(self.client(eager, client.transport), 3)
+        #expect(state(eager) == .open(for: .seconds(5)))
+        let error = await httpError { try await self.client(eager, client.transport).send(HTTPRequest("/")) }
+        #expect(error?.message.contains("3 of 3 were slow, last: 1.0 s") == true)
+    }
+
+    @Test("half open it lets one through at a time; three good ones close it")
+    func probes() async throws {
+        let breaker = CircuitBreaker()
+        let gate = Gate()
+        let isHeld = Locked(false)
+        let client = client(
+            breaker,
+            StubTransport { [status] request in
+                if isHeld.withLock({ $0 }) { await gate.wait() }
+                return HTTPResponse(status: HTTPStatus(status.withLock { $0 }), request: request)
+            })
+        await open(client)
+        bench.clock.advance(by: .seconds(5))
+        #expect(state(breaker) == .halfOpen)
+        status.withLock { $0 = 200 }
+        isHeld.withLock { $0 = true }
+        async let probe = client.send(HTTPRequest("/"))
+        await gate.reached()
+        let error = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .circuitOpen && error?.message.contains("half open") == true)
+        isHeld.withLock { $0 = false }
+        gate.open()
+        #expect(try await probe.trace.events(of: CallEvents.BreakerProbe.self).count == 1)
+        for _ in 0..<2 {
+            #expect(state(breaker) == .halfOpen)
+            _ = try await client.send(HTTPRequest("/"))
+        }
+        #expect(state(breaker) == .closed)
+    }
+
+    @Test("a failed probe doubles the break, up to the longest")
+    func doubling() async {
+        let breaker = CircuitBreaker(longestBreak: .seconds(15))
+        let client = client(breaker)
+        await open(client)
+        for seconds in [5, 10, 15, 15] {
+            #expect(state(breaker) == .open(for: .seconds(seconds)))
+            bench.clock.advance(by: .seconds(seconds))
+            await open(client, 2)
+        }
+    }
+
+    @Test("a break is a tenth longer or shorter", arguments: [(0.0, 4_500), (0.999_999_999_9, 5_500)])
+    func spread(random: Double, milliseconds: Int) async {
+        let breaker = CircuitBreaker()
+        await open(client(breaker) { $0.random = { random } })
+        guard case .open(let left) = state(breaker) else { return #expect(Bool(false)) }
+        #expect(abs(left / .milliseconds(1) - Double(milliseconds)) < 1)
+    }
+
+    @Test("a probe that is cancelled gives its place back")
+    func cancelledProbe() async throws {
+        let breaker = CircuitBreaker()
+        let isHeld = Locked(false)
+        let stub = StubTransport { [status] request in
+            if isHeld.withLock({ $0 }) { try await untilCancelled() }
+            return HTTPResponse(status: HTTPStatus(status.withLock { $0 }), request: request)
+        }
+        let client = client(breaker, stub)
+        await open(client)
+        bench.clock.advance(by: .seconds(5))
+        isHeld.withLock { $0 = true }
+        let probe = Task { try await client.send(HTTPRequest("/")) }
+        await eventually { stub.requests.count == 21 }
+        probe.cancel()
+        _ = await probe.result
+        #expect(state(breaker) == .halfOpen)
+        isHeld.withLock { $0 = false }
+        status.withLock { $0 = 200 }
+        for _ in 0..<3 { _ = try await client.send(HTTPRequest("/")) }
+        #expect(state(breaker) == .closed)
+    }
+
+    @Test("results of exchanges that were begun before it opened are no news")
+    func late() async throws {
+        let breaker = CircuitBreaker()
+        let gate = Gate()
+        let client = client(
+            breaker,
+            StubTransport { [status] request in
+                if request.headers["Late"] != nil {
+                    await gate.wait()
+                    return HTTPResponse(status: 500, request: request)
+                }
+                return HTTPResponse(status: HTTPStatus(status.withLock { $0 }), request: request)
+            })
+        async let late = client.send(HTTPRequest("/", headers: ["Late": "1"]))
+        await gate.reached()
+        await open(client)
+        bench.clock.advance(by: .seconds(5))
+        status.withLock { $0 = 200 }
+        _ = try await client.send(HTTPRequest("/"))
+        gate.open()
+        _ = try await late
+        #expect(state(breaker) == .halfOpen)
+        for _ in 0..<2 { _ = try await client.send(HTTPRequest("/")) }
+        #expect(state(breaker) == .closed)
+    }
+
+    @Test(
+        "Retry-After makes the break longer, up to the longest, whatever it says",
+        arguments: [
+            ("20", 20), ("3", 5), ("99999999999999999999", 60), ("-5", 5), ("1e99", 5), (String(repeating: "9", count: 300), 60),
+            ("soon", 5),
+        ])
+    func retryAfter(value: String, seconds: Int) async {
+        let breaker = CircuitBreaker()
+        await open(
+            client(
+                breaker,
+                StubTransport { request in
+                    HTTPResponse(status: 503, headers: ["Retry-After": value], request: request)
+                }))
+        #expect(state(breaker) == .open(for: .seconds(seconds)))
+    }
+
+    @Test("isolate refuses everything, close lets everything through", arguments: [true, false])
+    func byHand(one: Bool) async throws {
+        status.withLock { $0 = 200 }
+        let breaker = CircuitBreaker()
+        let client = client(breaker)
+        breaker.isolate(one ? "https://h" : nil)
+        let error = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(error?.message == "The breaker of https://h is isolated; close(_:) lets requests through again.")
+        #expect(state(breaker) == .isolated)
+        breaker.close(one ? "https://h" : nil)
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(state(breaker) == .closed)
+    }
+
+    @Test("a redirect to a bad origin opens that one's breaker alone")
+    func redirects() async {
+        let breaker = CircuitBreaker()
+        let client = client(
+            breaker,
+            StubTransport { request in
+                request.urlText.hasPrefix("https://h")
+                    ? HTTPResponse(status: 302, headers: ["Location": "https://bad/"], request: request)
+                    : HTTPResponse(status: 500, request: request)
+            })
+        await open(client)
+        #expect(state(breaker) == .closed)
+        #expect(state(breaker, "https://bad") == .open(for: .seconds(5)))
+    }
+
+    @Test("one for all origins is judged as one")
+    func scope() async {
+        let breaker = CircuitBreaker(scope: .client)
+        let client = client(breaker)
+        await open(client, 10, "https://a/")
+        await open(client, 10, "https://b/")
+        #expect(state(breaker, "any") == .open(for: .seconds(5)))
+    }
+}

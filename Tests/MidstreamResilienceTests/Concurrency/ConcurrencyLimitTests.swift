@@ -1,0 +1,275 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamResilience
+
+@Suite("A limit on requests under way", .leavesNothing, .timeLimit(.minutes(2)))
+struct ConcurrencyLimitTests {
+    private let bench = ArbiterBench()
+    private let gate = Gate()
+
+    /// Answers when the gate is opened; which requests have arrived is noted.
+    private func stub(_ steps: Steps = Steps()) -> StubTransport {
+        StubTransport { [gate] request in
+            steps.note(request.headers["N"] ?? "-")
+            await gate.wait()
+            return HTTPResponse(status: 200, body: .bytes([1]), request: request)
+        }
+    }
+
+    private func request(_ name: String = "-", _ priority: RequestPriority = .normal) -> HTTPRequest {
+        var request = HTTPRequest("/", headers: ["N": "\(name)"])
+        request.priority = priority
+        return request
+    }
+
+    @Test("one too many is refused, at once and for good reason, and isn't retried")
+    func refuses() async throws {
+        let limit = ConcurrencyLimit(.fixed(2))
+        let client = bench.client(stub(), maxRetries: 3, interceptors: { limit })
+        async let first = client.send(request())
+        async let second = client.send(request())
+        await gate.reached(by: 2)
+        let error = try #require(await httpError { try await client.send(request()) })
+        #expect(error.code == .overloaded)
+        #expect(error.phase == .notSent)
+        #expect(error.message.contains("2 requests to https://h are under way, of 2 that may be"))
+        let event = try #require(error.trace?.events(of: CallEvents.Overloaded.self).first)
+        #expect(event.inFlight == 2 && event.limit == 2 && event.key == "https://h")
+        gate.open()
+        _ = try await (first, second)
+        #expect(limit.states["https://h"] == .init(limit: 2, inFlight: 0, queued: 0))
+        _ = try await client.send(request())
+    }
+
+    @Test("each origin has a limit of its own")
+    func perOrigin() async throws {
+        let client = bench.client(stub(), interceptors: { ConcurrencyLimit(.fixed(1)) })
+        async let first = client.send(HTTPRequest("https://a/"))
+        async let second = client.send(HTTPRequest("https://b/"))
+        await gate.reached(by: 2)
+        gate.open()
+        _ = try await (first, second)
+    }
+
+    @Test("a permit is held until a streamed body ends, is closed or is released", arguments: ["read", "closed", "released"])
+    func bodies(end: String) async throws {
+        let limit = ConcurrencyLimit(.fixed(1))
+        let stub = StubTransport { request in
+            let chunks = AsyncStream<[UInt8]> { chunks in
+                chunks.yield([1, 2])
+                chunks.finish()
+            }
+            return HTTPResponse(status: 200, body: .once(chunks), request: request)
+        }
+        let client = bench.client(stub, interceptors: { limit })
+        var response: HTTPResponse? = try await client.stream(request())
+        #expect(limit.states["https://h"]?.inFlight == 1)
+        #expect(await httpError { try await client.send(request()) }?.code == .overloaded)
+        switch end {
+        case "read": #expect(try await response?.body.collect() == [1, 2])
+        case "closed":
+            response?.body.close()
+            // What isn't arriving can't be closed; letting go of it is what ends it.
+            response = nil
+        default: response = nil
+        }
+        #expect(limit.states["https://h"]?.inFlight == 0)
+        _ = response
+    }
+
+    @Test("a permit comes back however an exchange ends", arguments: ["throws", "cancelled", "timeout"])
+    func ends(how: String) async throws {
+        let limit = ConcurrencyLimit(.fixed(1))
+        let stub = StubTransport { request in
+            if how == "throws" { throw HTTPError(.tls) }
+            try await untilCancelled()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(stub, interceptors: { limit })
+        var request = request()
+        if how == "timeout" { request.timeout = .seconds(1) }
+        let call = Task { [request] in try await client.send(request) }
+        if how == "cancelled" {
+            await eventually { !stub.requests.isEmpty }
+            call.cancel()
+        } else if how == "timeout" {
+            await bench.clock.waitForSleepers(1)
+            bench.clock.advance(by: .seconds(1))
+        }
+        _ = await call.result
+        #expect(limit.states["https://h"]?.inFlight == 0)
+    }
+
+    @Test("what waits is let in when another ends, and says how long it waited")
+    func queue() async throws {
+        let limit = ConcurrencyLimit(.fixed(1), queue: 1)
+        let client = bench.client(stub(), interceptors: { limit })
+        async let first = client.send(request("1"))
+        await gate.reached()
+        async let second = client.send(request("2"))
+        await eventually { limit.states["https://h"]?.queued == 1 }
+        #expect(await httpError { try await client.send(request("3")) }?.code == .overloaded)
+        bench.clock.advance(by: .milliseconds(120))
+        gate.open()
+        _ = try await first
+        let event = try #require(try await second.trace.events(of: CallEvents.ConcurrencyWait.self).first)
+        #expect(event.wait == .milliseconds(120))
+        #expect(limit.states["https://h"] == .init(limit: 1, inFlight: 0, queued: 0))
+    }
+
+    @Test("a wait ends with the attempt's timeout and with the call's cancellation", arguments: [true, false])
+    func waitEnds(byTimeout: Bool) async throws {
+        let limit = ConcurrencyLimit(.fixed(1), queue: 5)
+        let client = bench.client(stub(), interceptors: { limit })
+        async let first = client.send(request("1"))
+        await gate.reached()
+        var second = request("2")
+        second.timeout = .seconds(2)
+        let call = Task { [second] in try await client.send(second) }
+        await eventually { limit.states["https://h"]?.queued == 1 }
+        if byTimeout {
+            await bench.clock.waitForSleepers(1)
+            bench.clock.advance(by: .seconds(2))
+            let error = await call.result.httpError
+            #expect(error?.code == .overloaded)
+            #expect(error?.message.contains("waited 2.0 s") == true)
+        } else {
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+        #expect(limit.states["https://h"] == .init(limit: 1, inFlight: 1, queued: 0))
+        gate.open()
+        _ = try await first
+    }
+
+    @Test("under pressure those who came last are served first")
+    func lastInFirstOut() async throws {
+        let permits = Permits("k", .fixed(1), queue: 3)
+        guard case .granted = permits.enter(isSheddable: false, mayWait: true) else {
+            Issue.record("refused")
+            return
+        }
+        let steps = Steps()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...3 {
+                guard case .waits(let waiter) = permits.enter(isSheddable: false, mayWait: true) else {
+                    Issue.record("refused")
+                    return
+                }
+                group.addTask {
+                    let isGranted = try await permits.wait(waiter)
+                    #expect(isGranted)
+                    steps.note("\(number)")
+                    permits.leave()
+                }
+            }
+            permits.leave()
+            try await group.waitForAll()
+        }
+        // 3 of 3 wait: the last; 2 of 3: the last; 1 of 3: what is left.
+        #expect(steps.all == ["3", "2", "1"])
+        #expect(permits.snapshot.inFlight == 0)
+    }
+
+    @Test("the sheddable go first: they leave a tenth of the limit and their places in the queue to others")
+    func sheddable() async throws {
+        let limit = ConcurrencyLimit(.fixed(2), queue: 1)
+        let client = bench.client(stub(), interceptors: { limit })
+        async let first = client.send(request("1"))
+        await gate.reached()
+        // One of two is free, and kept for others.
+        let shed = Task { try await client.send(request("2", .sheddable)) }
+        await eventually { limit.states["https://h"]?.queued == 1 }
+        let third = Task { try await client.send(request("3")) }
+        let error = try #require(await shed.result.httpError)
+        #expect(error.code == .overloaded && error.message.contains("sheddable"))
+        gate.open()
+        _ = try await first
+        _ = try await third.value
+        #expect(limit.states["https://h"] == .init(limit: 2, inFlight: 0, queued: 0))
+    }
+
+    @Test(
+        "a timeout, a broken connection, a 429 and a 503 lower an adaptive limit; others don't",
+        arguments: [
+            (429, nil, true), (503, nil, true), (500, nil, false), (200, nil, false), (0, HTTPError.Code.connectionLost, true),
+            (0, .timeout, true), (0, .tls, false), (0, .overloaded, false),
+        ] as [(Int, HTTPError.Code?, Bool)])
+    func lowers(status: Int, code: HTTPError.Code?, isLowered: Bool) async throws {
+        let limit = ConcurrencyLimit(.adaptive(start: 20))
+        let stub = StubTransport { request in
+            if let code { throw HTTPError(code) }
+            return HTTPResponse(status: HTTPStatus(status), request: request)
+        }
+        let client = bench.client(stub, validators: [], interceptors: { limit })
+        let result = await Result { try await client.send(request()) }
+        #expect(limit.states["https://h"]?.limit == (isLowered ? 18 : 20))
+        let trace = try? result.get().trace
+        #expect((trace ?? result.httpError?.trace)?.events(of: CallEvents.LimitLowered.self).count == (isLowered ? 1 : 0))
+    }
+
+    @Test("a deadline counts as a timeout, and the user's cancellation as nothing", arguments: [true, false])
+    func deadline(isDeadline: Bool) async throws {
+        let limit = ConcurrencyLimit(.adaptive(start: 20))
+        let stub = StubTransport { request in
+            try await untilCancelled()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(stub, interceptors: { limit })
+        var request = request()
+        if isDeadline { request.deadline = .seconds(1) }
+        let call = Task { [request] in try await client.send(request) }
+        await eventually { !stub.requests.isEmpty }
+        if isDeadline {
+            await bench.clock.waitForSleepers(1)
+            bench.clock.advance(by: .seconds(1))
+        } else {
+            call.cancel()
+        }
+        _ = await call.result
+        #expect(limit.states["https://h"]?.limit == (isDeadline ? 18 : 20))
+    }
+
+    @Test("its plan tells where it stands")
+    func plan() async throws {
+        let client = bench.client(stub(), interceptors: { ConcurrencyLimit(.fixed(7), queue: 2) })
+        let explanation = try await client.explain(request())
+        #expect("\(explanation)".contains("at most 7; 0 of 7 under way, 0 of 2 wait"))
+    }
+
+    @Test("many at once never exceed the limit, and all permits come back")
+    func many() async throws {
+        let limit = ConcurrencyLimit(.fixed(5), queue: 1_000)
+        let present = Locked((now: 0, most: 0))
+        let stub = StubTransport { request in
+            present.withLock {
+                $0.now += 1; $0.most = max($0.most, $0.now)
+            }
+            await Task.yield()
+            present.withLock { $0.now -= 1 }
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(stub, interceptors: { limit })
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    let call = Task { try await client.send(HTTPRequest("/")) }
+                    if number % 3 == 0 { call.cancel() }
+                    _ = await call.result
+                }
+            }
+        }
+        #expect(present.withLock { $0.most } <= 5)
+        #expect(limit.states["https://h"] == .init(limit: 5, inFlight: 0, queued: 0))
+    }
+}
+
+extension Result where Failure == any Error {
+    init(_ work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
+    }
+}

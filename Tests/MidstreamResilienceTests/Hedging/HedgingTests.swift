@@ -1,0 +1,269 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamResilience
+
+/// Notes what goes wrong further in than hedging.
+private struct Witness: HTTPInterceptor {
+    let stage = InterceptorStage.exchange
+    let rank = InterceptorRank.breaker
+    let steps: Steps
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        do {
+            return try await next(request)
+        } catch let error as HTTPError {
+            steps.note("\(error.code)")
+            throw error
+        }
+    }
+}
+
+@Suite("Hedging", .leavesNothing, .timeLimit(.minutes(2)))
+struct HedgingTests {
+    private let bench = ArbiterBench()
+
+    /// The first exchange of a request answers when the gate is opened, or is cancelled; others answer at once.
+    private func stub(_ first: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> StubTransport {
+        let count = Locked(0)
+        return StubTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { return try await first(request) }
+            return HTTPResponse(status: 200, headers: ["From": "second"], request: request)
+        }
+    }
+
+    private func hanging(_ wasCancelled: Locked<Bool> = Locked(false)) -> StubTransport {
+        stub { request in
+            do { try await untilCancelled() } catch {
+                wasCancelled.withLock { $0 = true }
+                throw error
+            }
+            return HTTPResponse(status: 200, request: request)
+        }
+    }
+
+    @Test("the second answers when the first takes long, and the first is cancelled")
+    func secondWins() async throws {
+        let wasCancelled = Locked(false)
+        let hedging = Hedging()
+        let client = bench.client(hanging(wasCancelled), interceptors: { hedging })
+        async let call = client.send(HTTPRequest("/"))
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        let response = try await call
+        #expect(response.headers["From"] == "second")
+        #expect(wasCancelled.withLock { $0 })
+        #expect(response.trace.events(of: CallEvents.Hedge.self).map(\.isSent) == [true])
+        #expect(response.trace.events(of: CallEvents.HedgeWon.self).map(\.isSecond) == [true])
+        #expect("\(response.trace)".contains("no answer after 1.0 s: sends it a second time"))
+        #expect(hedging.states["https://h"] == .init(exchanges: 1, hedges: 1, delay: .seconds(1)))
+    }
+
+    @Test("an answer in time, or a failure, has no second", arguments: [200, 404, 500, nil])
+    func inTime(status: Int?) async throws {
+        let stub = StubTransport { request in
+            guard let status else { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: HTTPStatus(status), request: request)
+        }
+        let client = bench.client(stub, validators: [], interceptors: { Hedging() })
+        let result = await Result { try await client.send(HTTPRequest("/")) }
+        #expect((try? result.get().status.code) == status)
+        #expect(stub.requests.count == 1)
+        #expect(bench.clock.sleepers == 0)
+    }
+
+    @Test(
+        "what might do harm twice isn't hedged",
+        arguments: [
+            HTTPRequest(.post, "/"), HTTPRequest(.delete, "/"),
+            HTTPRequest(.get, "/", body: .once(AsyncStream<[UInt8]> { $0.finish() })),
+        ])
+    func unsafe(request: HTTPRequest) async throws {
+        let stub = StubTransport(status: 200)
+        let client = bench.client(stub, interceptors: { Hedging(delay: .zero) })
+        _ = try await client.send(request)
+        #expect("\(try await client.explain(HTTPRequest(.post, "/")))".contains("none: a second POST might do harm"))
+        let gate = Gate()
+        let held = bench.client(
+            StubTransport { request in
+                await gate.wait()
+                return HTTPResponse(status: 200, request: request)
+            }, interceptors: { Hedging(delay: .zero) })
+        async let call = held.send(HTTPRequest(.post, "/"))
+        await gate.reached()
+        gate.open()
+        #expect(try await call.trace.events(of: CallEvents.Hedge.self).isEmpty)
+    }
+
+    @Test("a POST with an Idempotency-Key is hedged")
+    func idempotent() async throws {
+        let client = bench.client(hanging(), interceptors: { Hedging() })
+        async let call = client.send(HTTPRequest(.post, "/", headers: ["Idempotency-Key": "1"], body: .text("x")))
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        #expect(try await call.headers["From"] == "second")
+    }
+
+    @Test("hedges are at most a share of the exchanges, and a reserve")
+    func budget() async throws {
+        let hedging = Hedging(delay: .zero, budget: 0.05, reserve: 2)
+        let first = Locked(true)
+        let client = bench.client(
+            StubTransport { request in
+                // Every first exchange hangs until a second has come, or a while has passed.
+                let isFirst = first.withLock { first in
+                    defer { first.toggle() }
+                    return first
+                }
+                if isFirst, hedging.states["https://h"]?.hedges != nil { await Task.yield() }
+                return HTTPResponse(status: 200, request: request)
+            }, interceptors: { hedging })
+        for _ in 0..<100 { _ = try await client.send(HTTPRequest("/")) }
+        let state = try #require(hedging.states["https://h"])
+        #expect(state.exchanges == 100 && state.hedges <= 7)
+        var budget = HedgeBudget(share: 0.05, reserve: 2)
+        for _ in 0..<2_000 {
+            budget.countExchange()
+            _ = budget.take()
+            #expect(Double(budget.hedges) <= 0.05 * Double(budget.exchanges) + 2 + 1e-6)
+        }
+        #expect(budget.hedges == 102)
+    }
+
+    @Test("a 5xx waits for the other; the other's good answer wins, and its body is closed")
+    func serverError() async throws {
+        let gate = Gate()
+        let failing = stub { request in
+            await gate.wait()
+            return HTTPResponse(status: 503, request: request)
+        }
+        let client = bench.client(failing, validators: [], interceptors: { Hedging() })
+        async let call = client.send(HTTPRequest("/"))
+        await gate.reached()
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        // The second is good and ends the race; the first is waited for, and is nobody's.
+        await eventually { failing.requests.count == 2 }
+        gate.open()
+        #expect(try await call.status == 200)
+    }
+
+    @Test("both fail: the first's failure is the call's")
+    func bothFail() async throws {
+        let gate = Gate()
+        let count = Locked(0)
+        let failing = StubTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { await gate.wait() }
+            throw HTTPError(number == 1 ? .connectionLost : .tls)
+        }
+        let client = bench.client(failing, interceptors: { Hedging() })
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await gate.reached()
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        await eventually { failing.requests.count == 2 }
+        gate.open()
+        #expect(await call.result.httpError?.code == .connectionLost)
+    }
+
+    @Test("no second while the limiter is full or the breaker is half open; neither is charged for it")
+    func refused() async throws {
+        let hedging = Hedging()
+        let limit = ConcurrencyLimit(.fixed(1))
+        let gate = Gate()
+        let held = StubTransport { request in
+            await gate.wait()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let steps = Steps()
+        let client = bench.client(
+            held,
+            interceptors: {
+                limit
+                hedging
+                Witness(steps: steps)
+            })
+        async let call = client.send(HTTPRequest("/"))
+        await gate.reached()
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        await eventually { steps.all == ["overloaded"] }
+        gate.open()
+        #expect(try await call.status == 200)
+        #expect(held.requests.count == 1)
+        #expect(hedging.states["https://h"]?.hedges == 0)
+        #expect(limit.states["https://h"]?.inFlight == 0)
+    }
+
+    @Test("the loser counts as neither success nor failure, and its permit comes back")
+    func loser() async throws {
+        let limit = ConcurrencyLimit(.adaptive(start: 20))
+        let breaker = CircuitBreaker(minimum: 1)
+        let client = bench.client(
+            hanging(),
+            interceptors: {
+                limit; breaker; Hedging()
+            })
+        async let call = client.send(HTTPRequest("/"))
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        _ = try await call
+        #expect(limit.states["https://h"] == .init(limit: 20, inFlight: 0, queued: 0))
+        #expect(breaker.state(of: "https://h", on: bench.clock) == .closed)
+    }
+
+    @Test("cancelling the call cancels both")
+    func cancelled() async throws {
+        let limit = ConcurrencyLimit(.fixed(5))
+        let stub = StubTransport { request in
+            try await untilCancelled()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(
+            stub,
+            interceptors: {
+                limit; Hedging()
+            })
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        await eventually { stub.requests.count == 2 }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(limit.states["https://h"]?.inFlight == 0)
+    }
+
+    @Test("the winner's body lives on, however large, over sockets")
+    func bodies() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let body = [UInt8](repeating: 7, count: 512 << 10)
+        let isFirst = Locked(true)
+        server.respond { _ in
+            let isSlow = isFirst.withLock { first in
+                defer { first.toggle() }
+                return first
+            }
+            if isSlow { try? await Task.sleep(for: .milliseconds(20)) }
+            return MockServer.Response(status: 200, body: .bytes(body))
+        }
+        let client = testClient(baseURL: server.url("/")) {
+            Hedging(delay: .milliseconds(1), budget: 1, reserve: 1_000)
+        }
+        for _ in 0..<20 {
+            let response = try await client.stream(HTTPRequest("x"))
+            #expect(try await response.body.collect().count == body.count)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamResilience
+
+@Suite("A quota", .leavesNothing, .timeLimit(.minutes(2)))
+struct RateLimitTests {
+    private let bench = ArbiterBench()
+
+    private func answering(_ status: HTTPStatus = 200, _ headers: HTTPHeaders = [:]) -> StubTransport {
+        StubTransport(status: status, headers: headers)
+    }
+
+    @Test("a burst goes at once, the others wait for their turn")
+    func rate() async throws {
+        let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 2, burst: 3) })
+        for _ in 0..<3 { _ = try await client.send(HTTPRequest("/")) }
+        let (delays, result) = await bench.waits(1, of: client)
+        #expect(delays == [.milliseconds(500)])
+        let event = try #require(try result.get().trace.events(of: CallEvents.QuotaWait.self).first)
+        #expect(event.isSent && event.wait == .milliseconds(500))
+        #expect(await bench.waits(1, of: client).delays == [.milliseconds(500)])
+        bench.clock.advance(by: .seconds(60))
+        for _ in 0..<3 { #expect(await bench.waits(0, of: client).delays.isEmpty) }
+    }
+
+    @Test("those who wait come in order, and one who leaves gives its place back")
+    func fair() throws {
+        var bucket = TokenBucket(rate: 1, burst: 1, isAdaptive: false)
+        let waits = (0..<4).map { _ in bucket.reserve(at: 0, waitingAtMost: 3_000_000_000) }
+        #expect(
+            waits == [.sends(after: 0), .sends(after: 1_000_000_000), .sends(after: 2_000_000_000), .sends(after: 3_000_000_000)])
+        #expect(bucket.reserve(at: 0, waitingAtMost: 3_000_000_000) == .refuses(wait: 4_000_000_000))
+        bucket.giveBack()
+        #expect(bucket.reserve(at: 0, waitingAtMost: 3_000_000_000) == .sends(after: 3_000_000_000))
+    }
+
+    @Test("a wait that would be too long is refused, with the figures", arguments: [true, false])
+    func tooLong(byDeadline: Bool) async throws {
+        let client = bench.client(
+            answering(), interceptors: { RateLimit(perSecond: 0.1, burst: 1, maximumWait: .seconds(byDeadline ? 60 : 5)) })
+        _ = try await client.send(HTTPRequest("/"))
+        var request = HTTPRequest("/")
+        if byDeadline { request.deadline = .seconds(9) }
+        let hasty = request
+        let error = try #require(await httpError { try await client.send(hasty) })
+        #expect(error.code == .rateLimited && error.phase == .notSent)
+        let reason = byDeadline ? "which is longer than this one may take" : "and requests wait at most 5.0 s"
+        #expect(error.message == "The quota of https://h is used up for 10.0 s, \(reason). Send fewer, or later.")
+        #expect(error.trace?.events(of: CallEvents.QuotaWait.self).map(\.isSent) == [false])
+    }
+
+    @Test("a cancelled wait gives its place back")
+    func cancelled() async throws {
+        let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 1, burst: 1) })
+        _ = try await client.send(HTTPRequest("/"))
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(await bench.waits(1, of: client).delays == [.seconds(1)])
+    }
+
+    @Test("what the server says is left is kept to")
+    func left() async throws {
+        let client = bench.client(
+            answering(200, ["RateLimit": "\"a\";r=2;t=30"]), interceptors: { RateLimit(maximumWait: .seconds(60)) })
+        let first = try await client.send(HTTPRequest("/"))
+        #expect(first.trace.events(of: CallEvents.QuotaLearned.self).first?.left == 2)
+        let empty = bench.client(
+            answering(200, ["RateLimit": "\"a\";r=0;t=30"]), interceptors: { RateLimit(maximumWait: .seconds(60)) })
+        _ = try await empty.send(HTTPRequest("/"))
+        #expect(await bench.waits(1, of: empty).delays == [.seconds(30)])
+    }
+
+    @Test("a policy makes a rate, when none is given")
+    func policy() {
+        var bucket = TokenBucket(rate: nil, burst: 1, isAdaptive: false)
+        #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0))
+        bucket.learn(
+            RateLimitFields(["RateLimit-Policy": "\"a\";q=4;w=2"], nil, now: 0), retryAfter: nil, isThrottled: false, at: 0)
+        for _ in 0..<4 { #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0)) }
+        #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .refuses(wait: 500_000_000))
+    }
+
+    @Test("429 with Retry-After wins over the fields")
+    func retryAfter() async throws {
+        let throttling = answering(429, ["Retry-After": "7", "RateLimit": "\"a\";r=100;t=1"])
+        let client = bench.client(throttling, validators: [], interceptors: { RateLimit() })
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(await bench.waits(1, of: client).delays == [.seconds(7)])
+    }
+
+    @Test(
+        "nothing malformed makes it crash or wait past the longest wait",
+        arguments: [
+            "-5", "1e99", String(repeating: "9", count: 300), "", "soon",
+        ])
+    func malformed(value: String) async throws {
+        let client = bench.client(
+            answering(429, ["Retry-After": value, "RateLimit": value]), validators: [], interceptors: { RateLimit() })
+        let response = try await client.send(HTTPRequest("/"))
+        #expect(response.trace.events(of: CallEvents.QuotaLearned.self).first?.malformed == (value.isEmpty ? nil : "RateLimit"))
+        let (delays, _) = await bench.waits(0, of: client)
+        #expect(delays.isEmpty)
+    }
+
+    @Test("when adaptive, a 429 halves the rate, which comes back by a tenth a second")
+    func adaptive() {
+        var bucket = TokenBucket(rate: 10, burst: 10, isAdaptive: true)
+        _ = bucket.reserve(at: 0, waitingAtMost: 0)
+        bucket.learn(RateLimitFields([:], nil, now: 0), retryAfter: nil, isThrottled: true, at: 0)
+        #expect(bucket.rate == 5)
+        bucket.learn(RateLimitFields([:], nil, now: 0), retryAfter: nil, isThrottled: true, at: 0)
+        #expect(bucket.rate == 2.5)
+        _ = bucket.reserve(at: 2_000_000_000, waitingAtMost: 0)
+        #expect(bucket.rate == 4.5)
+        _ = bucket.reserve(at: 60_000_000_000, waitingAtMost: 0)
+        #expect(bucket.rate == 10)
+        var plain = TokenBucket(rate: 10, burst: 10, isAdaptive: false)
+        plain.learn(RateLimitFields([:], nil, now: 0), retryAfter: nil, isThrottled: true, at: 0)
+        #expect(plain.rate == 10)
+    }
+
+    @Test("strange settings are bent into shape", arguments: [0, -1, Double.nan, .infinity, 1e300])
+    func strange(rate: Double) {
+        var bucket = TokenBucket(rate: rate, burst: rate, isAdaptive: true)
+        for now in [Int64.min, 0, .max] { _ = bucket.reserve(at: now, waitingAtMost: .max) }
+        bucket.learn(RateLimitFields([:], nil, now: 0), retryAfter: .max / 4, isThrottled: true, at: 0)
+    }
+
+    @Test("its plan says what the limit is")
+    func plan() async throws {
+        let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 2) })
+        #expect(
+            "\(try await client.explain(HTTPRequest("/")))".contains("2.0 requests a second, 2 at once; would wait up to 10.0 s"))
+    }
+}

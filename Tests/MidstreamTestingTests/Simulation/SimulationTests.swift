@@ -1,0 +1,138 @@
+import Foundation
+import Interception
+import MidstreamCore
+import TestSupport
+import Testing
+
+@testable import MidstreamTesting
+
+@Suite("Simulations", .timeLimit(.minutes(5)))
+struct SimulationTests {
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    private func run(
+        _ model: ServerModel, perSecond: Double = 50, seconds: Int = 20,
+        _ configure: @escaping @Sendable (inout HTTPClient.Configuration) -> Void = { _ in },
+        @IncidentBuilder during incidents: () -> Incidents = { Incidents() }
+    ) async throws -> SimulationReport {
+        try await Simulation(seed: 1) { world in
+            var configuration = world.configuration
+            configure(&configuration)
+            return HTTPClient(configuration: configuration, transport: world.transport)
+        } server: {
+            model
+        } load: {
+            .poisson(perSecond: perSecond)
+        } during: {
+            incidents()
+        }.run(for: .seconds(seconds))
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("one worker with exponential work is as busy as theory says: the mean time is 1 / (µ - λ)")
+    func theory() async throws {
+        let times = Locked<[Duration]>([])
+        _ = try await Simulation(seed: 5) { world in
+            HTTPClient(configuration: world.configuration, transport: world.transport) {
+                ClosureHTTPInterceptor { request, next in
+                    let start = world.clock.now
+                    let response = try await next(request)
+                    times.withLock { $0.append(start.duration(to: world.clock.now)) }
+                    return response
+                }
+            }
+        } server: {
+            ServerModel(workers: 1, service: .exponential(mean: .milliseconds(20)))
+        } load: {
+            .poisson(perSecond: 25)
+        }.run(for: .seconds(200))
+        let all = times.withLock { $0 }
+        let mean = all.reduce(.zero, +) / all.count / .milliseconds(1)
+        #expect(abs(mean - 40) < 4)
+        #expect(abs(all.count - 5_000) < 250)
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("a bounded queue sheds, errors and losses are a share, an unreachable server is")
+    func effects() async throws {
+        let quick = ServerModel(workers: 100, service: .constant(.milliseconds(10)))
+        let limits: @Sendable (inout HTTPClient.Configuration) -> Void = { $0.timeout = .seconds(1) }
+        #expect(try await run(quick).goodput(0..<20) == 1)
+        let shed = try await run(ServerModel(workers: 1, service: .constant(.milliseconds(40)), queue: .bounded(2)))
+        #expect(shed.goodput(0..<20) < 0.6)
+        #expect(abs(try await run(quick, during: { .from(0, to: 30, .errors(0.3, status: 500)) }).goodput(0..<20) - 0.7) < 0.05)
+        #expect(abs(try await run(quick, limits, during: { .from(0, to: 30, .loss(0.3)) }).goodput(0..<20) - 0.7) < 0.05)
+        let down = try await run(quick, during: { .from(5, to: 10, .unreachable) })
+        #expect(down.goodput(5..<10) == 0 && down.goodput(0..<5) == 1)
+        #expect(down.recovery(after: 10) == 0 && down.recovery(after: 5) == 5)
+        let quota = try await run(ServerModel(workers: 100, service: .constant(.zero), quota: .init(rate: 25, burst: 1)))
+        // Of a bucket with one token those are lost that come into it while it is full: λ / (λ + µ) are refused.
+        #expect(abs(quota.goodput(0..<20) - 0.33) < 0.08)
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("one bad replica of two, and a cache that fills")
+    func replicas() async throws {
+        let model = ServerModel(workers: 100, service: .constant(.milliseconds(10)), replicas: 2)
+        let bad = try await run(model, during: { .from(0, to: 30, .replica(1, slower: 50)) })
+        #expect(bad.rows[5].p99 == .milliseconds(500))
+        let cold = try await run(model, during: { .from(0, to: 20, .cold(11)) })
+        let (early, late) = try (#require(cold.rows[0].p99), #require(cold.rows[19].p99))
+        #expect(early > .milliseconds(100) && late < .milliseconds(20))
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("a call that hangs for ever is told, and the simulation ends")
+    func stalls() async throws {
+        let report = try await run(
+            ServerModel(workers: 1, service: .constant(.milliseconds(1))), perSecond: 2, seconds: 2, { $0.timeout = nil },
+            during: { .from(0, to: 5, .loss(1)) })
+        #expect(!report.stalled.isEmpty)
+        #expect("\(report)".contains("GET https://server.test/ has waited since"))
+        #expect(report.goodput(0..<2) == 0)
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("a report is one page, that needs nothing else")
+    func html() async throws {
+        let report = try await run(ServerModel(workers: 10, service: .constant(.milliseconds(10))), seconds: 5)
+        let page = report.html(title: "A <b> & c")
+        #expect(page.contains("<title>A &lt;b&gt; &amp; c</title>"))
+        #expect(page.components(separatedBy: "<polyline points=\"0.0,").count == 6)
+        #expect(!page.contains("http:") && !page.contains("script>"))
+        #expect(page == report.html(title: "A <b> & c"))
+    }
+
+    @Test("random numbers are those of their distributions")
+    func random() {
+        let random = SimulatedRandom(seed: 9)
+        let count = 20_000
+        func mean(_ time: ServiceTime) -> Double {
+            (0..<count).reduce(0) { sum, _ in sum + time.time(random) / .milliseconds(1) } / Double(count)
+        }
+        #expect(abs(mean(.exponential(mean: .milliseconds(100))) - 100) < 4)
+        #expect(mean(.constant(.milliseconds(7))) == 7)
+        #expect(abs(mean(.bimodal(.constant(.zero), share: 0.05, takes: .constant(.seconds(1)))) - 50) < 8)
+        #expect(abs(mean(.samples([.milliseconds(10), .milliseconds(30)])) - 20) < 1)
+        #expect(mean(.samples([])) == 0)
+        let lognormal = ServiceTime.lognormal(median: .milliseconds(80), p99: .milliseconds(400))
+        let times = (0..<count).map { _ in lognormal.time(random) }.sorted()
+        #expect(abs(times[count / 2] / .milliseconds(1) - 80) < 4)
+        #expect(abs(times[count * 99 / 100] / .milliseconds(1) - 400) < 40)
+        #expect(SimulatedRandom(seed: 1).next() == SimulatedRandom(seed: 1).next())
+    }
+
+    @Test("the clock jumps from one event to the next, in order, and sleepers can be cancelled")
+    func clock() async {
+        let clock = SimulatedClock()
+        let steps = Steps()
+        for (seconds, name) in [(3, "c"), (1, "a"), (2, "b"), (1, "a2")] {
+            clock.schedule(at: .seconds(seconds)) { steps.note("\(name) at \(clock.now)") }
+        }
+        while clock.step() {}
+        #expect(steps.all == ["a at 1.0 seconds", "a2 at 1.0 seconds", "b at 2.0 seconds", "c at 3.0 seconds"])
+        let sleeper = Task { try await clock.sleep(for: .seconds(5)) }
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(clock.minimumResolution == .nanoseconds(1))
+    }
+}
