@@ -2,9 +2,9 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Resilience.md", .timeLimit(.minutes(5)))
+@Suite("Outages.md", .timeLimit(.minutes(5)))
 struct ResilienceExamples {
-    private let page = MarkdownPage(path: "Documentation/Resilience.md")
+    private let page = MarkdownPage(path: "Documentation/Outages.md")
     private let transport = StubTransport(status: .ok)
 
     @Test("One expression")

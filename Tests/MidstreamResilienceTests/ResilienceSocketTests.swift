@@ -5,7 +5,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("Resilience over sockets", .leavesNothing, .timeLimit(.minutes(2)))
+@Suite("Resilience over sockets", .leavesNothing, .timeLimit(.minutes(10)))
 struct ResilienceSocketTests {
     private let server: MockServer
 

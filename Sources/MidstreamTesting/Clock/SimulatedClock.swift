@@ -94,6 +94,17 @@ public final class SimulatedClock: Clock, Sendable {
         return event != nil
     }
 
+    /// Forgets what is still to happen, and ends all sleeps: nobody moves the time any more.
+    func end() {
+        let (events, sleepers) = state.withLock { state in
+            defer { (state.events, state.sleepers) = ([], [:]) }
+            return (state.events, state.sleepers)
+        }
+        // Released out here, since what they hold may ask the clock.
+        _ = events
+        for sleeper in sleepers.values { sleeper.resume(throwing: CancellationError()) }
+    }
+
     private func takeNumber() -> UInt64 {
         state.withLock { state in
             state.nextNumber += 1

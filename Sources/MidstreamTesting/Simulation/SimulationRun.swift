@@ -61,6 +61,9 @@ final class SimulationRun: Sendable {
             if executor.waitForJob(until: Date(timeIntervalSinceNow: 0.5)) { continue }
             if !giveUpStalled() { break }
         }
+        // What is planned for later holds the run, which holds the clock.
+        clock.end()
+        _ = executor.runAll()
         return state.withLock { state in
             for second in state.times.indices {
                 let times = state.times[second].sorted()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("A circuit breaker", .leavesNothing, .timeLimit(.minutes(2)))
+@Suite("A circuit breaker", .leavesNothing, .timeLimit(.minutes(10)))
 struct CircuitBreakerTests {
     private let bench = ArbiterBench()
     private let status = Locked(500)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("How an adaptive limit adapts", .timeLimit(.minutes(1)))
+@Suite("How an adaptive limit adapts", .timeLimit(.minutes(10)))
 struct AdaptiveLimitTests {
     /// Answers for some seconds, a hundred in each.
     private func run(_ limit: inout AdaptiveLimit, from second: Int, seconds: Int, taking milliseconds: Int, inFlight: Int? = nil)

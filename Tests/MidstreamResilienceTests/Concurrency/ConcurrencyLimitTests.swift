@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("A limit on requests under way", .leavesNothing, .timeLimit(.minutes(2)))
+@Suite("A limit on requests under way", .leavesNothing, .timeLimit(.minutes(10)))
 struct ConcurrencyLimitTests {
     private let bench = ArbiterBench()
     private let gate = Gate()

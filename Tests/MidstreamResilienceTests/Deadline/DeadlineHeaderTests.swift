@@ -5,7 +5,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("The field that tells the time left", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("The field that tells the time left", .leavesNothing, .timeLimit(.minutes(10)))
 struct DeadlineHeaderTests {
     private let bench = ArbiterBench()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("A fallback", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("A fallback", .leavesNothing, .timeLimit(.minutes(10)))
 struct FallbackTests {
     private let bench = ArbiterBench()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("What responses say about quotas", .timeLimit(.minutes(1)))
+@Suite("What responses say about quotas", .timeLimit(.minutes(10)))
 struct RateLimitFieldsTests {
     private func fields(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect? = nil) -> RateLimitFields {
         RateLimitFields(headers, dialect, now: 1_000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("A quota", .leavesNothing, .timeLimit(.minutes(2)))
+@Suite("A quota", .leavesNothing, .timeLimit(.minutes(10)))
 struct RateLimitTests {
     private let bench = ArbiterBench()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MidstreamResilience
 
-@Suite("Resilience as a whole", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resilience as a whole", .leavesNothing, .timeLimit(.minutes(10)))
 struct ResilienceReportTests {
     private let bench = ArbiterBench()
 

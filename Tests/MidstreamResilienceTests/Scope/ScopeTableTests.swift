@@ -1,9 +1,10 @@
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamResilience
 
-@Suite("What is known about each key of a scope", .timeLimit(.minutes(1)))
+@Suite("What is known about each key of a scope", .leavesNothing, .timeLimit(.minutes(10)))
 struct ScopeTableTests {
     private final class Named: Sendable {
         let key: String

@@ -1,6 +1,7 @@
 import MidstreamCore
 import MidstreamResilience
 import MidstreamTesting
+import TestSupport
 
 /// What clients of a simulation do about failures.
 enum Policy: String, CaseIterable, Sendable {
@@ -11,7 +12,7 @@ enum Policy: String, CaseIterable, Sendable {
         configuration.timeout = .seconds(1)
         configuration.maxRetries = self == .noRetries ? 0 : 3
         if self == .unboundedRetries { configuration.retryBudget = nil }
-        return HTTPClient(configuration: configuration, transport: world.transport) {
+        return testClient(configuration: configuration, transport: world.transport) {
             switch self {
             case .noRetries, .unboundedRetries, .defaultBudget: []
             case .breaker: CircuitBreaker()

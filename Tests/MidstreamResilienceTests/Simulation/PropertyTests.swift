@@ -1,13 +1,14 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamResilience
 
 /// What must hold whatever happens, looked at in worlds of many seeds: all parts at once, a server that fails in some way, users
 /// that give up at any moment.
-@Suite("What holds in any world", .timeLimit(.minutes(10)))
+@Suite("What holds in any world", .leavesNothing, .timeLimit(.minutes(10)))
 struct PropertyTests {
     private static let calls = 300
 
@@ -104,7 +105,7 @@ struct PropertyTests {
             configuration.deadline = .seconds(2)
             configuration.maxRetries = 3
             configuration.recordsTrace = seed % 4 == 0
-            return HTTPClient(configuration: configuration, transport: world.transport) {
+            return testClient(configuration: configuration, transport: world.transport) {
                 watch
                 hedging
                 breaker
@@ -160,7 +161,7 @@ struct PropertyTests {
     func deterministic() async throws {
         func world() async throws -> SimulationReport {
             try await Simulation(seed: 3) { world in
-                HTTPClient(configuration: world.configuration, transport: world.transport) {
+                testClient(configuration: world.configuration, transport: world.transport) {
                     Resilience.standard
                     Hedging(delay: .milliseconds(40))
                     RateLimit(perSecond: 60, burst: 10, adaptive: true)
@@ -185,7 +186,7 @@ struct PropertyTests {
     func bimodal() async throws {
         func run(_ hedging: Bool) async throws -> SimulationReport {
             try await Simulation(seed: 1) { world in
-                HTTPClient(configuration: world.configuration, transport: world.transport) {
+                testClient(configuration: world.configuration, transport: world.transport) {
                     if hedging { Hedging(delay: .milliseconds(150), percentile: 0.94, budget: 0.06) }
                 }
             } server: {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MidstreamTesting
 
-@Suite("Simulations", .timeLimit(.minutes(5)))
+@Suite("Simulations", .leavesNothing, .timeLimit(.minutes(10)))
 struct SimulationTests {
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     private func run(
@@ -17,7 +17,7 @@ struct SimulationTests {
         try await Simulation(seed: 1) { world in
             var configuration = world.configuration
             configure(&configuration)
-            return HTTPClient(configuration: configuration, transport: world.transport)
+            return testClient(configuration: configuration, transport: world.transport)
         } server: {
             model
         } load: {
@@ -32,7 +32,7 @@ struct SimulationTests {
     func theory() async throws {
         let times = Locked<[Duration]>([])
         _ = try await Simulation(seed: 5) { world in
-            HTTPClient(configuration: world.configuration, transport: world.transport) {
+            testClient(configuration: world.configuration, transport: world.transport) {
                 ClosureHTTPInterceptor { request, next in
                     let start = world.clock.now
                     let response = try await next(request)

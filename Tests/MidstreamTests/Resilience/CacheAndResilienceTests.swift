@@ -4,7 +4,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("Resilience inside the cache", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resilience inside the cache", .leavesNothing, .timeLimit(.minutes(10)))
 struct CacheAndResilienceTests {
     @Test("a fresh hit is served while the breaker is open, and costs neither quota nor permit")
     func hit() async throws {
