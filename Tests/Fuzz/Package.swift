@@ -18,6 +18,7 @@ let package = Package(
                 .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamSigning", package: "Midstream"),
                 .product(name: "MidstreamTesting", package: "Midstream"),
+                .product(name: "MidstreamURLSession", package: "Midstream"),
             ]),
         .systemLibrary(name: "LibFuzzer"),
         .executableTarget(name: "Fuzzer", dependencies: ["ForeignText", "LibFuzzer"]),
