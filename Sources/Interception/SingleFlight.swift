@@ -114,7 +114,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
             state.flights[key]?.number == number ? state.flights.removeValue(forKey: key)?.waiters : nil
         }
         guard let waiters else { return }
-        for waiter in waiters.values { waiter.resume(with: result) }
+        // In the order in which they came.
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter.resume(with: result) }
     }
 }
 
