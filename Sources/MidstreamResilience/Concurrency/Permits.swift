@@ -9,9 +9,10 @@ final class Permits: Sendable {
         case refused(inFlight: Int, limit: Int, queued: Int)
     }
 
-    /// Somebody in the queue. What it holds belongs to the permits and is only touched under their lock.
+    /// Somebody in the queue.
+    ///
+    /// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the lock of the permits is held.
     final class Waiter: @unchecked Sendable {
-        // Unchecked: see above.
         fileprivate enum State { case waiting, granted, refused, gone }
         fileprivate var state = State.waiting
         fileprivate var continuation: UnsafeContinuation<Bool, any Error>?

@@ -4,26 +4,8 @@ internal import Interception
 ///
 /// A second of it takes no time. Unlike that of a ``TestClock`` nobody moves it by hand.
 public final class SimulatedClock: Clock, Sendable {
-    /// A point in the time of a ``SimulatedClock``.
-    public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// How long after the beginning of the simulation.
-        public let offset: Duration
-
-        /// Makes the instant so long after the beginning.
-        public init(offset: Duration = .zero) { self.offset = offset }
-
-        /// A later instant, or an earlier one.
-        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-
-        /// How long from here to another instant.
-        public func duration(to other: Instant) -> Duration { other.offset - offset }
-
-        /// Compares times.
-        public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
-
-        /// The offset.
-        public var description: String { "\(offset)" }
-    }
+    /// A point in its time.
+    public typealias Instant = VirtualInstant
 
     /// Something that is to happen at a time; of two at the same time the one that was planned first happens first.
     struct Event: Sendable {

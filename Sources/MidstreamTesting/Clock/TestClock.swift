@@ -15,26 +15,8 @@ internal import Interception
 ///
 /// All members may be used from any thread. Real time plays no part.
 public final class TestClock: Clock {
-    /// A point in the time of a ``TestClock``.
-    public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// How long after the making of the clock.
-        public let offset: Duration
-
-        /// Makes the instant so long after the making of the clock.
-        public init(offset: Duration = .zero) { self.offset = offset }
-
-        /// A later instant, or an earlier one.
-        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-
-        /// How long from here to another instant.
-        public func duration(to other: Instant) -> Duration { other.offset - offset }
-
-        /// Compares times.
-        public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
-
-        /// The offset.
-        public var description: String { "\(offset)" }
-    }
+    /// A point in its time.
+    public typealias Instant = VirtualInstant
 
     private struct Sleeper {
         let id: Int

@@ -3,9 +3,10 @@ internal import MidstreamCore
 
 /// The server of a simulation, as its clients' transport.
 final class SimulatedServer: HTTPTransport {
-    /// One request at the server. What it holds is only touched under the server's lock.
+    /// One request at the server.
+    ///
+    /// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the server's lock is held.
     private final class Job: @unchecked Sendable {
-        // Unchecked: see above.
         let request: HTTPRequest
         let replica: Int
         var continuation: UnsafeContinuation<HTTPResponse, any Error>?
