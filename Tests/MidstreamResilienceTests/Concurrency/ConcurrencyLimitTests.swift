@@ -266,6 +266,21 @@ struct ConcurrencyLimitTests {
         #expect(present.withLock { $0.most } <= 5)
         #expect(limit.states["https://h"] == .init(limit: 5, inFlight: 0, queued: 0))
     }
+
+    @Test("a permit that is granted to one who has just given up comes back")
+    func grantedTooLate() throws {
+        let permits = Permits("x", .fixed(1), queue: 1)
+        guard case .granted = permits.enter(isSheddable: false, mayWait: true),
+            case .waits(let waiter) = permits.enter(isSheddable: false, mayWait: true)
+        else {
+            Issue.record("The first is let in, the second waits.")
+            return
+        }
+        permits.leave()
+        #expect(permits.snapshot.inFlight == 1)
+        permits.abandon(waiter)
+        #expect(permits.snapshot.inFlight == 0)
+    }
 }
 
 extension Result where Failure == any Error {
