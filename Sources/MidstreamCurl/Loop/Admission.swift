@@ -99,18 +99,19 @@
         fileprivate var hostKey: Int? {
             // Forwarded requests share the connections to the proxy.
             if !isSecure, loop.options.configuration.proxy != .direct { return nil }
-            var hasher = Hasher()
-            var slashes = 0
-            for byte in request.urlText.utf8 {
-                if byte == UInt8(ascii: "/") {
-                    slashes += 1
-                    if slashes == 3 { break }
-                } else if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") {
-                    break
+            var text = request.urlText
+            return text.withUTF8 { text in
+                // The colon and two slashes come before the host.
+                let host = text.firstIndex(of: UInt8(ascii: ":")).map { $0 + 3 } ?? text.count
+                var end = min(host, text.count)
+                while end < text.count, text[end] != 0x2F, text[end] != 0x3F, text[end] != 0x23 { end += 1 }
+                return withUnsafeTemporaryAllocation(byteCount: end, alignment: 1) { origin in
+                    for place in 0..<end { origin[place] = text[place] | 0x20 }
+                    var hasher = Hasher()
+                    hasher.combine(bytes: UnsafeRawBufferPointer(origin))
+                    return hasher.finalize()
                 }
-                hasher.combine(byte | 0x20)
             }
-            return hasher.finalize()
         }
     }
 

@@ -40,8 +40,7 @@
         /// Nil where nothing has to be watched.
         let floods: FloodWatch?
         var admission: Admission
-        /// The time at which the last wait ended: exact enough for deadlines, and cheaper than asking each time.
-        private(set) var now = MonotonicTime.now()
+        let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
 
         /// Starts the thread.
         ///
@@ -49,12 +48,14 @@
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
         init(options: ConnectionOptions, share: Int, sharesConnections: Bool = true) throws {
             self.options = options
+            clock.initialize(to: MonotonicTime.now())
             wakeDescriptor = ccurl_eventfd()
             let epoll = ccurl_epoll()
             guard wakeDescriptor >= 0, epoll >= 0, let multi = curl_multi_init() else {
                 let error = HTTPError.noResources(errno)
                 if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) }
                 if epoll >= 0 { Glibc.close(epoll) }
+                clock.deallocate()
                 throw error
             }
             self.multi = multi
@@ -83,7 +84,10 @@
             ResourceWitness.tell(of: self)
         }
 
-        deinit { Glibc.close(wakeDescriptor) }
+        deinit {
+            Glibc.close(wakeDescriptor)
+            clock.deallocate()
+        }
 
         // MARK: From any thread
 
@@ -157,8 +161,9 @@
                 perform()
                 runTimer()
                 settle()
+                prepareHandles()
                 sockets.wait(until: wakeTime())
-                now = MonotonicTime.now()
+                clock.pointee = MonotonicTime.now()
                 handleEvents()
                 runTimer()
                 settle()
@@ -286,6 +291,9 @@
             expectDeadline(of: transfer)
         }
 
+        /// Makes handles ready that have served, after those who wait for their responses have got them.
+        private func prepareHandles() { handles.renewSpent { setUp($0, for: $1) } }
+
         /// Ends a transfer that curl has never seen.
         private func refuse(_ transfer: Transfer, _ error: any Error) {
             startSoon(admission.leave(transfer))
@@ -330,7 +338,7 @@
         /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
         private func checkDeadlines() {
             guard nextDeadlineCheck != .max else { return }
-            now = MonotonicTime.now()
+            clock.pointee = MonotonicTime.now()
             guard nextDeadlineCheck <= now else { return }
             var next = UInt64.max
             var late: [Transfer] = []

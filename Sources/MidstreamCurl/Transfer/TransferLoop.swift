@@ -1,12 +1,14 @@
 #if Curl && os(Linux)
+    internal import CCurl
+
     /// The loop that drives a transfer, as far as the transfer knows it.
     ///
     /// All but ``options`` and ``post(_:)`` is touched only on the loop's thread.
     protocol TransferLoop: AnyObject, Sendable {
         /// What the connections are made with.
         var options: ConnectionOptions { get }
-        /// The time at which the last wait for sockets ended, in nanoseconds of the monotonic clock.
-        var now: UInt64 { get }
+        /// Where the time is at which the last wait for sockets ended, in nanoseconds of the monotonic clock.
+        var clock: UnsafeMutablePointer<UInt64> { get }
         /// What decoding may take of the loop's time, and where it puts what it makes.
         var decoding: DecodingRoom { get }
 
@@ -23,6 +25,29 @@
         func takeConnection(isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool
         /// Notes that the transfer's host speaks HTTP/2, so that its requests share connections.
         func shareConnections(of transfer: Transfer)
+    }
+
+    extension TransferLoop {
+        /// The time at which the last wait for sockets ended: exact enough for deadlines, and cheaper than asking each time.
+        var now: UInt64 { clock.pointee }
+
+        /// Sets those options of a handle without any that are the same for all requests of a shape.
+        func setUp(_ handle: EasyHandle, for shape: Shape) {
+            options.apply(to: handle)
+            HandleCallbacks.install(on: handle)
+            watchSockets(of: handle)
+            options.apply(to: handle, isSecure: shape.isSecure)
+            handle.set(CURLOPT_BUFFERSIZE, shape.isStreamed ? ReceiveBuffer.streamed : ReceiveBuffer.buffered)
+        }
+    }
+
+    /// How many bytes curl receives at a time.
+    private enum ReceiveBuffer {
+        /// Large enough that a long body costs few system calls.
+        static let streamed = 128 << 10
+        /// Small enough that many requests at a time cost little memory. A handle that serves once allocates it for each of them,
+        /// for which curl's own 16 KiB are cheaper.
+        static let buffered = CurlLibrary.handlesServeOnce ? 16 << 10 : 64 << 10
     }
 
     /// What can be asked of a loop.
