@@ -46,7 +46,7 @@
         private(set) var resends = 0
         private(set) var isSendingPaused = false
 
-        /// The socket that curl has last stopped waiting for on its behalf; nil before the first.
+        /// The socket of the connection that it has last begun to use; nil before the first, and where it isn't known.
         var descriptor: Int32?
 
         // The response's way in.
@@ -257,7 +257,10 @@
             guard let handle else { return false }
             noteActivity()
             // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
-            guard loop.takeConnection(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) else {
+            guard
+                loop.takeConnection(
+                    for: self, isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends)
+            else {
                 return true
             }
             if isBegun { resends += 1 }

@@ -21,8 +21,8 @@
         func settleLater(_ transfer: Transfer)
         /// Has the deadlines looked at in time for this transfer's.
         func expectDeadline(of transfer: Transfer)
-        /// Notes that a connection is about to be used. False when it was a kept one that can't be: curl tries the next one then.
-        func takeConnection(isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool
+        /// Notes that a transfer is about to use a connection. False when it was a kept one that can't be: curl tries the next one then.
+        func takeConnection(for transfer: Transfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool
         /// Notes that the transfer's host speaks HTTP/2, so that its requests share connections.
         func shareConnections(of transfer: Transfer)
     }
