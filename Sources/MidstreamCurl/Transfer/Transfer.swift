@@ -87,7 +87,7 @@
         /// Hands the transfer to its loop, which will resume the continuation once.
         func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
-            if !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
+            if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
 
         // MARK: The loop's steps

@@ -15,6 +15,8 @@
         /// Has the loop do something. False when it has ended, and won't.
         @discardableResult
         func post(_ operation: LoopOperation) -> Bool
+        /// Carries out a transfer in the place of the loop's thread, as far as that is soon done. False when it is to be posted.
+        func drive(_ transfer: Transfer) -> Bool
         /// Has curl tell the loop of the sockets that it opens and closes for a handle.
         func watchSockets(of handle: EasyHandle)
         /// Has the transfer settle once curl has been left.
