@@ -38,6 +38,8 @@
         let floods: FloodWatch?
         var admission: Admission
         let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        /// How many connections curl may keep.
+        private var keptConnections = 1024
         var lone = LoneExchanges()
         /// Whether there may be a connection by TLS.
         private(set) var mayUseTLS: Bool
@@ -63,15 +65,16 @@
             sockets = SocketWatch(epoll: epoll)
             let limits = options.configuration
             let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
-            admission = Admission(limit: hostLimit)
+            let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
+            admission = Admission(hostLimit: hostLimit, totalLimit: totalLimit)
             floods = CurlLibrary.readsFloods && limits.httpVersions != .http1Only ? FloodWatch() : nil
             // Told once for each writing, so that nobody has to read it.
             _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
             SocketCallbacks.install(on: multi, loop: self)
-            let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
-            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, totalLimit > 0 ? totalLimit : 1024)
+            if totalLimit > 0 { keptConnections = totalLimit }
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
             if !sharesConnections { _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
 
             var thread = pthread_t()
@@ -215,11 +218,19 @@
             transfer.begin(with: handle, place: active.count)
             lone.begin(transfer, isAlone: active.isEmpty, at: now)
             active.append(transfer)
+            if active.count > keptConnections, options.configuration.maximumConnections == nil { keepMoreConnections() }
             let code = curl_multi_add_handle(multi, handle.curl)
             guard code == CURLM_OK else {
                 return abort(transfer, HTTPError(.connection, String(cString: curl_multi_strerror(code)), phase: .notSent))
             }
             expectDeadline(of: transfer)
+        }
+
+        /// Where there is no limit of their number, curl keeps as many as have been used at a time: otherwise each of the rest would be
+        /// closed after a request, and another be opened for the next.
+        private func keepMoreConnections() {
+            keptConnections *= 2
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
         }
 
         /// Makes handles ready that have served, after those who wait for their responses have got them.
@@ -309,7 +320,7 @@
                 swap(&batch, &local)
             }
             // Transfers hold their loop.
-            admission = Admission(limit: 0)
+            admission = Admission(hostLimit: 0, totalLimit: 0)
             unsettled = []
             tearDown()
         }

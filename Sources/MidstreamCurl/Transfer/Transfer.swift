@@ -316,7 +316,7 @@
                 return max(lastActivity, handle?.response.pointee.lastActivity ?? 0) + limit
             }
             let due = limits.headLimit.map { startTime + $0 }
-            if case .waiting = admission {
+            if admission.isWaiting {
                 guard options.delivery != .streamed, let limit = options.timeLimit else { return due }
                 return min(due ?? .max, startTime + limit.wholeNanoseconds)
             }
@@ -348,7 +348,7 @@
         }
 
         func timeoutError() -> HTTPError {
-            if case .waiting = admission {
+            if admission.isWaiting {
                 return HTTPError(
                     .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent)
             }

@@ -62,12 +62,22 @@
         case job(UnownedJob)
     }
 
-    /// Where a transfer is with regard to its host's limit of connections.
+    /// Where a transfer is with regard to the limits of connections; with the key of its host.
     enum AdmissionState: Equatable {
         case none
+        /// It waits for its host.
         case waiting(Int)
+        /// It waits for any of all connections.
+        case inLine(Int)
         case inside(Int)
         case left
+
+        var isWaiting: Bool {
+            switch self {
+            case .waiting, .inLine: true
+            case .none, .inside, .left: false
+            }
+        }
     }
 
     extension EasyHandle {
