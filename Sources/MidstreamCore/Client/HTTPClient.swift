@@ -19,6 +19,7 @@ public final class HTTPClient: Sendable {
     private let defaultsElsewhere: ClientDefaults
     package let baseOrigin: OriginMatch?
     package let background = BackgroundWork()
+    package let stopwatch: Stopwatch
 
     /// Makes a client.
     ///
@@ -34,6 +35,7 @@ public final class HTTPClient: Sendable {
         self.baseURL = baseURL
         baseOrigin = baseURL.flatMap { OriginMatch($0) }
         self.configuration = configuration
+        stopwatch = Stopwatch(on: configuration.clock)
         self.transport = transport
         defaults = ClientDefaults(configuration)
         defaultsElsewhere = ClientDefaults(withoutCredentialsOf: configuration)

@@ -11,6 +11,15 @@ package struct Stopwatch: Sendable {
         elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
     }
 
+    /// One for the same clock that starts now. Costs less than making one, which has to find out what kind of clock it is.
+    package func restarted() -> Stopwatch { Stopwatch(sameAs: self) }
+
+    private init(sameAs other: Stopwatch) {
+        clock = other.clock
+        systemStart = other.systemStart == nil ? nil : Self.systemNow
+        elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
+    }
+
     /// Whether the time is that of the system, which a transport can keep by itself.
     package var isOnSystemClock: Bool { systemStart != nil }
 
