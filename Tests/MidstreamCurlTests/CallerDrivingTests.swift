@@ -49,10 +49,8 @@
             let wasDriven = Locked(false)
             // Nobody says anything to the loop meanwhile: the resting thread finds out by itself.
             late.work = {
-                while loop.inbox.withLock({ $0.isDriven }) {
-                    wasDriven.withLock { $0 = true }
-                    usleep(1000)
-                }
+                if loop.inbox.withLock({ $0.isDriven }) { wasDriven.withLock { $0 = true } }
+                Self.wait { loop.inbox.withLock { !$0.isDriven } }
             }
             while !wasDriven.withLock({ $0 }) {
                 #expect(try await transport.deliver(request("\(server.url)/late", .buffered(upTo: 10))).status == 200)
@@ -104,7 +102,7 @@
             late.work = { [transport] in
                 #expect(loop.inbox.withLock { $0.isDriven })
                 transport.close()
-                while !loop.inbox.withLock({ $0.isClosed }) { usleep(1000) }
+                Self.wait { loop.inbox.withLock { $0.isClosed } }
             }
             let error = await #expect(throws: HTTPError.self) {
                 try await transport.deliver(request("\(server.url)/late", .buffered(upTo: 10)))
@@ -131,6 +129,11 @@
             #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
             #expect(server.accepted == 2)
             #expect(await onLoop(loop) { loop.sockets.buried } == 1)
+        }
+
+        /// On a thread of the server's: those of the tasks may all be held up by driving.
+        private static func wait(_ isSo: () -> Bool) {
+            while !isSo() { usleep(1000) }
         }
 
         /// Does something on a thread of the server's before it answers.

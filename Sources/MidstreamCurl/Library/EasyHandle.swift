@@ -157,7 +157,8 @@
             waiting.append(handle)
         }
 
-        /// Makes those that have served ready for others: while nobody waits for it.
+        /// Makes those that have served ready for others: while nobody waits for it. A duplicate of one whose options are set would
+        /// cost no less.
         ///
         /// - Parameter setUp: Sets the options of a handle that has none.
         mutating func renewSpent(setUp: (EasyHandle, Shape) -> Void) {
