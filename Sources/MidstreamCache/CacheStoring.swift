@@ -20,7 +20,7 @@ extension ResponseCache {
         var key = errand.lookup.key
         if let rule = NoVarySearch(response.headers) {
             searches.learn(rule, for: key.url)
-            key = CacheKey(url: rule.canonical(key.url), partition: key.partition)
+            if let url = rule.canonical(key.url) { key = CacheKey(url: url, partition: key.partition) }
         }
         guard let target = target(exchange, CacheEntry(key: key, head: head)) else {
             tell(errand, status, "isn't stored: its Content-Range contradicts its length")
