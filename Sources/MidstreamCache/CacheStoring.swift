@@ -107,7 +107,7 @@ extension ResponseCache {
         guard let writer else { return nil }
         return Recording(target, writer: writer, permit: exchange.permit) { [weak self] outcome in
             switch outcome {
-            case .stored: self?.count(\.stored)
+            case .stored: self?.count { $0.stored += 1 }
             case .notStored(let error): self?.storeFailed(error, request)
             case .tooLarge: request.note("isn't stored: larger than an entry may be")
             case .abandoned: break
@@ -133,7 +133,7 @@ extension ResponseCache {
             _ = await ask(for: errand.request, on: errand.clock) { [store] in try await store.update(updated) }
         }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
-        count(\.validations)
+        count { $0.validations += 1 }
         // Cookies that it came with are new.
         response.isFromCache = !exchange.response.headers.contains(.setCookie)
         response.version = exchange.response.version
