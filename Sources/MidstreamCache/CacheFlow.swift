@@ -26,7 +26,7 @@ extension ResponseCache {
         let now = options.now()
         if let (head, body, left) = answerAtOnce(request, lookup, demand, at: now) {
             var response = made(head.status, of: head, .bytes(body), request, at: now)
-            note(&response, .fresh(left))
+            note(&response, .fresh(left), at: next.position)
             return response
         }
         lookup = await lookUp(request, lookup, on: clock)
@@ -50,12 +50,12 @@ extension ResponseCache {
         if case .validate = reuse { return nil }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
         if case .staleWhileRevalidating = reuse { validateInBackground(entry, errand, next) }
-        note(&response, reuse)
+        note(&response, reuse, at: next.position)
         return response
     }
 
     /// Notes that a response is a stored one.
-    private func note(_ response: inout HTTPResponse, _ reuse: Reuse) {
+    private func note(_ response: inout HTTPResponse, _ reuse: Reuse, at position: ChainPosition) {
         let left =
             switch reuse {
             case .fresh(let seconds): seconds
@@ -69,7 +69,8 @@ extension ResponseCache {
         }
         let status = CacheStatus(isHit: true, ttl: ttl)
         response.cacheStatus = status
-        response.record(CallEvents.CacheOutcome(status, "answered from \(store.name), \(reuse.freshness(ttl))"))
+        position.record(
+            { CallEvents.CacheOutcome(status, "answered from \(store.name), \(reuse.freshness(ttl))") }, about: response.request)
     }
 
     /// The made response to a request that mayn't go further (RFC 9111 §5.2.1.7).

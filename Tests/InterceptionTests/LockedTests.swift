@@ -13,6 +13,16 @@ struct LockedTests {
         #expect(counter.withLock { $0 } == 8_000)
     }
 
+    @Test("a lock that somebody holds isn't waited for")
+    func free() {
+        let counter = Locked(0)
+        let other = counter
+        let nested = counter.withLock { _ in other.withLockIfFree { $0 += 1 } }
+        #expect(nested == nil)
+        #expect(throws: Failure()) { try counter.withLockIfFree { _ in throw Failure() } }
+        #expect(counter.withLockIfFree { $0 += 1 } != nil && counter.withLock { $0 } == 1)
+    }
+
     @Test("the lock is released when the body throws, and the value with the last copy")
     func released() {
         final class Canary {}
