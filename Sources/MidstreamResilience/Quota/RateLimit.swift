@@ -156,3 +156,5 @@ public final class RateLimit: HTTPInterceptor {
             }, about: response.request)
     }
 }
+
+extension RateLimit: ImpersonalInterceptor {}
