@@ -74,6 +74,19 @@ struct SimulationTests {
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("calls a hair's breadth before the end count in the last second", arguments: [3.0, 7, 14, 49, 93])
+    func lastSecond(perSecond: Double) async throws {
+        let report = try await Simulation(seed: 1) { world in
+            testClient(configuration: world.configuration, transport: world.transport)
+        } server: {
+            ServerModel(workers: 1, service: .constant(.zero))
+        } load: {
+            .constant(perSecond: perSecond)
+        }.run(for: .seconds(4))
+        #expect(abs(report.calls(0..<4) - Int(perSecond) * 4) <= 1)
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("one bad replica of two, and a cache that fills")
     func replicas() async throws {
         let model = ServerModel(workers: 100, service: .constant(.milliseconds(10)), replicas: 2)
