@@ -119,7 +119,11 @@ final class SimulationRun: Sendable {
 
     private func outcome(of request: HTTPRequest, by client: HTTPClient) async -> (any Error)? {
         do {
-            _ = try await client.send(request)
+            if load.isStreamed {
+                for try await _ in try await client.stream(request).body {}
+            } else {
+                _ = try await client.send(request)
+            }
             return nil
         } catch {
             return error

@@ -42,6 +42,12 @@ struct Property: Sendable {
                 return change.from.name == state && next[state]?.contains(change.to.name) == true
             }
         },
+        Property("a breaker that opens stays open for as long as it says") { _, _, seen in
+            zip(zip(seen.changes, seen.changeTimes), seen.changeTimes.dropFirst()).allSatisfy { opening, end in
+                guard case .open(let length) = opening.0.to else { return true }
+                return end - opening.1 >= length
+            }
+        },
         Property("a breaker opens when half of at least five have failed, and not before") { _, _, seen in
             seen.changes.filter { $0.from.name == "closed" }.allSatisfy { $0.exchanges >= 5 && $0.failed * 2 >= $0.exchanges }
         },
@@ -86,7 +92,7 @@ struct Property: Sendable {
         },
         Property("who gives up is told so, or has an answer") { _, _, seen in
             seen.calls.values.allSatisfy {
-                !$0.wasCancelled || $0.body != nil || $0.otherError == "CancellationError" || $0.error?.code == .deadlineExceeded
+                !$0.wasCancelled || $0.isAnswered || $0.otherError == "CancellationError" || $0.error?.code == .deadlineExceeded
             }
         },
         Property("nobody is told that he has given up who hasn't") { _, _, seen in

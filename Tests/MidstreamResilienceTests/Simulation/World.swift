@@ -13,6 +13,8 @@ final class Inhabitant: Sendable {
         let user: String
         var end: Duration?
         var ends = 0
+        var isAnswered = false
+        /// Nil for one that was still arriving.
         var body: String?
         var error: HTTPError?
         var otherError: String?
@@ -49,6 +51,8 @@ final class Inhabitant: Sendable {
         var refusals: [HTTPError.Code: Int] = [:]
         var sentRefusals = 0
         var changes: [CallEvents.BreakerChanged] = []
+        /// When they were.
+        var changeTimes: [Duration] = []
     }
 
     let seen = Locked(Seen())
@@ -74,9 +78,12 @@ final class Inhabitant: Sendable {
         (rate, burst) = (8 + Double(random.next() % 60), 1 + Double(random.next() % 6))
         limit = ConcurrencyLimit(
             random.next() % 2 == 0 ? .fixed(maximum) : .adaptive(start: maximum, in: 2...maximum), queue: queue)
-        let seen = seen
+        let (seen, clock) = (seen, clock)
         breaker = CircuitBreaker(minimum: 5, window: .seconds(2), breakFor: .milliseconds(300)) { change in
-            seen.withLock { $0.changes.append(change) }
+            seen.withLock { seen in
+                seen.changes.append(change)
+                seen.changeTimes.append(clock.now.offset)
+            }
         }
         quota = RateLimit(perSecond: rate, burst: burst, maximumWait: Self.longestQuotaWait)
     }
@@ -120,8 +127,8 @@ final class Inhabitant: Sendable {
             }
             do {
                 let response = try await next(request)
-                let body = String(decoding: response.body.bytes ?? [], as: UTF8.self)
-                end { $0.body = body }
+                let body = response.body.bytes.map { String(decoding: $0, as: UTF8.self) }
+                end { ($0.isAnswered, $0.body) = (true, body) }
                 return response
             } catch {
                 end {
@@ -181,9 +188,11 @@ final class Inhabitant: Sendable {
     }
 
     private var insideQuota: Lookout {
-        Lookout(.exchange, .quota) { [seen, clock] request, next in
+        Lookout(.exchange, .quota) { [seen, clock, limit] request, next in
             let now = clock.now.offset
+            let queued = limit.states[Self.key]?.queued ?? 0
             seen.withLock { seen in
+                seen.queued = max(seen.queued, queued)
                 seen.sent.append(now)
                 seen.longestQuotaWait = max(seen.longestQuotaWait, now - request.context[Arrival.self])
             }
@@ -281,18 +290,19 @@ struct World {
                 return HTTPResponse(status: 200, body: .incoming(body), request: request)
             }
         } load: {
-            .poisson(perSecond: load).clients(1 + Int(seed % 3)).patience(.exponential(mean: .milliseconds(400)))
-                .requests { number in
-                    made.withLock { $0 = number + 1 }
-                    let mixed = SimulatedRandom(seed: seed &+ UInt64(number))
-                    let user = "Bearer \(mixed.next() % 2)"
-                    // Numbers are unique, so that calls can be told apart, and don't count for coalescing.
-                    var request = HTTPRequest(
-                        mixed.next() % 10 == 0 ? .post : .get, "https://server.test/\(mixed.next() % 4)",
-                        headers: ["Authorization": user, "X-Request-ID": "\(number)"])
-                    if mixed.next() % 8 == 0 { request.priority = .sheddable }
-                    return request
-                }
+            let calls = SimulatedLoad.poisson(perSecond: load).clients(1 + Int(seed % 3))
+                .patience(.exponential(mean: .milliseconds(400)))
+            return (seed % 3 == 0 ? calls.streamed() : calls).requests { number in
+                made.withLock { $0 = number + 1 }
+                let mixed = SimulatedRandom(seed: seed &+ UInt64(number))
+                let user = "Bearer \(mixed.next() % 2)"
+                // Numbers are unique, so that calls can be told apart, and don't count for coalescing.
+                var request = HTTPRequest(
+                    mixed.next() % 10 == 0 ? .post : .get, "https://server.test/\(mixed.next() % 4)",
+                    headers: ["Authorization": user, "X-Request-ID": "\(number)"])
+                if mixed.next() % 8 == 0 { request.priority = .sheddable }
+                return request
+            }
         } during: {
             if !isHealthy {
                 .from(1, to: 2, effect)
