@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import contestants
+import instructions
 import report
 import thresholds
 from measure import Bench
@@ -23,7 +24,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="Scripts/bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured (5)")
     parser.add_argument("--only", default="", metavar="REGEX", help="contestants whose name matches")
-    parser.add_argument("--thresholds", action="store_true", help="count allocations only, and fail if there are too many")
+    parser.add_argument("--thresholds", action="store_true", help="count allocations and instructions only, and fail if there are too many")
+    parser.add_argument("--instructions", action="store_true", help="count instructions by layer, and measure no time")
+    parser.add_argument("--functions", type=int, default=0, metavar="N", help="with --instructions: the N functions that cost most")
     parser.add_argument("--print-products", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--binaries", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -43,16 +46,40 @@ def main() -> None:
     bench = Bench(options.binaries, options.rounds)
     if options.thresholds:
         sys.exit(not thresholds.check(bench, groups))
-    print(f"Medians of {options.rounds} interleaved rounds; in parentheses the ratio to the first line.\n")
+    if options.instructions:
+        count_instructions(bench, groups, options.functions)
+    else:
+        measure(bench, groups)
+
+
+def of_wire(protocol: str, in_flight: int) -> tuple[str, list[str]]:
+    """A title, and the arguments of the contestants."""
+    title, variable = PROTOCOLS[protocol]
+    return f"{title}, {in_flight} in flight, 1 KiB", [
+        "--url", os.environ[variable] + "/bench", "--protocol", protocol,
+        "--ca", os.environ["MIDSTREAM_CA"], "--in-flight", str(in_flight),
+    ]
+
+
+def count_instructions(bench: Bench, groups: dict[str, list[contestants.Contestant]], functions: int) -> None:
+    trials = [(of_wire(protocol, in_flight), [one for one in groups.get("wire", []) if protocol in one.protocols])
+              for protocol in PROTOCOLS for in_flight in REQUESTS]
+    trials.append((("The pipeline alone", []), groups.get("pipeline", [])))
+    for (title, arguments), taking_part in trials:
+        if taking_part:
+            print(instructions.report(bench, title, taking_part, arguments), flush=True)
+        for one in taking_part if functions else []:
+            print(instructions.functions(bench, one, arguments, functions), flush=True)
+
+
+def measure(bench: Bench, groups: dict[str, list[contestants.Contestant]]) -> None:
+    print(f"Medians of {bench.rounds} interleaved rounds; in parentheses the ratio to the first line.\n")
     if "wire" in groups:
-        for protocol, (title, variable) in PROTOCOLS.items():
+        for protocol in PROTOCOLS:
             taking_part = [one for one in groups["wire"] if protocol in one.protocols]
             for in_flight, requests in REQUESTS.items():
-                results = bench.interleaved(taking_part, requests, [
-                    "--url", os.environ[variable] + "/bench", "--protocol", protocol,
-                    "--ca", os.environ["MIDSTREAM_CA"], "--in-flight", str(in_flight),
-                ])
-                print(report.wire(f"{title}, {in_flight} in flight, 1 KiB", results), flush=True)
+                title, arguments = of_wire(protocol, in_flight)
+                print(report.wire(title, bench.interleaved(taking_part, requests, arguments)), flush=True)
     if "download" in groups:
         results = bench.downloads(groups["download"], os.environ["MIDSTREAM_NGINX_HTTP"] + "/large")
         print(report.downloads("Download of 1 GiB, HTTP/1.1", results), flush=True)

@@ -3,69 +3,60 @@
 /// One immutable object that all places in the chain share, so that ``Next`` can be an index into it.
 @usableFromInline
 package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
-    @usableFromInline let interceptors: [any Interceptor<Input, Output>]
-    @usableFromInline let terminal: @Sendable (Input, ChainPosition) async throws -> Output
+    /// The interceptors, and the terminal as the last one, which asks nobody further.
+    @usableFromInline let steps: [any Interceptor<Input, Output>]
     @usableFromInline let observer: (any ChainObserver<Input, Output>)?
-    /// Which interceptors are told their position by the task when the chain is observed.
+    /// Which steps are told their position by the task when the chain is observed.
     @usableFromInline let positioned: [Bool]
+    /// What a step's error is to those further out; nil: the same.
+    @usableFromInline let translation: Translation?
 
-    /// - Parameter unpositioned: The places of interceptors that find their position in ``Next`` alone, which is cheaper.
-    @inlinable
+    /// Says what an error of the step at a place is to those further out.
+    @usableFromInline
+    package typealias Translation = @Sendable (any Error, Int32, ChainPosition) -> any Error
+
+    /// - Parameters:
+    ///   - unpositioned: The places of interceptors that find their position in ``Next`` alone, which is cheaper.
+    ///   - terminal: Does the work that the interceptors surround. Never calls its ``Next``.
     package init(
         _ interceptors: [any Interceptor<Input, Output>],
         observer: (any ChainObserver<Input, Output>)? = nil,
         unpositioned: Set<Int> = [],
-        terminal: @escaping @Sendable (Input, ChainPosition) async throws -> Output
+        translation: Translation? = nil,
+        terminal: any Interceptor<Input, Output>
     ) {
-        self.interceptors = interceptors
+        steps = interceptors + [terminal]
         self.observer = observer
-        positioned = interceptors.indices.map { !unpositioned.contains($0) }
-        self.terminal = terminal
+        positioned = interceptors.indices.map { !unpositioned.contains($0) } + [false]
+        self.translation = translation
     }
 
-    /// Runs the chain from an interceptor on; the number of interceptors means the terminal.
-    @inlinable
-    nonisolated(nonsending)
-        package func run(_ input: Input, from index: Int32, at position: ChainPosition) async throws -> Output
-    {
-        if let observer {
-            return try await observed(by: observer, input, from: index, at: position)
-        }
-        let place = Int(index)
-        guard place < interceptors.count else { return try await terminal(input, position) }
-        return try await interceptors[place].intercept(input, next: Next(links: self, index: index + 1, position: position))
+    /// The same chain with one interceptor more, inside all the others. It has no observer.
+    func adding(_ interceptor: any Interceptor<Input, Output>) -> ChainLinks {
+        ChainLinks(steps.dropLast() + [interceptor], terminal: steps[steps.count - 1])
     }
 
+    /// Runs the chain from its first step on.
     @inlinable
     nonisolated(nonsending)
-        func observed(
-            by observer: any ChainObserver<Input, Output>, _ input: Input, from index: Int32, at position: ChainPosition
-        ) async throws -> Output
+        package func run(_ input: Input, at position: ChainPosition) async throws -> Output
     {
-        var inner = position
-        inner.pass = observer.willRun(index, with: input, at: position)
-        do {
-            let place = Int(index)
-            let output: Output
-            if place < interceptors.count {
-                let next = Next(links: self, index: index + 1, position: inner)
-                if positioned[place] {
-                    output = try await ChainPosition.local.withValue(inner) {
-                        try await interceptors[place].intercept(input, next: next)
-                    }
-                } else {
-                    output = try await interceptors[place].intercept(input, next: next)
-                }
-            } else {
-                output = try await terminal(input, inner)
-            }
-            observer.didRun(returning: output, at: inner)
-            return output
-        } catch {
-            observer.didRun(throwing: error, at: inner)
-            throw error
-        }
+        try await Next(links: self, index: 0, position: position)(input)
     }
+}
+
+/// The end of a chain that a closure is.
+struct ClosureTerminal<Input: Sendable, Output: Sendable>: Interceptor {
+    let work: @Sendable (Input) async throws -> Output
+
+    func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output { try await work(input) }
+}
+
+/// The end of a chain that is put into another one.
+struct NextTerminal<Input: Sendable, Output: Sendable>: Interceptor {
+    let rest: Next<Input, Output>
+
+    func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output { try await rest(input) }
 }
 
 /// Watches what passes through a chain without taking part in it.

@@ -25,8 +25,7 @@ extension Next {
         case 0: return try await self(input)
         case 1: return try await interceptors[0].intercept(input, next: self)
         default:
-            let links = ChainLinks(interceptors) { input, _ in try await self(input) }
-            return try await links.run(input, from: 0, at: position)
+            return try await ChainLinks(interceptors, terminal: NextTerminal(rest: self)).run(input, at: position)
         }
     }
 }

@@ -15,21 +15,21 @@ public struct InterceptorChain<Input: Sendable, Output: Sendable>: Sendable {
         _ interceptors: [any Interceptor<Input, Output>] = [],
         terminal: @escaping @Sendable (Input) async throws -> Output
     ) {
-        links = ChainLinks(interceptors) { input, _ in try await terminal(input) }
+        links = ChainLinks(interceptors, terminal: ClosureTerminal(work: terminal))
     }
 
     private init(_ links: ChainLinks<Input, Output>) { self.links = links }
 
     /// The chain with one interceptor more, inside all those that it already has.
     public func adding(_ interceptor: any Interceptor<Input, Output>) -> Self {
-        Self(ChainLinks(links.interceptors + [interceptor], terminal: links.terminal))
+        Self(links.adding(interceptor))
     }
 
     /// Sends `input` through all interceptors to the terminal, and the output back.
     ///
     /// - Throws: What an interceptor or the terminal throws, unchanged.
     public func proceed(_ input: Input) async throws -> Output {
-        try await links.run(input, from: 0, at: ChainPosition())
+        try await links.run(input, at: ChainPosition())
     }
 
     /// Sends `input` through the chain from code that isn't asynchronous.

@@ -6,6 +6,7 @@ internal import Platform
 /// and because it exists on every platform version that the package supports.
 ///
 /// - Invariant: `@unchecked Sendable` is sound because `value` is touched only between `acquire` and `release`.
+@usableFromInline
 package struct Locked<Value>: @unchecked Sendable {
     @usableFromInline
     final class Storage: ManagedBuffer<Value, LockWord> {
@@ -17,6 +18,14 @@ package struct Locked<Value>: @unchecked Sendable {
     @inlinable
     package init(_ value: sending Value) {
         let buffer = Storage.create(minimumCapacity: LockWord.count) { _ in value }
+        buffer.withUnsafeMutablePointerToElements { LockWord.create($0) }
+        storage = unsafeDowncast(buffer, to: Storage.self)
+    }
+
+    /// With a value that is made where it stays, which saves a copy of it.
+    @inlinable
+    package init(made value: () -> sending Value) {
+        let buffer = Storage.create(minimumCapacity: LockWord.count) { _ in value() }
         buffer.withUnsafeMutablePointerToElements { LockWord.create($0) }
         storage = unsafeDowncast(buffer, to: Storage.self)
     }

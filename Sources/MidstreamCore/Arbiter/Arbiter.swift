@@ -7,9 +7,12 @@ package final class Arbiter: HTTPInterceptor {
     private let ledger: RetryLedger?
     private let alternates: AlternateRequests
     private let pacing: Pacing?
+    /// The client's validators that have nothing to wait for; nil in the place of any other.
+    let immediate: [(any ImmediateValidator)?]
 
     package init(_ settings: ArbiterSettings) {
         self.settings = settings
+        immediate = settings.validators.map { $0 as? any ImmediateValidator }
         ledger = settings.retryBudget.map { RetryLedger($0, on: settings.clock) }
         alternates = AlternateRequests()
         pacing = settings.sharesRetryAfter ? Pacing(on: settings.clock) : nil
@@ -31,6 +34,7 @@ package final class Arbiter: HTTPInterceptor {
         guard let call = next.call else { return try await attempts(of: request, next) }
         let duration = request.deadline ?? settings.deadline
         guard duration != nil, duration != call.deadline.duration else {
+            guard call.deadline.duration != nil else { return try await attempts(of: request, next) }
             return try await attempts(of: request, next, until: call.deadline)
         }
         // Somebody further out has set another one than that which the client keeps.
@@ -58,12 +62,16 @@ package final class Arbiter: HTTPInterceptor {
         }
     }
 
-    private func attempts(of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+    nonisolated(nonsending)
+        private func attempts(
+            of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        ) async throws -> HTTPResponse
+    {
         var retries = Retries(of: request, next.call, settings)
         if retries.maximum > 0 { ledger?.countCall() }
         var lastCause: (any Error)?
         while true {
-            try await keepPace(retries, at: next.position, after: lastCause)
+            if let pacing { try await keep(pacing, retries, at: next.position, after: lastCause) }
             let attempt = Attempt(
                 request: retries.attempt(), answers: alternates.answers,
                 next: next.branching(to: next.call?.branch(), due: next.call?.due(in: retries.timeout) ?? .max))
@@ -100,11 +108,13 @@ package final class Arbiter: HTTPInterceptor {
         return "up to \(maximum == .max ? maximum : 1 + maximum) attempts; asks \(names)"
     }
 
-    private func outcome(of attempt: Attempt) async throws -> Outcome {
+    nonisolated(nonsending)
+        private func outcome(of attempt: Attempt) async throws -> Outcome
+    {
         do {
             var response = try await attempt.next(attempt.request)
             // Validators may read what is promised in memory, even where an interceptor answered with a stream.
-            try await attempt.next.position.deliver(&response)
+            if response.body.bytes == nil { try await attempt.next.position.deliver(&response) }
             // Whatever the validators make of it: the other calls are to know.
             if let pacing, let asked = asked(by: response) { pacing.leaveAlone(response.request.urlText, for: asked) }
             return .response(response)
@@ -123,9 +133,12 @@ package final class Arbiter: HTTPInterceptor {
 
     /// Waits while the origin is to be left alone.
     ///
-    /// - Parameter cause: What the last attempt ended with; nil before the first.
-    private func keepPace(_ retries: Retries, at position: ChainPosition, after cause: (any Error)?) async throws {
-        guard let pacing else { return }
+    /// - Parameters:
+    ///   - pacing: Knows how long.
+    ///   - cause: What the last attempt ended with; nil before the first.
+    private func keep(
+        _ pacing: Pacing, _ retries: Retries, at position: ChainPosition, after cause: (any Error)?
+    ) async throws {
         while let wait = pacing.wait(for: retries.original.urlText) {
             guard retries.allowsWaiting(wait) else {
                 position.record({ CallEvents.Pacing(wait: wait, isSent: false) }, about: retries.original)

@@ -46,19 +46,22 @@ extension Arbiter {
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
     ///
     /// - Parameter last: The place of the validator after which to begin; -1: with the first.
-    func judge(_ outcome: Outcome, of attempt: Attempt, after last: Int = -1) async throws -> Judgement {
+    nonisolated(nonsending)
+        func judge(_ outcome: Outcome, of attempt: Attempt, after last: Int = -1) async throws -> Judgement
+    {
         var outcome = outcome
         let request = attempt.request
-        let validators = request.validators ?? settings.validators
-        for (place, validator) in validators.enumerated() where place > last {
+        let own = request.validators
+        let validators = own ?? settings.validators
+        for place in (last + 1)..<max(last + 1, validators.count) {
             let verdict: HTTPVerdict
             do {
-                verdict = try await speaking(place, in: attempt) { [outcome] in
-                    switch outcome {
-                    case .response(let response): try await validator.validate(response, for: request)
-                    case .failure(let error): try await validator.validate(error, for: request)
+                verdict =
+                    if own == nil, let validator = immediate[place] {
+                        validator.verdict(on: outcome)
+                    } else {
+                        try await asked(validators[place], place, about: outcome, of: attempt)
                     }
-                }
             } catch {
                 if error is CancellationError || Task.isCancelled {
                     attempt.giveUp(outcome.response)
@@ -83,14 +86,20 @@ extension Arbiter {
         }
     }
 
-    /// Has a validator's notes put down to it, if anybody writes them down.
-    private func speaking<Value: Sendable>(
-        _ speaker: Int, in attempt: Attempt, _ body: () async throws -> Value
-    ) async throws -> Value {
+    /// Asks a validator, and has its notes put down to it, if anybody writes them down.
+    private func asked(
+        _ validator: any HTTPValidator, _ place: Int, about outcome: Outcome, of attempt: Attempt
+    ) async throws -> HTTPVerdict {
+        let ask = {
+            switch outcome {
+            case .response(let response): try await validator.validate(response, for: attempt.request)
+            case .failure(let error): try await validator.validate(error, for: attempt.request)
+            }
+        }
         var position = attempt.next.position
-        guard position.call?.recorder != nil else { return try await body() }
-        position.speaker = Int16(clamping: speaker)
-        return try await ChainPosition.local.withValue(position) { try await body() }
+        guard position.call?.recorder != nil else { return try await ask() }
+        position.speaker = Int16(clamping: place)
+        return try await ChainPosition.local.withValue(position) { try await ask() }
     }
 }
 

@@ -14,9 +14,11 @@ struct Retries {
     init(of request: HTTPRequest, _ call: Call?, _ settings: ArbiterSettings) {
         original = request
         self.call = call
-        maximum = max(0, request.maxRetries ?? settings.maxRetries)
-        timeout = request.timeout ?? settings.timeout
-        deadline = request.deadline ?? settings.deadline
+        // What is behind `??` is a closure, which would copy all the settings.
+        let usual = (settings.maxRetries, settings.timeout, settings.deadline)
+        maximum = max(0, request.maxRetries ?? usual.0)
+        timeout = request.timeout ?? usual.1
+        deadline = request.deadline ?? usual.2
     }
 
     /// The request of the next attempt.

@@ -42,6 +42,7 @@ package final class BackgroundWork: Sendable {
 /// Stands for a client that may be released meanwhile.
 private final class AbsentOwner: CallOwner {
     let clock: any Clock<Duration>
+    let stopwatch: Stopwatch
     let now: @Sendable () -> Date
     let random: @Sendable () -> Double
     let baseOrigin: OriginMatch?
@@ -50,6 +51,7 @@ private final class AbsentOwner: CallOwner {
 
     init(_ owner: any CallOwner) {
         clock = owner.clock
+        stopwatch = owner.stopwatch
         now = owner.now
         random = owner.random
         baseOrigin = owner.baseOrigin

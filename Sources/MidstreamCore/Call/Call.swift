@@ -34,7 +34,7 @@ package final class Call: Sendable {
         self.deadline = deadline
         self.rehearsal = rehearsal
         self.sharing = sharing
-        stopwatch = Stopwatch(on: owner.clock)
+        stopwatch = owner.stopwatch.restarted()
         openBodies = delivery == .streamed ? OpenBodies() : nil
     }
 
@@ -75,6 +75,8 @@ package final class Call: Sendable {
 package protocol CallOwner: AnyObject, Sendable {
     /// What time is measured by.
     var clock: any Clock<Duration> { get }
+    /// One on that clock, of which each call has a copy that starts with it.
+    var stopwatch: Stopwatch { get }
     /// The time of day, which dates in messages are compared with.
     var now: @Sendable () -> Date { get }
     /// Gives numbers in 0..<1.

@@ -1,5 +1,5 @@
 /// Lets exchanges of several calls be one.
-package protocol ExchangeSharing: Sendable {
+package protocol ExchangeSharing: AnyObject, Sendable {
     /// The response to a request as it goes on the wire: that of another call to the same request, or what `deliver` brings.
     func response(
         to request: HTTPRequest, _ deliver: @escaping @Sendable () async throws -> HTTPResponse

@@ -19,6 +19,7 @@ public final class HTTPClient: Sendable {
     private let defaultsElsewhere: ClientDefaults
     package let baseOrigin: OriginMatch?
     package let background = BackgroundWork()
+    package let stopwatch: Stopwatch
 
     /// Makes a client.
     ///
@@ -34,6 +35,7 @@ public final class HTTPClient: Sendable {
         self.baseURL = baseURL
         baseOrigin = baseURL.flatMap { OriginMatch($0) }
         self.configuration = configuration
+        stopwatch = Stopwatch(on: configuration.clock)
         self.transport = transport
         defaults = ClientDefaults(configuration)
         defaultsElsewhere = ClientDefaults(withoutCredentialsOf: configuration)
@@ -107,9 +109,11 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    private func run(
-        _ request: HTTPRequest, delivery: BodyDelivery, sharing: (any ExchangeSharing)? = nil
-    ) async throws -> HTTPResponse {
+    nonisolated(nonsending)
+        private func run(
+            _ request: HTTPRequest, delivery: BodyDelivery, sharing: (any ExchangeSharing)? = nil
+        ) async throws -> HTTPResponse
+    {
         let prepared = try prepared(request)
         try Rehearsal.refuse(prepared)
         let pipeline = pipeline(for: request)
@@ -137,10 +141,12 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    private func run(_ request: HTTPRequest, through pipeline: Pipeline, as call: Call) async throws -> HTTPResponse {
+    nonisolated(nonsending)
+        private func run(_ request: HTTPRequest, through pipeline: Pipeline, as call: Call) async throws -> HTTPResponse
+    {
         var response = try await pipeline.run(request, as: call)
         // An interceptor may have answered by itself with a stream.
-        try await ChainPosition(run: call).deliver(&response)
+        if response.body.bytes == nil { try await ChainPosition(run: call).deliver(&response) }
         return response
     }
 

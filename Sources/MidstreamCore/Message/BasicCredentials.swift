@@ -19,7 +19,7 @@ extension HTTPRequest {
     /// Moves user and password from the URL to an `Authorization` header, unless the request has one: no transport is to see
     /// them elsewhere.
     package mutating func moveCredentialsToHeader() {
-        guard urlText.utf8.contains(UInt8(ascii: "@")) else { return }
+        guard urlText[...].withBytes({ $0.contains(UInt8(ascii: "@")) }) else { return }
         var parts = URLText(urlText)
         guard let userInfo = parts.userInfo else { return }
         parts.authority = parts.hostAndPort

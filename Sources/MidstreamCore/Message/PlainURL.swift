@@ -1,10 +1,12 @@
+internal import Platform
+
 /// Recognises URLs that need nothing done to them, which most are, by one look at each byte.
 enum PlainURL {
     /// Whether the text is an absolute http or https URL of a plain host, in which each character may stand as it is.
     static func isAbsolute(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { bytes in
             let (hostCharacters, plainCharacters) = (ASCIISet.unreserved, ASCIISet.plainURL)
-            let start = bytes.starts(with: "http://".utf8) ? 7 : bytes.starts(with: "https://".utf8) ? 8 : bytes.count
+            let start = bytes.begins(with: "http://") ? 7 : bytes.begins(with: "https://") ? 8 : bytes.count
             var place = start
             while place < bytes.count, hostCharacters.contains(bytes[place]) { place += 1 }
             guard place > start, place - start <= URLText.maximumHost else { return false }
@@ -17,8 +19,11 @@ enum PlainURL {
                 }
                 guard 1...65535 ~= port else { return false }
             }
-            guard place == bytes.count || "/?#".utf8.contains(bytes[place]) else { return false }
-            return bytes[place...].allSatisfy { plainCharacters.contains($0) }
+            guard place < bytes.count else { return true }
+            guard bytes[place] == UInt8(ascii: "/") || bytes[place] == UInt8(ascii: "?") || bytes[place] == UInt8(ascii: "#")
+            else { return false }
+            while place < bytes.count, plainCharacters.contains(bytes[place]) { place += 1 }
+            return place == bytes.count
         } ?? false
     }
 
@@ -38,5 +43,13 @@ enum PlainURL {
         case (false, false): "\(base)/\(path)"
         default: base + path
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether these bytes come first.
+    fileprivate func begins(with start: StaticString) -> Bool {
+        guard let baseAddress, count >= start.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress, start.utf8Start, start.utf8CodeUnitCount) == 0
     }
 }

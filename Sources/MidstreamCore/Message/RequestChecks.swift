@@ -1,9 +1,10 @@
 extension HTTPRequest {
     /// Refuses what can't or mustn't go on the wire, whoever is to send it.
     ///
+    /// - Parameter hasCheckedURL: Whether the URL is one that ``URLText/resolve(_:base:query:)`` has made.
     /// - Throws: ``HTTPError/Code/invalidRequest`` or ``HTTPError/Code/bodyNotReplayable``; nothing has been sent.
-    package func checkSendable() throws {
-        guard URLText.isRequestable(urlText) else {
+    package func checkSendable(hasCheckedURL: Bool = false) throws {
+        guard hasCheckedURL || URLText.isRequestable(urlText) else {
             // For the reason.
             _ = try URLText.resolve(urlText, base: nil, query: nil)
             throw refusal("The URL holds a space or a character outside of ASCII that isn't percent-encoded.")

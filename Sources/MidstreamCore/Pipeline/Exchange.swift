@@ -1,7 +1,7 @@
 internal import Interception
 
-/// The innermost part of a pipeline: one request to the transport, one response from it.
-struct Exchange: Sendable {
+/// The end of a pipeline: one request to the transport, one response from it.
+struct Exchange: Interceptor {
     private let transport: any HTTPTransport
 
     /// The same, when it can be told more than the request.
@@ -12,7 +12,8 @@ struct Exchange: Sendable {
         informed = transport as? any ExchangeTransport
     }
 
-    func send(_ request: HTTPRequest, at position: ChainPosition) async throws -> HTTPResponse {
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let position = next.position
         let call = position.call
         let request = try checked(request, of: call)
         try Task.checkCancellation()
@@ -22,45 +23,50 @@ struct Exchange: Sendable {
         return try await exchange(request, call, position)
     }
 
-    private func exchange(_ request: HTTPRequest, _ call: Call?, _ position: ChainPosition) async throws -> HTTPResponse {
+    nonisolated(nonsending)
+        private func exchange(
+            _ request: HTTPRequest, _ call: Call?, _ position: ChainPosition
+        ) async throws -> HTTPResponse
+    {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var options = ExchangeOptions(delivery: delivery, isChecked: true)
-        var response: HTTPResponse
         if let left = position.timeLeft, let stopwatch = call?.stopwatch {
             guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
             if informed?.keepsTime == true, stopwatch.isOnSystemClock, delivery != .streamed {
                 options.timeLimit = left
-                response = try await deliver(request, options)
             } else {
                 let limit = TimeLimit(left, on: stopwatch.clock)
-                response = try await limit.run(error: { _ in .timeout() }) { [options] in
-                    try await deliver(request, options)
+                return try await limit.run(error: { _ in .timeout() }) { [options] in
+                    try await deliver(request, options, call)
                 }
             }
-        } else {
-            response = try await deliver(request, options)
         }
-        if case .streamed = delivery { call?.opened(response.body) }
-        return response
+        return try await deliver(request, options, call)
     }
 
-    private func deliver(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
+    nonisolated(nonsending)
+        private func deliver(_ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?) async throws -> HTTPResponse
+    {
         var response =
             if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
-        if case .buffered(let limit) = options.delivery { try await response.buffer(upTo: limit) }
+        switch options.delivery {
+        case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
+        case .streamed: call?.opened(response.body)
+        }
         return response
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.
     func checked(_ request: HTTPRequest, of call: Call?) throws -> HTTPRequest {
         var request = request
-        if request.urlText != call?.checkedURL {
+        let isChecked = request.urlText == call?.checkedURL
+        if !isChecked {
             request.urlText = try URLText.resolve(request.urlText, base: nil, query: nil)
             request.moveCredentialsToHeader()
         }
         if let type = request.body.contentType, !request.headers.contains(.contentType) { request.headers[.contentType] = type }
-        try request.checkSendable()
+        try request.checkSendable(hasCheckedURL: isChecked)
         return request
     }
 }

@@ -47,16 +47,17 @@ package final class Pipeline: Sendable {
         legend = TraceLegend(
             elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName)
         self.exchange = exchange
-        let terminal: @Sendable (HTTPRequest, ChainPosition) async throws -> HTTPResponse = { request, position in
-            try await exchange.send(request, at: position)
+        let interceptors = elements.map(\.interceptor.generic)
+        let countAtCall = elements.count { $0.place == .call }
+        // An interceptor's own waits end like those of anybody else; those further out are told that the deadline was the reason.
+        let translation: ChainLinks<HTTPRequest, HTTPResponse>.Translation = { error, place, position in
+            guard place < countAtCall, let error = error as? CancellationError else { return error }
+            return position.call?.deadline.reason(for: error) ?? error
         }
-        let interceptors: [any Interceptor<HTTPRequest, HTTPResponse>] = elements.map { element in
-            guard element.place == .call else { return element.interceptor.generic }
-            return DeadlineAnnouncement(base: element.interceptor.generic)
-        }
-        plain = ChainLinks(interceptors, terminal: terminal)
+        plain = ChainLinks(interceptors, translation: translation, terminal: exchange)
         let builtIn = elements.indices.filter { elements[$0].scope == .builtIn }
-        traced = ChainLinks(interceptors, observer: TraceObserver(), unpositioned: Set(builtIn), terminal: terminal)
+        traced = ChainLinks(
+            interceptors, observer: TraceObserver(), unpositioned: Set(builtIn), translation: translation, terminal: exchange)
     }
 
     package convenience init(
@@ -78,11 +79,13 @@ package final class Pipeline: Sendable {
             exchange: exchange)
     }
 
-    package func run(_ request: HTTPRequest, as call: Call) async throws -> HTTPResponse {
+    nonisolated(nonsending)
+        package func run(_ request: HTTPRequest, as call: Call) async throws -> HTTPResponse
+    {
         let position = ChainPosition(run: call)
         // In the other case each interceptor is told its own.
-        guard call.recorder == nil else { return try await traced.run(request, from: 0, at: position) }
-        return try await ChainPosition.local.withValue(position) { try await plain.run(request, from: 0, at: position) }
+        guard call.recorder == nil else { return try await traced.run(request, at: position) }
+        return try await ChainPosition.local.withValue(position) { try await plain.run(request, at: position) }
     }
 
     /// By place, rank and scope; elements of which these are the same stay in the order given.

@@ -1,12 +1,22 @@
 /// Tells how much time has passed on a client's clock.
 package struct Stopwatch: Sendable {
     package let clock: any Clock<Duration>
-    private let systemStart: ContinuousClock.Instant?
+    /// On the system's clock, counted from ``origin``. An instant would be a value that only the runtime knows how to copy.
+    private let systemStart: Duration?
     private let elapsedOnOtherClock: (@Sendable () -> Duration)?
 
     package init(on clock: any Clock<Duration>) {
         self.clock = clock
-        systemStart = clock is ContinuousClock ? .now : nil
+        systemStart = clock is ContinuousClock ? Self.systemNow : nil
+        elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
+    }
+
+    /// One for the same clock that starts now. Costs less than making one, which has to find out what kind of clock it is.
+    package func restarted() -> Stopwatch { Stopwatch(sameAs: self) }
+
+    private init(sameAs other: Stopwatch) {
+        clock = other.clock
+        systemStart = other.systemStart == nil ? nil : Self.systemNow
         elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
     }
 
@@ -14,9 +24,12 @@ package struct Stopwatch: Sendable {
     package var isOnSystemClock: Bool { systemStart != nil }
 
     package var elapsed: Duration {
-        if let systemStart { return systemStart.duration(to: .now) }
+        if let systemStart { return Self.systemNow - systemStart }
         return elapsedOnOtherClock?() ?? .zero
     }
+
+    private static let origin = ContinuousClock.now
+    private static var systemNow: Duration { origin.duration(to: .now) }
 
     private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
         let start = clock.now

@@ -59,9 +59,11 @@ package struct TraceRecorder: Sendable {
     private let recording: Locked<Recording>
 
     package init(_ legend: TraceLegend) {
-        var empty = Recording(legend: legend, start: monotonicNanoseconds())
-        empty.passes.reserveCapacity(legend.entries.count + 2)
-        recording = Locked(empty)
+        recording = Locked {
+            var empty = Recording(legend: legend, start: monotonicNanoseconds())
+            empty.passes.reserveCapacity(legend.entries.count + 2)
+            return empty
+        }
     }
 
     var snapshot: Recording { recording.withLock { $0 } }

@@ -37,7 +37,21 @@ public struct DefaultValidator: HTTPValidator {
 
     /// Fails with ``HTTPError/Code/unacceptableStatus`` or ``HTTPError/Code/emptyResponse``, which carry the response, or asks for
     /// a retry.
-    public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
+    public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { verdict(on: response) }
+
+    /// Asks for a retry after a failure that is among the retriable ones.
+    public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict { verdict(on: error) }
+}
+
+extension DefaultValidator: ImmediateValidator {
+    func verdict(on outcome: Outcome) -> HTTPVerdict {
+        switch outcome {
+        case .response(let response): verdict(on: response)
+        case .failure(let error): verdict(on: error)
+        }
+    }
+
+    private func verdict(on response: HTTPResponse) -> HTTPVerdict {
         let isAcceptable = acceptableStatus.contains(response.status)
         if !response.isMade, var strategy = retriableStatus[response.status]?.automatic {
             strategy.isPreference = isAcceptable
@@ -50,8 +64,7 @@ public struct DefaultValidator: HTTPValidator {
         return .next
     }
 
-    /// Asks for a retry after a failure that is among the retriable ones.
-    public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
+    private func verdict(on error: any Error) -> HTTPVerdict {
         guard let error = error as? HTTPError, let strategy = retriableErrors[error.code] else { return .next }
         return .retry(strategy.automatic)
     }
