@@ -43,7 +43,7 @@ def check(bench: Bench, groups: dict[str, list[Contestant]]) -> bool:
 
 
 def check_kind(kind: str, counts: dict[str, float], limits: dict[str, float]) -> bool:
-    tolerance, digits = (TOLERANCE, 0) if kind == "instructions" else (0, 1)
+    tolerance, digits = (TOLERANCE, None) if kind == "instructions" else (0, 1)
     is_good = True
     for name, limit in limits.items():
         if name not in counts:
@@ -57,5 +57,5 @@ def check_kind(kind: str, counts: dict[str, float], limits: dict[str, float]) ->
             is_good = False
         elif count < limit * (1 - tolerance):
             verdict = f"  fewer than the {limit:,} in {FILE.parent.name}/{FILE.name}: write {count:,} there"
-        print(f"{count:10,.{digits}f} {kind} for {name}{verdict}")
+        print(f"{count:10,} {kind} for {name}{verdict}")
     return is_good
