@@ -60,6 +60,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// How many callers are waiting for the work of a key; 0 when it isn't running.
     public func waiters(for key: Key) -> Int { count(key) }
 
+    /// How many callers are waiting, for the work of any key.
+    package var allWaiters: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+
     private func count(_ key: Key?) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
 
     private func join(_ key: Key?, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {

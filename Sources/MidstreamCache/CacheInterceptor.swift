@@ -59,3 +59,5 @@ extension CacheInterceptor: CustomStringConvertible, CustomReflectable {
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
 }
+
+extension CacheInterceptor: ImpersonalInterceptor {}

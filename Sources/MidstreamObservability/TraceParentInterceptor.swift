@@ -10,7 +10,7 @@ public import MidstreamCore
 /// The trace is that of the request (``HTTPRequest/traceParent``), or of the task (``TraceParent/current``), or else a new
 /// one for the call. Each request on the wire, each retry and each redirect too, is a span of its own. A `traceparent` that the request
 /// has itself is kept. The fields go to every origin; they say nothing about the user.
-public struct TraceParentInterceptor: RequestInterceptor {
+public struct TraceParentInterceptor: RequestInterceptor, ImpersonalInterceptor {
     /// Makes an interceptor.
     public init() {}
 

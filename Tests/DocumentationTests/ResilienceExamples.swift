@@ -6,6 +6,11 @@ import Testing
 struct ResilienceExamples {
     private let page = MarkdownPage(path: "Documentation/Outages.md")
     private let transport = StubTransport(status: .ok)
+    private let session = Session()
+
+    private struct Session: Sendable {
+        let userID = "ann"
+    }
 
     @Test("One expression")
     func standard() async throws {
@@ -56,6 +61,8 @@ struct ResilienceExamples {
         RateLimit(dialect: .resetTime)  // X-RateLimit-Remaining and -Reset, as many servers have them
         DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))
         DeadlineHeader(.grpc, refusesHopeless: true)
+        Coalescing()
+        Coalescing(ignoring: Coalescing.numbering.union(["X-Screen"])) { _ in session.userID }
         RateLimit(perSecond: 5, scope: .key { $0.headers["X-Tenant"] ?? "" })
     }
 

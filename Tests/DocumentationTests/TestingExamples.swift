@@ -75,7 +75,7 @@ struct TestingExamples {
         let server = try MockServer()
         defer { server.shutdown() }
         let client = HTTPClient(baseURL: server.url())
-        let faults: [(MockServer.Fault, HTTPError.Code)] = [
+        let faults: [(Fault, HTTPError.Code)] = [
             (.disconnect(.beforeHead), .connectionLost),
             (.disconnect(.insideBody(afterBytes: 3)), .connectionLost),
             (.reset(.insideHead), .connectionLost),
@@ -89,6 +89,25 @@ struct TestingExamples {
                 (error as? HTTPError)?.code == code
             }
         }
+    }
+
+    @Test("Faults between a client and a real server")
+    func chaosRules() async throws {
+        let transport = StubTransport(status: .ok, body: "hello")
+        let chaos = Chaos(
+            seed: 1,
+            rules: [
+                .init(.status(.serviceUnavailable), share: 0.1) { $0.method == .get },
+                .init(.disconnect(.insideBody(afterBytes: 1_000)), share: 0.01),
+                .init(.delay(.exponential(mean: .milliseconds(200)))),
+            ])
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: transport) {
+            Resilience.standard
+            chaos
+        }
+        chaos.isEnabled = true
+        let response = try? await client.send(HTTPRequest("users"))
+        #expect(response?.trace.events(of: CallEvents.FaultInjected.self).isEmpty == false)
     }
 
     @Test("A test that doesn't wait")

@@ -23,6 +23,11 @@ struct ResilienceLawTests {
 
     @Test func rateLimit() async throws { try await assertInterceptorLaws { RateLimit(perSecond: 1_000_000) } }
 
+    @Test func coalescing() async throws {
+        try await assertInterceptorLaws { Coalescing() }
+        try await assertInterceptorLaws { Coalescing { _ in "me" } }
+    }
+
     /// It is there to keep errors back.
     @Test func fallback() async throws {
         try await assertInterceptorLaws(Set(InterceptorLaw.allCases).subtracting([.passesErrors])) {

@@ -5,8 +5,6 @@ import Testing
 
 /// Each fault as the bytes on the wire show it.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MockServerFaultTests {
-    typealias Fault = MockServer.Fault
-
     private func exchange(
         _ fault: Fault, body: HTTPBody = "0123456789", headers: HTTPHeaders = [:]
     ) async throws -> (text: String, end: RawClient.End) {
@@ -38,6 +36,33 @@ import Testing
         #expect(end == .closed)
     }
 
+    @Test func answersWithAStatusInPlaceOfTheResponse() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(headers: ["X-A": "1"], body: "body", fault: .status(503)))
+        let client = try RawClient(port: server.port)
+        client.send(get(fields: "Connection: close"))
+        let (text, _) = await client.readAll()
+        #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("Content-Length: 0\r\n") && !text.contains("X-A"))
+    }
+
+    @Test func failsAsACodeSays() async throws {
+        #expect(try await exchange(.error(.connectionLost)).text.isEmpty)
+        #expect(try await exchange(.error(.protocolViolation)).text == "no HTTP\r\n\r\n")
+    }
+
+    @Test func delaysByItsClock() async throws {
+        let clock = TestClock()
+        let server = try MockServer(clock: clock)
+        defer { server.shutdown() }
+        server.enqueue(.init(body: "late", fault: .delay(.constant(.seconds(60)))))
+        let client = try RawClient(port: server.port)
+        client.send(get(fields: "Connection: close"))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        #expect(await client.readAll().text.hasSuffix("late"))
+    }
+
     @Test("A fault that can't be carried out is refused, with a reason")
     func refused() async throws {
         let cases: [(MockServer.Response, String)] = [
@@ -47,6 +72,7 @@ import Testing
             (.init(status: 204, body: "ab", fault: .reset(.insideBody(afterBytes: 1))), "which has 0"),
             (.init(body: "ab", fault: .reset(.insideBody(afterBytes: -1))), "after -1 bytes"),
             (.init(status: 304, fault: .truncatedChunk), "chunked body, which it hasn't"),
+            (.init(fault: .error(.nameResolution)), "a server can't bring about: nameResolution"),
         ]
         for (response, reason) in cases {
             let server = try MockServer()

@@ -44,7 +44,7 @@ struct SoakScript: Sendable {
         }
     }
 
-    private func place(_ random: inout SplitMix) -> MockServer.Fault.Place {
+    private func place(_ random: inout SplitMix) -> Fault.Place {
         [.beforeHead, .insideHead, .insideBody(afterBytes: 1_000), .afterResponse].randomElement(using: &random) ?? .beforeHead
     }
 }

@@ -284,8 +284,8 @@
             await expectError(.timeout, .notSent) { try await client.send(HTTPRequest(port.url)) }
         }
 
-        @Test(arguments: [MockServer.Fault.Place.beforeHead, .insideHead])
-        func aHeadHasToComeInTime(place: MockServer.Fault.Place) async throws {
+        @Test(arguments: [Fault.Place.beforeHead, .insideHead])
+        func aHeadHasToComeInTime(place: Fault.Place) async throws {
             let server = try MockServer()
             defer { server.shutdown() }
             server.respond { _ in .init(fault: .stall(place)) }

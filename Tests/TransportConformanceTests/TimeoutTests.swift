@@ -62,8 +62,8 @@ import Testing
 
     @Test(
         arguments: TransportUnderTest.allCases,
-        [MockServer.Fault.Place.beforeHead, .insideHead, .insideBody(afterBytes: 3)])
-    func whileTheServerIsSilent(transport: TransportUnderTest, place: MockServer.Fault.Place) async throws {
+        [Fault.Place.beforeHead, .insideHead, .insideBody(afterBytes: 3)])
+    func whileTheServerIsSilent(transport: TransportUnderTest, place: Fault.Place) async throws {
         let server = try MockServer()
         defer { server.shutdown() }
         server.respond { _ in .init(body: "body", fault: .stall(place)) }

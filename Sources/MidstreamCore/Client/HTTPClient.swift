@@ -187,6 +187,14 @@ extension HTTPClient: CallOwner {
 
     package func takeRetry() -> Bool { arbiter.takeRetry() }
 
+    package func foresee(_ request: HTTPRequest) async throws -> Foresight {
+        try await assembled.foresee(request) {
+            Call(
+                owner: self, requestID: request.id, delivery: .buffered(upTo: configuration.maximumBufferedBody),
+                checkedURL: request.urlText, recorder: nil, rehearsal: Rehearsal())
+        }
+    }
+
     package func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), sharing: sharing)
     }

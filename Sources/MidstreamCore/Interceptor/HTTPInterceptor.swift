@@ -8,7 +8,7 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// Where in the pipeline it belongs; `.attempt` by default, where it sees every answer of the server.
     var stage: InterceptorStage { get }
 
-    /// Where it belongs among those of its stage; `.ordinary` by default, which is innermost.
+    /// Where it belongs among those of its stage; `.ordinary` by default, which is inside all others but ``InterceptorRank/innermost``.
     var rank: InterceptorRank { get }
 
     /// Handles one request.

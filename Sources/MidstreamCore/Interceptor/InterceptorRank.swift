@@ -22,10 +22,12 @@ public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConve
     public static let concurrency = InterceptorRank(depth: 60, description: "concurrency")
     /// Signs what goes on the wire.
     public static let signing = InterceptorRank(depth: 70, description: "signing")
-    /// Everything else: the default, and the innermost, so that a log at ``InterceptorStage/exchange`` sees what goes on the wire.
+    /// Everything else: the default, and inside what has a rank, so that a log at ``InterceptorStage/exchange`` sees what goes on the wire.
     public static let ordinary = InterceptorRank(depth: 80, description: "ordinary")
     /// Takes the place of the transport's own work on a message.
     package static let wire = InterceptorRank(depth: 90, description: "wire")
+    /// Stands for what lies behind its stage: for other calls that do the same, for a server that fails.
+    public static let innermost = InterceptorRank(depth: 100, description: "innermost")
 
     /// The outer rank comes first.
     public static func < (a: InterceptorRank, b: InterceptorRank) -> Bool { a.depth < b.depth }

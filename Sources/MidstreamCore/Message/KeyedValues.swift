@@ -15,6 +15,20 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
         set { values[ObjectIdentifier(key)] = newValue }
     }
 
+    /// Whether it can be told of all values if they are the same as others.
+    package var areComparable: Bool { values.values.allSatisfy { $0 is any Hashable } }
+
+    /// Whether both have the same values; false where that can't be told.
+    package func isEqual(to other: KeyedValues) -> Bool {
+        values.count == other.values.count
+            && values.allSatisfy { key, value in
+                guard let value = value as? any Hashable, let counterpart = other.values[key] as? any Hashable else {
+                    return false
+                }
+                return AnyHashable(value) == AnyHashable(counterpart)
+            }
+    }
+
     /// How many values are set; not what they are, since they may be secret.
     package var description: String { "\(values.count) values" }
 }

@@ -27,6 +27,12 @@ public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectab
     /// Whether nothing has been set.
     package var isEmpty: Bool { values.isEmpty }
 
+    /// Whether it can be told of all values if they are the same as another request's: they are `Hashable`.
+    package var isComparable: Bool { values.areComparable }
+
+    /// Whether both have the same values set; false where that can't be told.
+    package func isEqual(to other: RequestContext) -> Bool { values.isEqual(to: other.values) }
+
     /// How many values are set; not what they are, since they may be secret.
     public var description: String { values.description }
 

@@ -53,6 +53,22 @@ extension Pipeline {
             answeredBy: answerer)
     }
 
+    /// Asks those who come after the stage `call` what they would make of a request, as far as that says whose it is.
+    package func foresee(_ start: HTTPRequest, as call: () -> Call) async throws -> Foresight {
+        var request = start
+        for element in elements where element.place > .arbiter && element.scope != .builtIn {
+            if element.interceptor is any ImpersonalInterceptor { continue }
+            do {
+                let note = try await Self.plan(element.interceptor, for: &request, as: call()) ?? ""
+                // By this word a plan says that the request that is sent can't be known beforehand.
+                if note.contains("would ") || note.contains(Arbiter.unknownPlan) { return .unknown(element.name) }
+            } catch is AnsweredHere {
+                return .unknown(element.name)
+            }
+        }
+        return .request(request)
+    }
+
     /// Asks an interceptor what it would do, and says what it would have sent to find out.
     private static func plan(
         _ interceptor: any HTTPInterceptor, for request: inout HTTPRequest, as call: Call

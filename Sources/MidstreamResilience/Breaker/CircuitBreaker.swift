@@ -215,3 +215,5 @@ extension CallEvents.BreakerChanged {
             slow: change.counts.slow, last: change.last)
     }
 }
+
+extension CircuitBreaker: ImpersonalInterceptor {}

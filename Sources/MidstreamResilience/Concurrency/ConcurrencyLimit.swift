@@ -214,3 +214,5 @@ extension ExchangeOutcome {
         }
     }
 }
+
+extension ConcurrencyLimit: ImpersonalInterceptor {}

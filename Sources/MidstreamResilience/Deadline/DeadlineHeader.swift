@@ -119,3 +119,5 @@ extension CallEvents {
         public var description: String { "not sent: \(left.brief) are left, and \(key) usually takes \(usual.brief)" }
     }
 }
+
+extension DeadlineHeader: ImpersonalInterceptor {}

@@ -87,3 +87,5 @@ extension HTTPRequest {
         return body.replayability == .replayable && !isSheddable
     }
 }
+
+extension Hedging: ImpersonalInterceptor {}

@@ -5,8 +5,10 @@ protocol Quota: Sendable {
     /// - Parameter most: How long it may wait, in nanoseconds.
     /// - Returns: How long it has to wait, or that this would be longer.
     mutating func reserve(at now: Int64, waitingAtMost most: Int64) -> QuotaDecision
+    /// The place that was taken last.
+    var lastPlace: UInt64 { get }
     /// Gives a place back that wasn't used.
-    mutating func giveBack()
+    mutating func giveBack(_ place: UInt64)
     /// Takes in what a response says.
     mutating func learn(_ fields: RateLimitFields, retryAfter: Int64?, isThrottled: Bool, at now: Int64)
 }

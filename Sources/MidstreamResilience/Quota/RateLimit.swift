@@ -87,14 +87,17 @@ public final class RateLimit: HTTPInterceptor {
         let now = time.now(next.call)
         // A hedge that has to wait is of no use.
         let most = request.isHedge ? 0 : longest
-        var decision = shelf.quota.withLock { $0.reserve(at: now, waitingAtMost: most) }
-        if case .sends(let wait) = decision, wait > 0, let left = next.timeLeft, left.wholeNanoseconds <= wait {
-            shelf.quota.withLock { $0.giveBack() }
-            decision = .refuses(wait: wait)
+        let (decision, place) = shelf.quota.withLock { quota -> (QuotaDecision, UInt64) in
+            let decision = quota.reserve(at: now, waitingAtMost: most)
+            if case .sends(let wait) = decision, wait > 0, let left = next.timeLeft, left.wholeNanoseconds <= wait {
+                quota.giveBack(quota.lastPlace)
+                return (.refuses(wait: wait), 0)
+            }
+            return (decision, quota.lastPlace)
         }
         switch decision {
         case .sends(0): break
-        case .sends(let wait): try await pause(wait, shelf, request, next)
+        case .sends(let wait): try await pause(wait, place, shelf, request, next)
         case .refuses(let wait): throw refusal(wait, shelf, request, next)
         }
         let response = try await next(request)
@@ -109,7 +112,7 @@ public final class RateLimit: HTTPInterceptor {
     }
 
     private func pause(
-        _ wait: Int64, _ shelf: Shelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        _ wait: Int64, _ place: UInt64, _ shelf: Shelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
         next.position.record(
             { CallEvents.QuotaWait(key: shelf.key, wait: .nanoseconds(wait), isSent: true) }, about: request)
@@ -117,7 +120,7 @@ public final class RateLimit: HTTPInterceptor {
         do {
             try await clock.pause(for: .nanoseconds(wait))
         } catch {
-            shelf.quota.withLock { $0.giveBack() }
+            shelf.quota.withLock { $0.giveBack(place) }
             throw error
         }
     }
@@ -156,3 +159,5 @@ public final class RateLimit: HTTPInterceptor {
             }, about: response.request)
     }
 }
+
+extension RateLimit: ImpersonalInterceptor {}

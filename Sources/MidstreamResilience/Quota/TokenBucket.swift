@@ -17,6 +17,7 @@ struct TokenBucket: Quota, Sendable {
     private var quietUntil = Int64.min
     /// What the server says is left, and until when that holds.
     private var left: (count: Int, until: Int64)?
+    private(set) var lastPlace: UInt64 = 0
 
     init(rate: Double?, burst: Double, isAdaptive: Bool) {
         givenRate = rate.map { min(max(1e-9, $0), 1e9) }
@@ -41,12 +42,16 @@ struct TokenBucket: Quota, Sendable {
         guard wait <= most else { return .refuses(wait: wait) }
         if rate != nil { tokens -= 1 }
         left?.count -= 1
+        lastPlace &+= 1
         return .sends(after: wait)
     }
 
-    mutating func giveBack() {
-        if rate != nil { tokens = min(burst, tokens + 1) }
+    mutating func giveBack(_ place: UInt64) {
         left?.count += 1
+        // Those behind it keep their times, and whoever came next would be sent at the same time as the last of them.
+        guard place == lastPlace else { return }
+        lastPlace &-= 1
+        if rate != nil { tokens = min(burst, tokens + 1) }
     }
 
     mutating func learn(_ fields: RateLimitFields, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {

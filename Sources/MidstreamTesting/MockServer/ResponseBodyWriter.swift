@@ -7,13 +7,13 @@ struct BodyCut: Error {}
 struct ResponseBodyWriter {
     private let connection: ServerConnection
     private let framing: ResponseFraming
-    private let fault: MockServer.Fault?
+    private let fault: Fault?
     /// What hasn't been sent yet: the head goes out together with the beginning of the body.
     private var pending: [UInt8]
     /// How many bytes may still be sent before the fault strikes.
     private var allowance: Int
 
-    init(_ connection: ServerConnection, framing: ResponseFraming, fault: MockServer.Fault?, head: [UInt8]) {
+    init(_ connection: ServerConnection, framing: ResponseFraming, fault: Fault?, head: [UInt8]) {
         self.connection = connection
         self.framing = framing
         self.fault = fault

@@ -12,6 +12,7 @@ struct ResponseWriter {
 
     /// - Parameter request: nil for the answer to something that isn't a request.
     init(_ response: MockServer.Response, to request: RequestHead?, on connection: ServerConnection) {
+        let response = response.withHeadFault(connection.server.random)
         self.response = response
         self.request = request
         self.connection = connection
@@ -91,6 +92,7 @@ struct ResponseWriter {
             let length = hasBody ? response.body.length : 0
             if let length, count > length { return "has a fault after \(count) bytes of its body, which has \(length)" }
         }
+        if case .error(let code)? = response.fault { return "has a fault that a server can't bring about: \(code)" }
         if response.fault == .truncatedChunk, !hasBody || framing != .chunked {
             return "has a fault in the framing of a chunked body, which it hasn't"
         }
@@ -146,9 +148,9 @@ struct ResponseWriter {
 
     // MARK: Faults
 
-    private func strikes(at place: MockServer.Fault.Place) -> Bool { response.fault?.place == place }
+    private func strikes(at place: Fault.Place) -> Bool { response.fault?.place == place }
 
-    private func strike(at place: MockServer.Fault.Place) throws {
+    private func strike(at place: Fault.Place) throws {
         if strikes(at: place) { try strike() }
     }
 
@@ -162,26 +164,19 @@ struct ResponseWriter {
     }
 }
 
-extension MockServer.Fault {
-    /// Where the fault strikes, for those that strike at one place.
-    var place: Place? {
-        switch self {
-        case .disconnect(let place), .reset(let place), .stall(let place): place
-        default: nil
+extension MockServer.Response {
+    /// The response with those faults that are another response, or another one on the wire.
+    fileprivate func withHeadFault(_ random: SimulatedRandom) -> MockServer.Response {
+        var response = self
+        response.fault = nil
+        switch fault {
+        case .delay(let time): response.delay += time.time(random)
+        case .status(let status): (response.status, response.body, response.headers) = (status, .empty, [:])
+        case .error(.connectionLost): response.fault = .disconnect(.beforeHead)
+        case .error(.timeout): response.fault = .stall(.beforeHead)
+        case .error(.protocolViolation): response.fault = .garbage(Array("no HTTP\r\n\r\n".utf8))
+        default: response.fault = fault
         }
-    }
-}
-
-/// Reads the chunks of a body one at a time. Whoever reads has the iterator to itself and puts it back afterwards.
-private final class ChunkReader: Sendable {
-    private let iterator: Locked<HTTPBody.AsyncIterator?>
-
-    init(_ body: HTTPBody) { iterator = Locked(body.makeAsyncIterator()) }
-
-    func next() async throws -> [UInt8]? {
-        guard var current = iterator.withLock({ $0.take() }) else { return nil }
-        let chunk = try await current.next()
-        iterator.withLock { $0 = current }
-        return chunk
+        return response
     }
 }

@@ -5,7 +5,7 @@ internal import MidstreamCore
 final class ServerConnection: Sendable {
     let socket: Socket
     let number: Int
-    private let server: ServerState
+    let server: ServerState
     private let isInterrupted = Locked(false)
 
     init(_ socket: Socket, number: Int, server: ServerState) {

@@ -18,6 +18,8 @@ final class ServerState: Sendable {
     let clock: any Clock<Duration>
     let limits: MockServer.Limits
     let log: RequestLog
+    /// For delays that are distributed.
+    let random = SimulatedRandom(seed: 0)
     private let state = Locked(State())
 
     init(

@@ -13,9 +13,7 @@ public struct Incidents: Sendable {
             case slower(Double)
             case cold(Double)
             case replica(Int, Double)
-            case errors(Double, HTTPStatus)
-            case loss(Double)
-            case unreachable
+            case fault(Fault, share: Double)
         }
 
         let kind: Kind
@@ -26,12 +24,14 @@ public struct Incidents: Sendable {
         public static func cold(_ factor: Double) -> Effect { Effect(kind: .cold(factor)) }
         /// One of the replicas, the first of which is 0, is slower.
         public static func replica(_ number: Int, slower factor: Double) -> Effect { Effect(kind: .replica(number, factor)) }
+        /// A share of the exchanges goes wrong, all by default: see ``Fault``.
+        public static func fault(_ fault: Fault, share: Double = 1) -> Effect { Effect(kind: .fault(fault, share: share)) }
         /// A share of the requests is answered with this status at once.
-        public static func errors(_ share: Double, status: HTTPStatus) -> Effect { Effect(kind: .errors(share, status)) }
+        public static func errors(_ share: Double, status: HTTPStatus) -> Effect { .fault(.status(status), share: share) }
         /// A share of the requests is never answered.
-        public static func loss(_ share: Double) -> Effect { Effect(kind: .loss(share)) }
+        public static func loss(_ share: Double) -> Effect { .fault(.stall(.beforeHead), share: share) }
         /// No connection can be made.
-        public static let unreachable = Effect(kind: .unreachable)
+        public static let unreachable = fault(.error(.connection))
     }
 
     struct Incident: Sendable {

@@ -20,8 +20,9 @@ final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
 
     /// Runs everything there is to do, and what comes of it, by the calling thread.
     ///
+    /// - Parameter beforeEach: Called before each job with its number; 0 for the first.
     /// - Returns: The number of jobs.
-    func runAll() -> Int {
+    func runAll(_ beforeEach: (Int) -> Void = { _ in }) -> Int {
         var count = 0
         while true {
             condition.lock()
@@ -29,8 +30,11 @@ final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
             jobs.removeAll(keepingCapacity: true)
             condition.unlock()
             if batch.isEmpty { return count }
-            for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
-            count += batch.count
+            for job in batch {
+                beforeEach(count)
+                count += 1
+                job.runSynchronously(on: asUnownedTaskExecutor())
+            }
         }
     }
 

@@ -6,6 +6,7 @@ public struct SimulatedLoad: Sendable {
     let isRandom: Bool
     private(set) var clientCount = 1
     private(set) var patience: ServiceTime?
+    private(set) var isStreamed = false
     private(set) var request: @Sendable (Int) -> HTTPRequest = { _ in HTTPRequest("https://server.test/") }
 
     /// So many calls a second on average, each independent of the others, as those of many users are.
@@ -30,6 +31,13 @@ public struct SimulatedLoad: Sendable {
     public func patience(_ time: ServiceTime) -> SimulatedLoad {
         var load = self
         load.patience = time
+        return load
+    }
+
+    /// The same calls, whose bodies are read as they arrive.
+    public func streamed() -> SimulatedLoad {
+        var load = self
+        load.isStreamed = true
         return load
     }
 

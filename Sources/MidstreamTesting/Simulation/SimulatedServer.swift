@@ -49,7 +49,6 @@ final class SimulatedServer: HTTPTransport {
         case begins(Job)
         case waits(Job)
         case answered(HTTPStatus, HTTPHeaders = [:])
-        case unreachable
     }
 
     private let model: ServerModel
@@ -74,9 +73,24 @@ final class SimulatedServer: HTTPTransport {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
+        state.withLock { $0.sends += 1 }
+        guard let fault = fault(at: clock.now.offset) else { return try await answer(to: request) }
+        return try await FaultedExchange(fault: fault, clock: clock, random: random).run(request) {
+            try await answer(to: request)
+        }
+    }
+
+    /// What goes wrong with the request that has come.
+    private func fault(at now: Duration) -> Fault? {
+        for incident in incidents where incident.start <= now && now < incident.end {
+            if case .fault(let fault, let share) = incident.effect.kind, share >= 1 || random.share() < share { return fault }
+        }
+        return nil
+    }
+
+    private func answer(to request: HTTPRequest) async throws -> HTTPResponse {
         switch enter(request, at: clock.now.offset) {
         case .answered(let status, let headers): return HTTPResponse(status: status, headers: headers, request: request)
-        case .unreachable: throw HTTPError(.connection, "The server is down.", request: request, phase: .notSent)
         case .begins(let job):
             begin(job)
             return try await answer(to: job)
@@ -85,18 +99,7 @@ final class SimulatedServer: HTTPTransport {
     }
 
     private func enter(_ request: HTTPRequest, at now: Duration) -> Entry {
-        let effects = effects(at: now)
-        return state.withLock { state in
-            state.sends += 1
-            for effect in effects {
-                switch effect.kind {
-                case .unreachable: return .unreachable
-                case .errors(let share, let status): if random.share() < share { return .answered(status) }
-                // Waits for a worker that never comes.
-                case .loss(let share): if random.share() < share { return .waits(Job(request, replica: 0)) }
-                case .slower, .cold, .replica: break
-                }
-            }
+        state.withLock { state in
             if let refusal = refusal(of: request, at: now, &state) { return refusal }
             let number = model.replicas == 1 ? 0 : Int(random.next() % UInt64(model.replicas))
             let job = Job(request, replica: number)
@@ -155,7 +158,7 @@ final class SimulatedServer: HTTPTransport {
                 let left = (incident.end - now) / (incident.end - incident.start)
                 time = time * (1 + (factor - 1) * left)
             case .replica(let number, let factor): if number == job.replica { time = time * factor }
-            case .errors, .loss, .unreachable: break
+            case .fault: break
             }
         }
         clock.schedule(at: now + max(.nanoseconds(1), time)) { [self] in end(job) }
@@ -170,9 +173,5 @@ final class SimulatedServer: HTTPTransport {
         }
         if let next { begin(next) }
         continuation?.resume(returning: model.respond?(job.request) ?? HTTPResponse(status: .ok, request: job.request))
-    }
-
-    private func effects(at now: Duration) -> [Incidents.Effect] {
-        incidents.compactMap { $0.start <= now && now < $0.end ? $0.effect : nil }
     }
 }

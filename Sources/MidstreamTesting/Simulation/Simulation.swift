@@ -50,7 +50,9 @@ public struct Simulation: Sendable {
     ///
     /// - Parameter duration: In the simulation's time, in whole seconds; at least one.
     /// - Throws: What the making of a client throws.
-    public func run(for duration: Duration) async throws -> SimulationReport {
+    public func run(for duration: Duration) async throws -> SimulationReport { try await run(for: duration, cancelling: nil) }
+
+    func run(for duration: Duration, cancelling cancellation: SimulatedCancellation?) async throws -> SimulationReport {
         let seconds = Int(min(max(1, duration / .seconds(1)), 1e6))
         let random = SimulatedRandom(seed: seed)
         let clock = SimulatedClock()
@@ -60,7 +62,8 @@ public struct Simulation: Sendable {
             try client(SimulationWorld(clock: clock, random: random.split(), transport: simulatedServer, client: number))
         }
         let run = SimulationRun(
-            clients: clients, load: load, server: simulatedServer, clock: clock, random: arrivals, seconds: seconds)
+            clients: clients, load: load, server: simulatedServer, clock: clock, random: arrivals, seconds: seconds,
+            cancellation: cancellation)
         return await withUnsafeContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: run.run()) }
         }

@@ -3,6 +3,14 @@ internal import Interception
 internal import MidstreamCore
 internal import MidstreamResilience
 
+/// A moment between two jobs, which is where tasks wait, at which calls are cancelled.
+struct SimulatedCancellation: Sendable {
+    /// Before this one; 0 for the first.
+    let job: Int
+    /// Whether all open calls are; otherwise the oldest.
+    let isOfAll: Bool
+}
+
 /// One run of a simulation: makes the calls, counts what becomes of them, and moves the time.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 final class SimulationRun: Sendable {
@@ -27,12 +35,13 @@ final class SimulationRun: Sendable {
     private let clock: SimulatedClock
     private let random: SimulatedRandom
     private let end: Duration
+    private let cancellation: SimulatedCancellation?
     private let executor = SimulatedExecutor()
     private let state: Locked<State>
 
     init(
         clients: [HTTPClient], load: SimulatedLoad, server: SimulatedServer, clock: SimulatedClock, random: SimulatedRandom,
-        seconds: Int
+        seconds: Int, cancellation: SimulatedCancellation?
     ) {
         self.clients = clients
         self.load = load
@@ -40,6 +49,7 @@ final class SimulationRun: Sendable {
         self.clock = clock
         self.random = random
         end = .seconds(seconds)
+        self.cancellation = cancellation
         var report = SimulationReport()
         report.rows = (0..<seconds).map { SimulationReport.Row(second: $0) }
         state = Locked(State(report: report, times: Array(repeating: [], count: seconds)))
@@ -54,7 +64,7 @@ final class SimulationRun: Sendable {
         }
         var jobs = 0
         while true {
-            jobs += executor.runAll()
+            jobs += executor.runAll { [jobs] in cancel(before: jobs + $0) }
             if clock.now.offset >= end, state.withLock({ $0.open.isEmpty }) { break }
             if clock.step() { continue }
             // Somebody's task may have left the executor and be about to come back.
@@ -86,7 +96,8 @@ final class SimulationRun: Sendable {
     }
 
     private func begin(at time: Duration) {
-        let second = Int(time / .seconds(1))
+        // A division might round up to a second that isn't there.
+        let second = Int(time.components.seconds)
         state.withLock { state in
             let number = state.begun
             state.begun += 1
@@ -108,7 +119,11 @@ final class SimulationRun: Sendable {
 
     private func outcome(of request: HTTPRequest, by client: HTTPClient) async -> (any Error)? {
         do {
-            _ = try await client.send(request)
+            if load.isStreamed {
+                for try await _ in try await client.stream(request).body {}
+            } else {
+                _ = try await client.send(request)
+            }
             return nil
         } catch {
             return error
@@ -126,6 +141,12 @@ final class SimulationRun: Sendable {
                 state.times[second].append(time)
             }
         }
+    }
+
+    private func cancel(before job: Int) {
+        guard let cancellation, cancellation.job == job else { return }
+        let open = state.withLock { $0.open.sorted { $0.key < $1.key }.map(\.value.task) }
+        for task in cancellation.isOfAll ? open[...] : open.prefix(1) { task.cancel() }
     }
 
     private func look(at second: Int) {

@@ -102,3 +102,5 @@ public struct ResumeBodies: HTTPInterceptor {
         return try await next(question)
     }
 }
+
+extension ResumeBodies: ImpersonalInterceptor {}

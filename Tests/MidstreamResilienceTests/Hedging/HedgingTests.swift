@@ -243,28 +243,4 @@ struct HedgingTests {
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(limit.states["https://h"]?.inFlight == 0)
     }
-
-    @Test("the winner's body lives on, however large, over sockets")
-    func bodies() async throws {
-        let server = try MockServer()
-        defer { server.shutdown() }
-        let body = [UInt8](repeating: 7, count: 512 << 10)
-        let isFirst = Locked(true)
-        server.respond { _ in
-            let isSlow = isFirst.withLock { first in
-                defer { first.toggle() }
-                return first
-            }
-            // The first answers no sooner than the second has come.
-            if isSlow { await eventually { isFirst.withLock { $0 } } }
-            return MockServer.Response(status: 200, body: .bytes(body))
-        }
-        let client = testClient(baseURL: server.url("/")) {
-            Hedging(delay: .milliseconds(1), budget: 1, reserve: 1_000)
-        }
-        for _ in 0..<20 {
-            let response = try await client.stream(HTTPRequest("x"))
-            #expect(try await response.body.collect().count == body.count)
-        }
-    }
 }

@@ -34,8 +34,11 @@ struct RateLimitTests {
         #expect(
             waits == [.sends(after: 0), .sends(after: 1_000_000_000), .sends(after: 2_000_000_000), .sends(after: 3_000_000_000)])
         #expect(bucket.reserve(at: 0, waitingAtMost: 3_000_000_000) == .refuses(wait: 4_000_000_000))
-        bucket.giveBack()
+        bucket.giveBack(bucket.lastPlace)
         #expect(bucket.reserve(at: 0, waitingAtMost: 3_000_000_000) == .sends(after: 3_000_000_000))
+        // Who leaves from the middle leaves a gap: those behind keep their times.
+        bucket.giveBack(2)
+        #expect(bucket.reserve(at: 0, waitingAtMost: 3_000_000_000) == .refuses(wait: 4_000_000_000))
     }
 
     @Test("a wait that would be too long is refused, with the figures", arguments: [true, false])

@@ -1,3 +1,4 @@
+import Foundation
 import MidstreamCore
 import MidstreamResilience
 import MidstreamTesting
@@ -36,4 +37,26 @@ struct OutageTests {
         #expect("\(first)" == "\(second)" && first.jobs == second.jobs && first.rows == second.rows)
         #expect("\(first)" != "\(other)")
     }
+
+    #if os(Linux)
+        /// All that a run shows, but for the time that it took.
+        @Sendable private static func text() async throws -> String {
+            let report = try await Policy.standard.outage(slower: 4, perSecond: 50, seconds: 70)
+            return "\(report)\n\(report.html())\n\(report.rows)\n\(report.jobs)"
+        }
+
+        @Test("the same in two processes, whose hash seeds differ")
+        func processes() async throws {
+            var outputs: [String] = []
+            for _ in 0..<2 {
+                let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                    print("report:", try await Self.text(), "end of report")
+                }
+                let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
+                outputs.append(try #require(output.range(of: "report:").map { String(output[$0.lowerBound...]) }))
+            }
+            #expect(outputs[0] == outputs[1])
+            #expect(outputs[0].contains(try await Self.text()))
+        }
+    #endif
 }

@@ -27,7 +27,7 @@ struct EventSourceTests {
         client = testClient(baseURL: server.url(), configuration: configuration)
     }
 
-    private static func stream(_ text: String, fault: MockServer.Fault? = nil) -> MockServer.Response {
+    private static func stream(_ text: String, fault: Fault? = nil) -> MockServer.Response {
         .init(headers: ["Content-Type": "text/event-stream"], body: .bytes(Array(text.utf8)), fault: fault)
     }
 

@@ -61,12 +61,29 @@ struct SimulationTests {
         #expect(shed.goodput(0..<20) < 0.6)
         #expect(abs(try await run(quick, during: { .from(0, to: 30, .errors(0.3, status: 500)) }).goodput(0..<20) - 0.7) < 0.05)
         #expect(abs(try await run(quick, limits, during: { .from(0, to: 30, .loss(0.3)) }).goodput(0..<20) - 0.7) < 0.05)
+        let cut = try await run(quick, during: { .from(0, to: 30, .fault(.disconnect(.beforeHead), share: 0.4)) })
+        #expect(abs(cut.goodput(0..<20) - 0.6) < 0.05)
+        let late = try await run(quick, during: { .from(0, to: 30, .fault(.delay(.constant(.milliseconds(200))))) })
+        #expect(late.rows[5].p99 == .milliseconds(210))
         let down = try await run(quick, during: { .from(5, to: 10, .unreachable) })
         #expect(down.goodput(5..<10) == 0 && down.goodput(0..<5) == 1)
         #expect(down.recovery(after: 10) == 0 && down.recovery(after: 5) == 5)
         let quota = try await run(ServerModel(workers: 100, service: .constant(.zero), quota: .init(rate: 25, burst: 1)))
         // Of a bucket with one token those are lost that come into it while it is full: λ / (λ + µ) are refused.
         #expect(abs(quota.goodput(0..<20) - 0.33) < 0.08)
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("calls a hair's breadth before the end count in the last second", arguments: [3.0, 7, 14, 49, 93])
+    func lastSecond(perSecond: Double) async throws {
+        let report = try await Simulation(seed: 1) { world in
+            testClient(configuration: world.configuration, transport: world.transport)
+        } server: {
+            ServerModel(workers: 1, service: .constant(.zero))
+        } load: {
+            .constant(perSecond: perSecond)
+        }.run(for: .seconds(4))
+        #expect(abs(report.calls(0..<4) - Int(perSecond) * 4) <= 1)
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)

@@ -141,7 +141,7 @@ struct ClientAndVerdictServerTests {
             #expect(try result.get().status == .ok)
             #expect(delays == [status == 429 || status == 503 ? .seconds(1) : .milliseconds(50)])
         }
-        let faults: [MockServer.Fault] = [.disconnect(.insideHead), .reset(.beforeHead), .disconnect(.insideBody(afterBytes: 2))]
+        let faults: [Fault] = [.disconnect(.insideHead), .reset(.beforeHead), .disconnect(.insideBody(afterBytes: 2))]
         for fault in faults {
             // On a kept connection libcurl itself would send the request again after some of these.
             server.enqueue(

@@ -1,0 +1,184 @@
+public import Interception
+public import MidstreamCore
+
+/// Makes one call of equal ones at the same time: when a hundred views ask for the same thing, the server is asked once.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: "https://api.example.com") { Coalescing() }
+/// ```
+///
+/// Requests are equal that have the same method, URL, header fields, body in memory and context, from the same client; those that only
+/// number a request needn't be the same. Credentials count as they would be sent: the interceptors further in are asked for their
+/// plans (``HTTPInterceptor/plan(_:)``), so that users who sign in one after the other never share an answer. A request isn't
+/// shared when
+/// - one of these interceptors can't tell beforehand what it would do, unless `identity` tells whose the request is,
+/// - its method isn't safe (RFC 9110 §9.2.1), its answer is streamed, its body isn't in memory,
+/// - it has interceptors, validators or other things in its context of its own that can't be compared,
+/// - a request that isn't safe has ended since the other one was begun: whoever has changed something sees it.
+///
+/// Each caller gets the whole answer, or the failure. The call has the deadline of none of them: who is cancelled or has no time left
+/// leaves the others alone, and when all have left, it is cancelled. Nothing is kept afterwards; that is what a cache is for.
+///
+/// It stands innermost in its stage, so each caller has its own logs and fallback.
+public final class Coalescing: HTTPInterceptor {
+    /// Fields that tell one request from another and nothing else: `traceparent`, `tracestate` and `X-Request-ID`.
+    public static let numbering: Set<HTTPHeaders.Name> = ["traceparent", "tracestate", "X-Request-ID"]
+
+    private struct Answer: Sendable {
+        let result: Result<HTTPResponse, any Error>
+        let maker: Call
+        let calls: Int
+    }
+
+    private enum Sharing {
+        case with(CoalescingKey)
+        case not(because: String)
+    }
+
+    private let ignored: Set<HTTPHeaders.Name>
+    private let identity: (@Sendable (HTTPRequest) -> String?)?
+    private let flights = SingleFlight<CoalescingKey, Answer>(abandoned: .isCancelled)
+    private let changes = Locked<UInt64>(0)
+
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - ignored: Header fields in which equal requests may differ; ``numbering`` by default. The server sees those of one of them.
+    ///   - identity: Whose a request is, for clients whose interceptors can't tell what credentials they will add: the user's name, the
+    ///     session's number. The interceptors aren't asked then. Nil, returned for a request, keeps it from being shared. Called in
+    ///     the request's task; it appears nowhere.
+    public init(
+        ignoring ignored: Set<HTTPHeaders.Name> = Coalescing.numbering, identity: (@Sendable (HTTPRequest) -> String?)? = nil
+    ) {
+        self.ignored = ignored
+        self.identity = identity
+    }
+
+    /// `.call`: attempts, redirects and what they cost are shared as well.
+    public var stage: InterceptorStage { .call }
+    /// `.innermost`
+    public var rank: InterceptorRank { .innermost }
+
+    /// Sends the request on, or waits for the answer to an equal one.
+    ///
+    /// - Throws: What the shared call throws; `CancellationError` when this caller's task is cancelled, and
+    ///   ``HTTPError/Code/deadlineExceeded`` when its time is over.
+    public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard request.method.isSafe else {
+            // However it ended: who asks from now on wants to see what it did.
+            defer { changes.withLock { $0 &+= 1 } }
+            return try await next(request)
+        }
+        guard let call = next.call, case .buffered = call.delivery else { return try await next(request) }
+        switch try await sharing(of: request, in: call) {
+        case .not(let reason):
+            next.position.note({ "not shared: \(reason)" }, about: request)
+            return try await next(request)
+        case .with(let key): return try await answer(to: request, key, in: call, next)
+        }
+    }
+
+    /// How many callers wait for answers.
+    public var waiting: Int { flights.allWaiters }
+
+    /// Says whether an equal request is under way.
+    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        guard request.method.isSafe else { return "not shared: a \(request.method) may change something" }
+        guard let call = ChainPosition.current?.call else { return nil }
+        switch try await sharing(of: request, in: call) {
+        case .not(let reason): return "not shared: \(reason)"
+        case .with(let key):
+            let waiters = flights.waiters(for: key)
+            return waiters == 0
+                ? "shares its answer with equal requests" : "would share the answer of an equal request, as \(waiters) do"
+        }
+    }
+
+    private func sharing(of request: HTTPRequest, in call: Call) async throws -> Sharing {
+        guard call.sharing == nil else { return .not(because: "it is made for another call") }
+        guard let body = request.body.bytes else { return .not(because: "its body isn't in memory") }
+        guard !request.isWatchedArriving else { return .not(because: "its answer is watched while it arrives") }
+        guard request.context.isComparable else { return .not(because: "it has settings of its own that can't be compared") }
+        let changes = changes.withLock { $0 }
+        var headers = request.headers
+        var name: String?
+        if let identity {
+            guard let given = identity(request) else { return .not(because: "nobody knows whose it is") }
+            name = given
+        } else {
+            switch try await call.owner.foresee(request) {
+            case .request(let foreseen): headers = foreseen.headers
+            case .unknown(let interceptor):
+                return .not(because: "\(interceptor) can't tell beforehand whose it will be")
+            }
+        }
+        headers.removeAll { ignored.contains($0) }
+        return .with(
+            CoalescingKey(
+                client: ObjectIdentifier(call.owner), changes: changes, identity: name, method: request.method,
+                url: request.urlText, headers: headers, body: body, context: request.context))
+    }
+
+    private func answer(
+        to request: HTTPRequest, _ key: CoalescingKey, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
+    ) async throws -> HTTPResponse {
+        let answer = try await limited(request, in: call) { [flights] in
+            try await flights.run(key) { [flights] in
+                let result = await Self.result(of: request, in: call, next)
+                return Answer(result: result, maker: call, calls: flights.waiters(for: key))
+            }
+        }
+        if answer.calls > 1 {
+            next.position.record(
+                { CallEvents.Coalesced(calls: answer.calls, isMade: answer.maker === call) }, about: request)
+        }
+        do {
+            var response = try answer.result.get()
+            response.request = response.request.belonging(to: request)
+            return response
+        } catch var error as HTTPError {
+            error.request = error.request?.belonging(to: request)
+            throw error
+        }
+    }
+
+    /// The call, which goes on without the one that began it.
+    private static func result(
+        of request: HTTPRequest, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
+    ) async -> Result<HTTPResponse, any Error> {
+        // That of the request as well, or the arbiter would set one.
+        let deadline = CallDeadline(.unlimited, within: nil)
+        let next = next.branching(to: call.limited(by: deadline), due: next.position.due)
+        var request = request
+        request.deadline = deadline.duration
+        do {
+            return .success(
+                try await ChainPosition.local.withValue(next.position) {
+                    var response = try await next(request)
+                    // An interceptor may have answered with a stream, which one alone could read.
+                    try await next.position.deliver(&response)
+                    return response
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Keeps to a deadline that an interceptor further out has set, as the arbiter does otherwise; the client knows nothing of it.
+    private func limited(
+        _ request: HTTPRequest, in call: Call, _ wait: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        guard let duration = request.deadline, duration != call.deadline.duration else { return try await wait() }
+        return try await CallDeadline(duration, within: call.deadline).limit(call.stopwatch, wait)
+    }
+}
+
+extension HTTPRequest {
+    /// A request that went on the wire, as it would have for another caller.
+    fileprivate func belonging(to request: HTTPRequest) -> HTTPRequest {
+        var own = self
+        own.id = request.id
+        own.deadline = request.deadline
+        return own
+    }
+}

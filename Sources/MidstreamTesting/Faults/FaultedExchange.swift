@@ -1,0 +1,79 @@
+internal import MidstreamCore
+
+/// An exchange in which something goes wrong, as its client sees it.
+struct FaultedExchange: Sendable {
+    let fault: Fault
+    let clock: any Clock<Duration>
+    let random: SimulatedRandom
+
+    /// Runs it.
+    ///
+    /// - Parameter answer: What would be answered; not asked when the fault keeps the request from the server.
+    func run(
+        _ request: HTTPRequest, _ answer: () async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        switch fault {
+        case .status(let status): return HTTPResponse(status: status, request: request)
+        case .error(let code): throw error(code, request, phase: code.isBeforeSending ? .notSent : .maybeProcessed)
+        case .stall(.beforeHead), .stall(.insideHead): try await Silence().last()
+        case .disconnect(.afterResponse), .reset(.afterResponse), .stall(.afterResponse): return try await answer()
+        default: break
+        }
+        let response = try await answer()
+        switch fault {
+        case .delay(let time):
+            do {
+                try await clock.pause(for: time.time(random))
+            } catch {
+                response.body.close()
+                throw error
+            }
+            return response
+        case .disconnect(.insideBody(let count)), .reset(.insideBody(let count)):
+            return response.cut(FaultyBody(response.body, upTo: count, then: .loss, on: clock))
+        case .stall(.insideBody(let count)):
+            return response.cut(FaultyBody(response.body, upTo: count, then: .silence, on: clock))
+        case .throttle(let rate):
+            let rate = max(1, rate)
+            return response.cut(
+                FaultyBody(response.body, slices: max(1, rate / 10), pause: .seconds(1) / rate, then: .end, on: clock))
+        case .dribble(let delay):
+            return response.cut(FaultyBody(response.body, slices: 1, pause: delay, then: .end, on: clock))
+        case .wrongContentLength(let declared):
+            let length = max(0, declared)
+            return response.cut(
+                FaultyBody(response.body, upTo: length, then: .end, ifShorter: .loss, on: clock), length: declared)
+        case .truncatedChunk: return response.cut(FaultyBody(response.body, then: .loss, on: clock), length: nil)
+        case .garbage, .oversizeHead:
+            response.body.close()
+            throw error(.protocolViolation, request, phase: .maybeProcessed)
+        case .disconnect, .reset, .stall, .status, .error:
+            response.body.close()
+            throw error(.connectionLost, request, phase: .maybeProcessed)
+        }
+    }
+
+    private func error(_ code: HTTPError.Code, _ request: HTTPRequest, phase: HTTPError.Phase) -> HTTPError {
+        HTTPError(code, "Injected: \(fault.summary).", request: request, phase: phase)
+    }
+}
+
+extension HTTPError.Code {
+    /// Whether it can only be met before the first byte has left.
+    fileprivate var isBeforeSending: Bool {
+        switch self {
+        case .connection, .nameResolution, .tls, .proxy, .invalidRequest: true
+        default: false
+        }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate func cut(_ body: FaultyBody) -> HTTPResponse { cut(body, length: self.body.length.map { Int(clamping: $0) }) }
+
+    fileprivate func cut(_ body: FaultyBody, length: Int?) -> HTTPResponse {
+        var response = self
+        response.body = .incoming(body, length: length.map(Int64.init))
+        return response
+    }
+}

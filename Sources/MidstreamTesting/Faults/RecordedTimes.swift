@@ -1,0 +1,78 @@
+public import Foundation
+
+extension ServiceTime {
+    /// A record of traffic that can't be used, and why.
+    public struct UnusableRecord: Error, Hashable, CustomStringConvertible {
+        /// What is wrong, in a sentence.
+        public let description: String
+    }
+
+    /// The times that a server took in a record of real traffic, as browsers and proxies save it: an HTTP archive (HAR 1.2), of each entry
+    /// the time from the end of the request to the first byte of the response (`timings.wait`).
+    ///
+    /// Entries for which that isn't known (-1) are left out.
+    ///
+    /// - Parameters:
+    ///   - archive: The file; at most 256 MiB.
+    ///   - matches: Of which URLs; all by default.
+    /// - Throws: ``UnusableRecord`` when it isn't such a file, when a time is none, and when no entry is left.
+    public static func recorded(in archive: Data, of matches: (String) -> Bool = { _ in true }) throws -> ServiceTime {
+        guard archive.count <= 256 << 20 else { throw UnusableRecord(description: "The archive is larger than 256 MiB.") }
+        let entries: [Archive.Entry]
+        do {
+            // Some that write it begin with a byte order mark.
+            let text = archive.starts(with: [0xEF, 0xBB, 0xBF]) ? archive.dropFirst(3) : archive
+            entries = try JSONDecoder().decode(Archive.self, from: Data(text)).log.entries
+        } catch let error as DecodingError {
+            throw UnusableRecord(description: "This is no HTTP archive: \(error.place).")
+        }
+        var times: [Duration] = []
+        for (number, entry) in entries.enumerated() where entry.timings.wait != -1 && matches(entry.request.url) {
+            let milliseconds = entry.timings.wait
+            guard milliseconds >= 0, milliseconds <= 86_400_000 else {
+                throw UnusableRecord(description: "Entry \(number) has waited \(milliseconds) ms, which is no time of a day.")
+            }
+            times.append(.nanoseconds(Int64((milliseconds * 1_000_000).rounded())))
+        }
+        guard !times.isEmpty else { throw UnusableRecord(description: "No entry of the archive has a time that is asked for.") }
+        return .samples(times)
+    }
+}
+
+/// What is read of an HTTP archive.
+private struct Archive: Decodable {
+    struct Log: Decodable {
+        let entries: [Entry]
+    }
+
+    struct Entry: Decodable {
+        struct Request: Decodable {
+            let url: String
+        }
+
+        struct Timings: Decodable {
+            /// In milliseconds.
+            let wait: Double
+        }
+
+        let request: Request
+        let timings: Timings
+    }
+
+    let log: Log
+}
+
+extension DecodingError {
+    /// Where it is wrong, without what stands there.
+    fileprivate var place: String {
+        let context: Context? =
+            switch self {
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                .dataCorrupted(let context):
+                context
+            @unknown default: nil
+            }
+        let path = context?.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".") ?? ""
+        return path.isEmpty ? "it isn't JSON, or has no log" : "\(path) is missing something, or isn't what it should be"
+    }
+}
