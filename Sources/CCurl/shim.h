@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -148,6 +149,12 @@ static inline int ccurl_epoll_control(int epoll, int operation, int descriptor, 
     return epoll_ctl(epoll, operation, descriptor, &event);
 }
 
+/// Waits until a descriptor can be read, for so many milliseconds at most; positive when it can.
+static inline int ccurl_wait_readable(int descriptor, int milliseconds) {
+    struct pollfd one = {.fd = descriptor, .events = POLLIN};
+    return poll(&one, 1, milliseconds);
+}
+
 static inline int ccurl_event_descriptor(const struct epoll_event *event) { return event->data.fd; }
 static inline uint32_t ccurl_event_mask(const struct epoll_event *event) { return event->events; }
 
@@ -209,6 +216,33 @@ static inline void ccurl_block_broken_pipe_signal(void) {
     sigemptyset(&signals);
     sigaddset(&signals, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+struct ccurl_signal_state {
+    sigset_t mask;
+    int was_pending;
+};
+
+/// The same for a thread that is borrowed.
+static inline void ccurl_hold_broken_pipe_signal(struct ccurl_signal_state *state) {
+    sigset_t signals;
+    sigpending(&signals);
+    state->was_pending = sigismember(&signals, SIGPIPE);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signals, &state->mask);
+}
+
+/// Gives the thread back as it was: a signal that was raised meanwhile is taken away.
+static inline void ccurl_release_broken_pipe_signal(const struct ccurl_signal_state *state) {
+    if (!state->was_pending) {
+        sigset_t signals;
+        struct timespec none = {0};
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGPIPE);
+        while (sigtimedwait(&signals, NULL, &none) < 0 && errno == EINTR) {}
+    }
+    pthread_sigmask(SIG_SETMASK, &state->mask, NULL);
 }
 
 #endif

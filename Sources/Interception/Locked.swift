@@ -39,6 +39,16 @@ package struct Locked<Value>: @unchecked Sendable {
             return try body(&value.pointee)
         }
     }
+
+    /// The same when nobody else holds the lock; otherwise nil, at once.
+    @inlinable
+    package func withLockIfFree<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result? {
+        try storage.withUnsafeMutablePointers { value, lock in
+            guard LockWord.tryToAcquire(lock) else { return nil }
+            defer { LockWord.release(lock) }
+            return try body(&value.pointee)
+        }
+    }
 }
 
 /// A piece of the memory in which the system's lock lives. The lock itself stays out of the signatures, so that `Locked` can
@@ -83,6 +93,15 @@ struct LockWord {
             os_unfair_lock_lock(primitive(words))
         #else
             pthread_mutex_lock(primitive(words))
+        #endif
+    }
+
+    @usableFromInline
+    static func tryToAcquire(_ words: UnsafeMutablePointer<LockWord>) -> Bool {
+        #if canImport(Darwin)
+            os_unfair_lock_trylock(primitive(words))
+        #else
+            pthread_mutex_trylock(primitive(words)) == 0
         #endif
     }
 

@@ -22,13 +22,14 @@ extension ResponseCache {
 
     /// A response made of a stored head.
     func made(
-        _ status: HTTPStatus, of head: StoredHead, _ body: HTTPBody, _ request: HTTPRequest,
+        _ status: HTTPStatus, of head: StoredHead, _ body: HTTPBody, _ request: HTTPRequest, at now: Date? = nil,
         change: (inout HTTPHeaders) -> Void = { _ in }
     ) -> HTTPResponse {
         var fields = head.fields
         change(&fields)
-        let age = rules.age(of: head, at: options.now())
-        fields[.age] = "\(Int(min(age, Double(CacheControl.longest))))"
+        let age = rules.age(of: head, at: now ?? options.now())
+        // What is stored has none.
+        fields.add(.age, "\(Int(min(age, Double(CacheControl.longest))))")
         var response = HTTPResponse(status: status, headers: fields, body: body, request: request)
         response.isFromCache = true
         return response

@@ -82,7 +82,7 @@ extension ResponseCache {
         guard let entry = errand.lookup.match, rules.mayAnswerOnError(entry.head, for: errand.demand, at: options.now()),
             var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock)
         else { return nil }
-        count(\.stale)
+        count { $0.stale += 1 }
         let status = CacheStatus(forward: errand.forward, ttl: ttl(of: entry.head), detail: "stale-if-error")
         errand.request.record(
             CallEvents.CacheOutcome(status, "the stale response answers in the place of an error: \(error)"))

@@ -4,13 +4,13 @@ internal import MidstreamCore
 
 extension ResponseCache {
     /// Answers a request, from the store or by asking further in.
-    func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
+    nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
         var response = try await response(to: request, next)
         if options.addsCacheStatus, let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
         return response
     }
 
-    private func response(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
+    nonisolated(nonsending) private func response(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
         let clock = next.call?.owner.clock ?? ContinuousClock()
         guard request.method == .get || request.method == .head else { return try await send(request, next, clock) }
         let demand = CacheDemand(request)
@@ -21,7 +21,15 @@ extension ResponseCache {
             response.cacheStatus = status
             return response
         }
-        let lookup = await lookUp(request, on: clock)
+        let fingerprint = if let knownFingerprint { knownFingerprint } else { await self.fingerprint(clock) }
+        var lookup = CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint)
+        let now = options.now()
+        if let (head, body, left) = answerAtOnce(request, lookup, demand, at: now) {
+            var response = made(head.status, of: head, .bytes(body), request, at: now)
+            note(&response, .fresh(left), at: next.position)
+            return response
+        }
+        lookup = await lookUp(request, lookup, on: clock)
         var errand = CacheErrand(
             request: request, demand: demand, lookup: lookup, forward: lookup.variants.isEmpty ? .uriMiss : .varyMiss,
             reason: lookup.variants.isEmpty ? "nothing stored" : "nothing stored for these fields", clock: clock)
@@ -30,36 +38,39 @@ extension ResponseCache {
             if let response = await reused(entry, reuse, errand, next) { return response }
             errand.say(reuse, entry)
         }
+        errand.lookup.forgetBodies()
         if demand.isOnlyIfCached { return unsatisfied(errand) }
-        count(\.misses)
+        count { $0.misses += 1 }
         if request.method == .head { return try await sendHead(errand, next) }
         return try await fetchOnce(errand, next)
     }
 
     /// The response that an entry gives without the server; nil when it gives none.
     private func reused(_ entry: CacheEntry, _ reuse: Reuse, _ errand: CacheErrand, _ next: Next) async -> HTTPResponse? {
-        let request = errand.request
-        let left: Double
-        switch reuse {
-        case .validate: return nil
-        case .fresh(let seconds): left = seconds
-        case .stale(let seconds), .staleWhileRevalidating(let seconds): left = -seconds
-        }
-        guard var response = await answer(request, with: entry, errand.demand, on: errand.clock) else { return nil }
-        count(\.hits)
+        if case .validate = reuse { return nil }
+        guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
+        if case .staleWhileRevalidating = reuse { validateInBackground(entry, errand, next) }
+        note(&response, reuse, at: next.position)
+        return response
+    }
+
+    /// Notes that a response is a stored one.
+    private func note(_ response: inout HTTPResponse, _ reuse: Reuse, at position: ChainPosition) {
+        let left =
+            switch reuse {
+            case .fresh(let seconds): seconds
+            case .stale(let seconds), .staleWhileRevalidating(let seconds): -seconds
+            case .validate: 0.0
+            }
         let ttl = Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
+        count { statistics in
+            statistics.hits += 1
+            if !reuse.isFresh { statistics.stale += 1 }
+        }
         let status = CacheStatus(isHit: true, ttl: ttl)
         response.cacheStatus = status
-        if case .fresh = reuse {
-            request.record(CallEvents.CacheOutcome(status, "answered from \(store.name), fresh for \(ttl) s"))
-            return response
-        }
-        count(\.stale)
-        let isValidated = if case .staleWhileRevalidating = reuse { true } else { false }
-        let leave = isValidated ? "; validated meanwhile" : ", as the request allows"
-        request.record(CallEvents.CacheOutcome(status, "answered from \(store.name), stale for \(-ttl) s\(leave)"))
-        if isValidated { validateInBackground(entry, errand, next) }
-        return response
+        position.record(
+            { CallEvents.CacheOutcome(status, "answered from \(store.name), \(reuse.freshness(ttl))") }, about: response.request)
     }
 
     /// The made response to a request that mayn't go further (RFC 9111 §5.2.1.7).
@@ -132,7 +143,7 @@ extension ResponseCache {
             body.close()
             return nil
         }
-        count(\.collapsed)
+        count { $0.collapsed += 1 }
         var response = made(head.status, of: head, body, request)
         var status = CacheStatus(forward: errand.forward, ttl: ttl(of: head))
         status.isCollapsed = true
@@ -147,6 +158,17 @@ extension ResponseCache {
         switch error.code {
         case .timeout, .deadlineExceeded, .bodyTooLarge: true
         default: false
+        }
+    }
+}
+
+extension Reuse {
+    /// What is said of an answer that is fresh for so many seconds, or stale for as many less.
+    fileprivate func freshness(_ ttl: Int) -> String {
+        switch self {
+        case .fresh: "fresh for \(ttl) s"
+        case .staleWhileRevalidating: "stale for \(-ttl) s; validated meanwhile"
+        default: "stale for \(-ttl) s, as the request allows"
         }
     }
 }

@@ -11,6 +11,12 @@ struct CacheLookup: Sendable {
     /// All variants, of the same owner.
     var variants: [CacheEntry] = []
 
+    /// Lets go of bodies that were read with their heads: who comes back to an entry later asks whether it is still there.
+    mutating func forgetBodies() {
+        match?.body = nil
+        for place in variants.indices { variants[place].body = nil }
+    }
+
     /// Whether the match may be validated for the request: one that was stored for anybody isn't to be changed by what one gets.
     var isOwn: Bool { match.map { $0.key.partition == key.partition } ?? false }
 }
@@ -18,15 +24,14 @@ struct CacheLookup: Sendable {
 extension ResponseCache {
     /// Looks for what matches a request (RFC 9111 §4).
     func lookUp(_ request: HTTPRequest, on clock: any Clock<Duration>) async -> CacheLookup {
-        let url = NormalizedURL.text(request.urlText)
         let fingerprint = await fingerprint(clock)
-        let partition: String
-        if let name = options.partition {
-            partition = name(request) ?? ""
-        } else {
-            partition = rules.isShared ? "" : fingerprint.owner(of: request) ?? ""
-        }
-        var lookup = CacheLookup(key: CacheKey(url: url, partition: partition), fingerprint: fingerprint)
+        return await lookUp(request, CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint), on: clock)
+    }
+
+    /// Completes a lookup of which no more is known than the key.
+    func lookUp(_ request: HTTPRequest, _ begun: CacheLookup, on clock: any Clock<Duration>) async -> CacheLookup {
+        var lookup = begun
+        let (url, partition, fingerprint) = (lookup.key.url, lookup.key.partition, lookup.fingerprint)
         lookup.variants = await entries(for: lookup.key, request, clock)
         if lookup.variants.isEmpty, let same = searches.canonical(url) {
             lookup.variants = await entries(for: CacheKey(url: same, partition: partition), request, clock)
@@ -39,6 +44,32 @@ extension ResponseCache {
         return lookup
     }
 
+    /// What the response to a request would be stored by.
+    func key(of request: HTTPRequest, _ fingerprint: Fingerprint) -> CacheKey {
+        let url = NormalizedURL.text(request.urlText)
+        if let name = options.partition { return CacheKey(url: url, partition: name(request) ?? "") }
+        return CacheKey(url: url, partition: rules.isShared ? "" : fingerprint.owner(of: request) ?? "")
+    }
+
+    /// What a store in memory answers at once, as to most requests that are answered from one: without waiting for anything, and with nothing
+    /// made that only a request needs which goes further. Nil when there is more to it.
+    ///
+    /// - Returns: The head, the body, and for how many seconds they are fresh.
+    func answerAtOnce(
+        _ request: HTTPRequest, _ lookup: CacheLookup, _ demand: CacheDemand, at now: Date
+    ) -> (head: StoredHead, body: [UInt8], left: Double)? {
+        guard let memory, request.method == .get, demand.range == nil, !demand.isConditional else { return nil }
+        var left = 0.0
+        let found = memory.whole(for: lookup.key) { entry in
+            Self.matches(entry, request, lookup.fingerprint)
+        } isUsable: { entry in
+            guard case .fresh(let seconds) = rules.reuse(entry.head, for: demand, at: now) else { return false }
+            left = seconds
+            return true
+        }
+        return found.map { ($0.head, $0.body, left) }
+    }
+
     private func entries(
         for key: CacheKey, _ request: HTTPRequest, _ clock: any Clock<Duration>
     ) async -> [CacheEntry] {
@@ -46,9 +77,11 @@ extension ResponseCache {
     }
 
     private static func match(_ entries: [CacheEntry], _ request: HTTPRequest, _ fingerprint: Fingerprint) -> CacheEntry? {
-        entries.first { entry in
-            entry.head.selecting.fields.isEmpty
-                || entry.head.selecting.match(request.headers, response: entry.head.fields, fingerprint: fingerprint)
-        }
+        entries.first { matches($0, request, fingerprint) }
+    }
+
+    private static func matches(_ entry: CacheEntry, _ request: HTTPRequest, _ fingerprint: Fingerprint) -> Bool {
+        entry.head.selecting.fields.isEmpty
+            || entry.head.selecting.match(request.headers, response: entry.head.fields, fingerprint: fingerprint)
     }
 }

@@ -20,7 +20,7 @@ extension ResponseCache {
         var key = errand.lookup.key
         if let rule = NoVarySearch(response.headers) {
             searches.learn(rule, for: key.url)
-            key = CacheKey(url: rule.canonical(key.url), partition: key.partition)
+            if let url = rule.canonical(key.url) { key = CacheKey(url: url, partition: key.partition) }
         }
         guard let target = target(exchange, CacheEntry(key: key, head: head)) else {
             tell(errand, status, "isn't stored: its Content-Range contradicts its length")
@@ -107,7 +107,7 @@ extension ResponseCache {
         guard let writer else { return nil }
         return Recording(target, writer: writer, permit: exchange.permit) { [weak self] outcome in
             switch outcome {
-            case .stored: self?.count(\.stored)
+            case .stored: self?.count { $0.stored += 1 }
             case .notStored(let error): self?.storeFailed(error, request)
             case .tooLarge: request.note("isn't stored: larger than an entry may be")
             case .abandoned: break
@@ -133,7 +133,7 @@ extension ResponseCache {
             _ = await ask(for: errand.request, on: errand.clock) { [store] in try await store.update(updated) }
         }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
-        count(\.validations)
+        count { $0.validations += 1 }
         // Cookies that it came with are new.
         response.isFromCache = !exchange.response.headers.contains(.setCookie)
         response.version = exchange.response.version

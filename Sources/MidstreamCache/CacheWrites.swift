@@ -71,6 +71,7 @@ extension ResponseCache {
         for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { validated.request.headers.remove(name) }
         validated.request.onInterim = nil
         validated.demand = .plain
+        validated.lookup.forgetBodies()
         validated.forward = .stale
         validated.reason = "stale"
         let hasBegun = call.owner.background.start { [self, validated] in

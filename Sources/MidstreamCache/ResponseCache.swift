@@ -5,6 +5,8 @@ internal import MidstreamCore
 /// What all requests of one cache share.
 final class ResponseCache: Sendable {
     let store: any CacheStore
+    /// The store, when it is one that can be asked without waiting.
+    let memory: MemoryCacheStore?
     let options: CacheOptions
     let rules: CacheRules
     let board = FetchBoard()
@@ -22,6 +24,7 @@ final class ResponseCache: Sendable {
 
     init(_ mode: CacheMode, store: any CacheStore, options: CacheOptions) {
         self.store = store
+        memory = store as? MemoryCacheStore
         self.options = options
         rules = CacheRules(
             isShared: mode == .shared, heuristicShare: options.heuristicShare,
@@ -30,7 +33,7 @@ final class ResponseCache: Sendable {
 
     var statistics: CacheStatistics { counters.withLock { $0 } }
 
-    func count(_ what: any WritableKeyPath<CacheStatistics, Int> & Sendable) { counters.withLock { $0[keyPath: what] += 1 } }
+    func count(_ change: (inout CacheStatistics) -> Void) { counters.withLock(change) }
 
     /// Asks the store; nil when it fails or takes too long, which is a note.
     func ask<Value: Sendable>(
@@ -48,13 +51,16 @@ final class ResponseCache: Sendable {
     /// A failure of the store is a note.
     func storeFailed(_ error: any Error, _ request: HTTPRequest?) {
         guard !(error is CancellationError) else { return }
-        count(\.storeFailures)
+        count { $0.storeFailures += 1 }
         request?.note("the cache's store failed: \(type(of: error))")
     }
 
+    /// What secret values are hashed with, once the store has said so.
+    var knownFingerprint: Fingerprint? { salted.withLock { $0 } }
+
     /// What secret values are hashed with.
     func fingerprint(_ clock: any Clock<Duration>) async -> Fingerprint {
-        if let fingerprint = salted.withLock({ $0 }) { return fingerprint }
+        if let knownFingerprint { return knownFingerprint }
         let store = store
         let salt = await ask(for: nil, on: clock) { try await store.salt() }
         // Without the store's, nothing can be found there anyway.

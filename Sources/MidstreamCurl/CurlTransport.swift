@@ -8,6 +8,10 @@
     /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
     /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
     ///
+    /// When requests are sent one after the other to a server that answers within a millisecond, their callers' threads move the bytes
+    /// themselves. Should an answer then take longer, or anybody else send a request, the transport's thread takes over: at once, or
+    /// after 20 ms at most.
+    ///
     /// Over HTTP/2, requests whose body is streamed or larger than 64 KiB share no connection at a time, since libcurl may then
     /// damage the responses beside them. They have a thread and connections besides the others'.
     ///

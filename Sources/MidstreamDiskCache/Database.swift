@@ -9,6 +9,9 @@ struct DatabaseError: Error, CustomStringConvertible {
     let code: Int32
     let description: String
 
+    /// Whether somebody else holds what is needed.
+    var isBusy: Bool { code & 0xFF == SQLITE_BUSY }
+
     /// Whether the file isn't a database, or no longer one.
     var isDamage: Bool { code & 0xFF == SQLITE_CORRUPT || code & 0xFF == SQLITE_NOTADB }
 }
@@ -39,8 +42,11 @@ final class Database {
         }
         connection = opened
         sqlite3_extended_result_codes(connection, 1)
-        sqlite3_busy_timeout(connection, 250)
+        sqlite3_busy_timeout(connection, Self.patience)
     }
+
+    /// How many milliseconds another connection is waited for.
+    private static let patience: Int32 = 250
 
     deinit {
         for statement in statements.values { sqlite3_finalize(statement) }
@@ -59,6 +65,41 @@ final class Database {
     /// Runs a statement, and gives its rows.
     @discardableResult
     func run(_ sql: String, _ values: Value...) throws -> [[Value]] {
+        var rows: [[Value]] = []
+        try forEachRow(sql, values) { row in rows.append((0..<row.count).map { row[$0] }) }
+        return rows
+    }
+
+    /// A row while it is read.
+    struct Row {
+        fileprivate let statement: OpaquePointer
+
+        var count: Int32 { sqlite3_column_count(statement) }
+
+        subscript(column: Int32) -> Value {
+            switch sqlite3_column_type(statement, column) {
+            case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
+            case SQLITE_BLOB: .blob(bytes(column))
+            default: .null
+            }
+        }
+
+        func integer(_ column: Int32) -> Int64? {
+            sqlite3_column_type(statement, column) == SQLITE_INTEGER ? sqlite3_column_int64(statement, column) : nil
+        }
+
+        func blob(_ column: Int32) -> [UInt8]? {
+            sqlite3_column_type(statement, column) == SQLITE_BLOB ? bytes(column) : nil
+        }
+
+        private func bytes(_ column: Int32) -> [UInt8] {
+            let start = sqlite3_column_blob(statement, column)
+            return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+        }
+    }
+
+    /// Runs a statement, and hands over its rows one after the other. What isn't asked of a row isn't read.
+    func forEachRow(_ sql: String, _ values: [Value], _ read: (Row) throws -> Void) throws {
         let statement = try prepared(sql)
         defer {
             sqlite3_reset(statement)
@@ -68,13 +109,19 @@ final class Database {
             let code = bind(value, to: statement, at: Int32(place + 1))
             guard code == SQLITE_OK else { throw failure(code) }
         }
-        var rows: [[Value]] = []
         while true {
             let code = sqlite3_step(statement)
-            if code == SQLITE_DONE { return rows }
+            if code == SQLITE_DONE { return }
             guard code == SQLITE_ROW else { throw failure(code) }
-            rows.append((0..<sqlite3_column_count(statement)).map { column(statement, $0) })
+            try read(Row(statement: statement))
         }
+    }
+
+    /// Does something without waiting for other connections: what they hold makes it fail at once.
+    func withoutWaiting<Result>(_ work: () throws -> Result) throws -> Result {
+        sqlite3_busy_timeout(connection, 0)
+        defer { sqlite3_busy_timeout(connection, Self.patience) }
+        return try work()
     }
 
     /// Does several things, or none of them.
@@ -113,16 +160,6 @@ final class Database {
     }
 
     private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
-    private func column(_ statement: OpaquePointer, _ place: Int32) -> Value {
-        switch sqlite3_column_type(statement, place) {
-        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, place))
-        case SQLITE_BLOB:
-            let count = Int(sqlite3_column_bytes(statement, place))
-            return .blob([UInt8](UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, place), count: count)))
-        default: return .null
-        }
-    }
 
     private func failure(_ code: Int32) -> DatabaseError {
         DatabaseError(code: code, description: String(cString: sqlite3_errstr(code)))

@@ -16,14 +16,19 @@ public final class DiskCacheStore: CacheStore {
         var table: EntryTable?
         /// When opening may be tried again.
         var nextTry = Date.distantPast
+    }
+
+    private struct Chores {
         var hits: [UInt64: Int] = [:]
-        var isMaintenancePlanned = false
+        var isPlanned = false
     }
 
     private let folder: CacheFolder
+    /// Where what may take long is done: all that opens, writes and tidies up.
     private let queue = DispatchQueue(label: "midstream.cache.disk")
-    /// Touched on the queue only; the lock says so to the compiler.
+    /// Held while the database is asked.
     private let state: Locked<State>
+    private let chores = Locked(Chores())
     /// How many bytes it holds at most, about: what is more goes within a second.
     public let maximumBytes: Int64
 
@@ -54,43 +59,54 @@ public final class DiskCacheStore: CacheStore {
     public func salt() async throws -> [UInt8] { try await perform { $0.salt } }
 
     /// The entries of a key, the newest first.
-    public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await perform { try $0.entries(for: key) } }
+    public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await read { try $0.entries(for: key) } }
 
     /// The bytes of an entry: those of the database, or of a file that stays open as long as the body is kept.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
-        let folder = folder
-        let body: HTTPBody = try await perform { table in
-            guard let row = try table.row(of: entry), let range = range ?? row.entry.length.map({ 0..<$0 }),
-                row.entry.ranges.contains(where: { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound })
-                    || range.isEmpty
-            else { throw MissingBytes() }
-            if range.isEmpty { return .empty }
-            if let bytes = row.body {
-                guard Int64(bytes.count) == row.entry.length else { throw MissingBytes() }
-                return .bytes(range.count == bytes.count ? bytes : Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
-            }
-            do {
-                let file = try OpenFile(path: folder.body(entry.id))
-                guard file.length >= row.fileBytes, range.upperBound <= row.fileBytes else { throw MissingBytes() }
-                return .file(file, range: range)
-            } catch {
-                // Cut short, or gone.
-                try table.remove(Int64(bitPattern: entry.id))
-                throw MissingBytes()
-            }
+        let body: HTTPBody
+        if let bytes = entry.body {
+            body = .bytes(try Self.part(range, of: bytes))
+        } else {
+            body = try await read { [folder] table in try Self.body(of: entry, range, table, folder) }
         }
-        queue.async { [self] in
-            state.withLock { $0.hits[entry.id, default: 0] += 1 }
-            planMaintenance()
-        }
+        planMaintenance { $0.hits[entry.id, default: 0] += 1 }
         return body
+    }
+
+    private static func body(
+        of entry: CacheEntry, _ range: Range<Int64>?, _ table: EntryTable, _ folder: CacheFolder
+    ) throws -> HTTPBody {
+        guard let row = try table.row(of: entry), let range = range ?? row.entry.length.map({ 0..<$0 }),
+            row.entry.ranges.contains(where: { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound })
+                || range.isEmpty
+        else { throw MissingBytes() }
+        if range.isEmpty { return .empty }
+        if let bytes = row.body {
+            guard Int64(bytes.count) == row.entry.length else { throw MissingBytes() }
+            return .bytes(try part(range, of: bytes))
+        }
+        do {
+            let file = try OpenFile(path: folder.body(entry.id))
+            guard file.length >= row.fileBytes, range.upperBound <= row.fileBytes else { throw MissingBytes() }
+            return .file(file, range: range)
+        } catch {
+            // Cut short, or gone.
+            try table.remove(Int64(bitPattern: entry.id))
+            throw MissingBytes()
+        }
+    }
+
+    private static func part(_ range: Range<Int64>?, of bytes: [UInt8]) throws -> [UInt8] {
+        guard let range, range.count < bytes.count else { return bytes }
+        guard range.lowerBound >= 0, range.upperBound <= Int64(bytes.count) else { throw MissingBytes() }
+        return Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
     }
 
     /// Takes bytes: in memory while they are few, and then in a file that gets its name when it is whole.
     public func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         // One of which nothing is there has no row.
         let isThere =
-            try await entry.ranges.isEmpty ? false : perform { table in try table.row(of: entry).map { $0.body == nil } ?? false }
+            try await entry.ranges.isEmpty ? false : read { table in try table.row(of: entry).map { $0.body == nil } ?? false }
         return try DiskCacheWriter(self, folder, extending: isThere ? entry.id : nil, offset)
     }
 
@@ -105,6 +121,17 @@ public final class DiskCacheStore: CacheStore {
 
     struct MissingBytes: Error {}
 
+    /// Reads from the database: at once in the task that asks, as files are read here, unless somebody else is asking just then. To hand
+    /// the question over to another thread takes longer than to answer it.
+    private func read<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
+        // Whatever goes wrong is seen to where there is time for it.
+        let answer = state.withLockIfFree { state in
+            state.table.flatMap { table in try? table.withoutWaiting { try question(table) } }
+        }
+        if let answer, let answer { return answer }
+        return try await perform(question)
+    }
+
     /// Asks the database, one question after the other.
     func perform<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { answer in
@@ -113,26 +140,26 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private func ask<Value>(_ question: (EntryTable) throws -> Value) throws -> Value {
-        do {
-            return try question(try table())
-        } catch let error as DatabaseError where error.isDamage {
-            // What others have open stays what it is, and leads them here as well.
-            state.withLock { $0.table = nil }
-            folder.putAside()
-            throw error
+        try state.withLock { state in
+            do {
+                return try question(try table(&state))
+            } catch let error as DatabaseError where error.isDamage {
+                // What others have open stays what it is, and leads them here as well.
+                state.table = nil
+                folder.putAside()
+                throw error
+            }
         }
     }
 
-    private func table() throws -> EntryTable {
-        try state.withLock { state in
-            if let table = state.table { return table }
-            let now = Date()
-            guard now >= state.nextTry || state.nextTry.timeIntervalSince(now) > 1 else { throw MissingBytes() }
-            state.nextTry = now + 1
-            let table = try Self.open(folder, now)
-            state.table = table
-            return table
-        }
+    private func table(_ state: inout State) throws -> EntryTable {
+        if let table = state.table { return table }
+        let now = Date()
+        guard now >= state.nextTry || state.nextTry.timeIntervalSince(now) > 1 else { throw MissingBytes() }
+        state.nextTry = now + 1
+        let table = try Self.open(folder, now)
+        state.table = table
+        return table
     }
 
     private static func open(_ folder: CacheFolder, _ now: Date) throws -> EntryTable {
@@ -145,21 +172,24 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Does what nobody waits for: a second later, for all that has come together until then.
-    func planMaintenance() {
-        let isFirst = state.withLock { state in
-            defer { state.isMaintenancePlanned = true }
-            return !state.isMaintenancePlanned
+    private func planMaintenance(_ note: (inout Chores) -> Void = { _ in }) {
+        let isFirst = chores.withLock { chores in
+            note(&chores)
+            defer { chores.isPlanned = true }
+            return !chores.isPlanned
         }
         guard isFirst else { return }
         queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.maintain() }
     }
 
+    /// Sees to it that there is room for what has been written.
+    func hasGrown() { planMaintenance() }
+
     /// Counts hits, and makes room.
-    func maintain() {
-        let hits = state.withLock { state in
-            state.isMaintenancePlanned = false
-            defer { state.hits = [:] }
-            return state.hits
+    private func maintain() {
+        let hits = chores.withLock { chores in
+            defer { chores = Chores() }
+            return chores.hits
         }
         try? ask { try $0.maintain(hits: hits, maximumBytes: maximumBytes) }
     }

@@ -84,7 +84,7 @@ final class DiskCacheWriter: CacheWriter {
             }
             state.withLock { $0.temporary = nil }
         }
-        store.planMaintenance()
+        store.hasGrown()
     }
 
     func abandon() async { discard() }

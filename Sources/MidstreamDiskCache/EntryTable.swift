@@ -21,6 +21,8 @@ final class EntryTable {
     private let database: Database
     private let fingerprint: Fingerprint
     private let lock: FolderLock
+    /// What stands for the owner of what is anybody's.
+    private let anybody: Database.Value
 
     /// Opens the tables, makes them where there are none, and removes what nothing belongs to.
     init(_ folder: CacheFolder, now: Date) throws {
@@ -46,25 +48,34 @@ final class EntryTable {
         }
         self.salt = salt
         fingerprint = Fingerprint(salt: salt)
+        anybody = Self.hash("owner", "", fingerprint)
         folder.sweep(now: now) { id in
             (try? database.run("SELECT 1 FROM entries WHERE id = ?", .integer(Int64(bitPattern: id))))?.isEmpty != true
         }
     }
 
-    /// The entries of a key, the newest first. What isn't as it was written is removed.
+    /// The entries of a key, the newest first, that with its body if it has no file. What isn't as it was written is removed.
     func entries(for key: CacheKey) throws -> [CacheEntry] {
-        let rows = try database.run(
-            "SELECT id, head, checksum FROM entries WHERE url = ? AND owner = ? ORDER BY place DESC LIMIT \(Self.maximumVariants)",
-            url(key), owner(key))
-        return try rows.compactMap { row in
-            guard let id = row[0].integer, let head = row[1].blob else { return nil }
-            guard let entry = Self.entry(head, row[2], key) else {
-                try remove(id)
-                return nil
-            }
-            return entry
+        var entries: [CacheEntry] = []
+        var damaged: [Int64] = []
+        try database.forEachRow(
+            """
+            SELECT id, head, checksum, body FROM entries WHERE url = ? AND owner = ? ORDER BY place DESC
+            LIMIT \(Self.maximumVariants)
+            """, [url(key), owner(key)]
+        ) { row in
+            guard let id = row.integer(0), let head = row.blob(1) else { return }
+            guard var entry = Self.entry(head, row[2], key) else { return damaged.append(id) }
+            // Most keys have one, and of the others the newest is asked for most.
+            if entries.isEmpty, let body = row.blob(3), Int64(body.count) == entry.length { entry.body = body }
+            entries.append(entry)
         }
+        for id in damaged { try remove(id) }
+        return entries
     }
+
+    /// Does something without waiting for other connections: what they hold makes it fail at once.
+    func withoutWaiting<Result>(_ work: () throws -> Result) throws -> Result { try database.withoutWaiting(work) }
 
     /// The row of an entry; nil when there is none.
     func row(of entry: CacheEntry) throws -> Row? {
@@ -188,9 +199,13 @@ final class EntryTable {
     private static let maximumVariants = 32
     private static func id(_ entry: CacheEntry) -> Database.Value { .integer(Int64(bitPattern: entry.id)) }
     private func url(_ key: CacheKey) -> Database.Value { hash("url", key.url) }
-    private func owner(_ key: CacheKey) -> Database.Value { hash("owner", key.partition) }
+    private func owner(_ key: CacheKey) -> Database.Value { key.partition.isEmpty ? anybody : hash("owner", key.partition) }
     private func origin(_ name: String) -> Database.Value { hash("origin", name) }
-    private func hash(_ kind: String, _ text: String) -> Database.Value { .blob(Array(fingerprint.text(of: [kind, text]).utf8)) }
+    private func hash(_ kind: String, _ text: String) -> Database.Value { Self.hash(kind, text, fingerprint) }
+
+    private static func hash(_ kind: String, _ text: String, _ fingerprint: Fingerprint) -> Database.Value {
+        .blob(Array(fingerprint.text(of: [kind, text]).utf8))
+    }
 
     private static func entry(_ head: [UInt8], _ checksum: Database.Value, _ key: CacheKey) -> CacheEntry? {
         checksum == .integer(Self.checksum(head)) ? CacheEntry(head, key: key) : nil

@@ -13,6 +13,15 @@ struct LockedTests {
         #expect(counter.withLock { $0 } == 8_000)
     }
 
+    @Test("a lock that somebody holds isn't waited for")
+    func free() {
+        let counter = Locked(0)
+        let other = counter
+        #expect(counter.withLock { _ in other.withLockIfFree { $0 } } == nil)
+        #expect(throws: Failure()) { try counter.withLockIfFree { _ in throw Failure() } }
+        #expect(counter.withLockIfFree { $0 } == 0)
+    }
+
     @Test("the lock is released when the body throws, and the value with the last copy")
     func released() {
         final class Canary {}

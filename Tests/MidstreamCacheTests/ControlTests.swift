@@ -30,6 +30,15 @@ struct ControlTests {
         #expect(CacheControl(["no-cache, private=\"\""]).flags == [.noCache, .isPrivate])
     }
 
+    @Test("with more names than anybody lists a directive is about the whole response")
+    func manyNames() {
+        let names = { (count: Int) in (0..<count).map { "a\($0)" }.joined(separator: ",") }
+        #expect(CacheControl(["no-cache=\"\(names(64))\""]).noCacheFields.count == 64)
+        #expect(CacheControl(["no-cache=\"\(names(65))\""]).flags == .noCache)
+        let several = CacheControl((0..<65).map { "private=\"a\($0)\"" })
+        #expect(several.privateFields.count == 64 && several.flags == .isPrivate)
+    }
+
     @Test("max-stale without a value takes any staleness")
     func maxStale() {
         #expect(CacheControl(["max-stale"]).maxStale == .max)
@@ -60,6 +69,34 @@ struct ControlTests {
         #expect((StructuredDictionary([text]) != nil) == isOne)
     }
 
+    @Test("as many parts of structured fields are read as every reader has to, and no more")
+    func structuredLimits() {
+        let repeated = { @Sendable (part: String, count: Int, separator: String) in
+            [String](repeating: part, count: count).joined(separator: separator)
+        }
+        let texts: [(@Sendable (Int) -> String, Int)] = [
+            ({ repeated("a", $0, ",") }, 1024), ({ "a=(\(repeated("1", $0, " ")))" }, 256),
+            ({ "a" + repeated(";b", $0, "") }, 256),
+        ]
+        for (text, most) in texts {
+            #expect(StructuredDictionary([text(most)]) != nil && StructuredDictionary([text(most + 1)]) == nil)
+        }
+        #expect(StructuredList([repeated("a", 1024, ",")])?.members.count == 1024)
+        #expect(StructuredList([repeated("a", 1025, ",")]) == nil)
+        #expect(StructuredList(["a" + repeated(";b=1", 257, "")]) == nil)
+    }
+
+    @Test(
+        "strings lose their backslashes, and parameters keep their values",
+        arguments: [
+            ("a;b=\"x\\\"y\"", .string("x\"y")), ("a;b=\"\\\\\"", .string("\\")), ("a;b=\"\"", .string("")),
+            ("a;b", .boolean(true)),
+            ("a;b=1;b=2", .integer(2)), ("a;c", nil), ("a;b=to/k:en", .token("to/k:en")), ("a;b=:aGk=:", .bytes),
+        ] as [(String, StructuredList.Value?)])
+    func parameters(text: String, value: StructuredList.Value?) throws {
+        #expect(try #require(StructuredList([text])).members[0]["b"] == value)
+    }
+
     @Test("entity tags are compared strongly or weakly, and lists are taken apart")
     func tags() throws {
         let strong = try #require(EntityTag("\"a\""))
@@ -69,6 +106,14 @@ struct ControlTests {
         let condition = try #require(EntityTagCondition(["\"x,y\", W/\"a\" ,b", "\"c\""]))
         for tag in ["\"x,y\"", "\"a\"", "b", "\"c\""] { #expect(condition.matches(EntityTag(tag)), "\(tag)") }
         #expect(!condition.matches(EntityTag("\"x\"")) && !condition.matches(nil))
+        for (list, tag) in [
+            ("W/ ,\"b\"", "\"b\""), ("\"a\"\"b\"", "\"b\""), ("W/", "\"\""), (", \"open ", "\"open"), ("W/\"open", "W/\"open"),
+            ("\"", "\""),
+            ("\"\"", "\"\""), ("\"a\\\",\"b\"", "\"b\""),
+        ] {
+            #expect(EntityTagCondition([list])?.matches(EntityTag(tag)) == true, "\(list)")
+        }
+        #expect(EntityTagCondition(["\"a\", \"b"])?.matches(EntityTag("\"b\"")) == false)
         #expect(EntityTagCondition(["*"])?.matches(nil) == true)
         #expect(EntityTagCondition([]) == nil)
     }
@@ -144,6 +189,14 @@ struct ControlTests {
         let rule = NoVarySearch(["No-Vary-Search": field])
         let (a, b) = (rule?.canonical("http://h/p?\(first)"), rule?.canonical("http://h/p?\(second)"))
         #expect((a != nil && a == b) == areSame)
+    }
+
+    @Test("a query with more parts than anybody's stands for itself")
+    func longQuery() {
+        let rule = NoVarySearch(["No-Vary-Search": "key-order"])
+        let query = { (count: Int) in [String](repeating: "a", count: count).joined(separator: "&") }
+        #expect(rule?.canonical("http://h/?" + query(1024)) != nil)
+        #expect(rule?.canonical("http://h/?" + query(1025)) == nil)
     }
 }
 

@@ -145,6 +145,28 @@ struct StorabilityTests {
         #expect(!selecting.fields.contains { $0.name == "authorization" && $0.value == "a" })
     }
 
+    @Test("what varies by more than anybody selects by varies by anything")
+    func varyLimits() {
+        let names = { (count: Int) in VaryRule(["Vary": (0..<count).map { "a\($0)" }.joined(separator: ",")]) }
+        #expect(names(64).names.count == 64 && !names(64).isAny)
+        #expect(names(65).isAny)
+        let repeated = { (count: Int) in VaryRule(["Vary": [String](repeating: "A", count: count).joined(separator: ",")]) }
+        #expect(repeated(1024).names == ["a"] && !repeated(1024).isAny)
+        #expect(repeated(1025).isAny)
+    }
+
+    @Test("a list of more languages than anybody chooses from is compared as it stands")
+    func manyLanguages() {
+        let list = { (names: [String]) -> HTTPHeaders in ["Accept-Language": names.joined(separator: ", ")] }
+        let fingerprint = Fingerprint(salt: [])
+        for (count, matches) in [(64, true), (65, false)] {
+            let names = (0..<count).map { "a\($0)" }
+            let selecting = SelectingFields(["accept-language"], of: list(names), fingerprint: fingerprint)
+            #expect(selecting.match(list(names), response: [:], fingerprint: fingerprint))
+            #expect(selecting.match(list(names.reversed()), response: [:], fingerprint: fingerprint) == matches)
+        }
+    }
+
     @Test("two fields of a name are one list")
     func combined() {
         var headers: HTTPHeaders = ["Foo": "1"]

@@ -77,6 +77,36 @@
             #expect(await onLoop(loop) { loop.admission.waitingCount } == 0)
         }
 
+        @Test func `A limit of all connections makes the requests to every host wait in line`() async throws {
+            let gate = DispatchSemaphore(value: 0)
+            let seen = Locked<[String]>([])
+            let servers = try (0..<3).map { _ in
+                try RawServer { connection in
+                    while let head = connection.readHead() {
+                        seen.withLock { $0.append(String(head.split(separator: " ")[1])) }
+                        if head.hasPrefix("GET /0 ") { gate.wait() }
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    }
+                }
+            }
+            let transport = transport(2) { $0.maximumConnections = 1 }
+            let loop = try #require(transport.executor as? EventLoop)
+            var tasks: [Task<HTTPResponse, any Error>] = []
+            for number in 0..<6 {
+                let url = "\(servers[number % 3].url)/\(number)"
+                tasks.append(Task { try await transport.deliver(request(url, .buffered(upTo: 10))) })
+                await eventually { await onLoop(loop, { loop.active.count + loop.admission.waitingCount }) == number + 1 }
+            }
+            // No more than the limit are with curl.
+            #expect(await onLoop(loop) { loop.active.count } == 1)
+            tasks[3].cancel()
+            await #expect(throws: CancellationError.self) { try await tasks[3].value }
+            gate.signal()
+            for number in [0, 1, 2, 4, 5] { #expect(try await tasks[number].value.status == 200) }
+            #expect(seen.withLock { $0 } == ["/0", "/1", "/2", "/4", "/5"])
+            #expect(await onLoop(loop) { loop.admission.waitingCount } == 0)
+        }
+
         @Test func `Closing ends those that wait`() async throws {
             let server = try RawServer { connection in
                 _ = connection.readHead()

@@ -183,6 +183,54 @@ struct DiskStoreTests {
         #expect(try await client.send(HTTPRequest("http://h.test/20")).cacheStatus?.isHit == true)
     }
 
+    @Test("hits come while another writes, and while many ask at once")
+    func readers() async throws {
+        let store = DiskCacheStore(folder.url)
+        let client = client(store) { sized($0) }
+        for size in [10, 300_000] { _ = try await client.send(HTTPRequest("http://h.test/\(size)")) }
+        let database = try Database(path: folder.database)
+        try database.run("BEGIN IMMEDIATE")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let size = number % 2 == 0 ? 10 : 300_000
+                    let response = try await client.send(HTTPRequest("http://h.test/\(size)"))
+                    #expect(response.data == Data(bytes(size)) && response.cacheStatus?.isHit == true)
+                }
+            }
+            try await group.waitForAll()
+        }
+        try database.run("COMMIT")
+    }
+
+    @Test(
+        "a part of a small body is cut out of it",
+        arguments: [("0-9", 0..<10), ("5-", 5..<100), ("-1", 99..<100), ("0-99", 0..<100)])
+    func smallPart(range: String, wanted: Range<Int>) async throws {
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        _ = try await client.send(HTTPRequest("http://h.test/100"))
+        let response = try await client.send(HTTPRequest("http://h.test/100", headers: ["Range": "bytes=\(range)"]))
+        #expect(response.status == 206 && response.cacheStatus?.isHit == true)
+        #expect(response.data == Data(bytes(100)[wanted]))
+    }
+
+    @Test("of several variants each is answered with its own body")
+    func variants() async throws {
+        let count = Locked(0)
+        let client = client(DiskCacheStore(folder.url), count) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=600", "Vary": "Foo"], body: .text(request.headers["Foo"] ?? ""),
+                request: request)
+        }
+        for _ in 0..<2 {
+            for name in ["one", "two", "three"] {
+                let response = try await client.send(HTTPRequest("http://h.test/", headers: ["Foo": name]))
+                #expect(response.data == Data(name.utf8))
+            }
+        }
+        #expect(count.withLock { $0 } == 3)
+    }
+
     @Test("never stays above what it may hold, and keeps what is asked for")
     func eviction() async throws {
         let store = DiskCacheStore(folder.url, maximumBytes: 200_000)

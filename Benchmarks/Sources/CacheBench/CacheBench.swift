@@ -18,7 +18,7 @@ struct Instant: HTTPTransport {
 }
 
 /// Prints the microseconds of one `send()`: the best of some rounds, since others use the machine, too. And, with the address of a server,
-/// what a cache costs on the wire.
+/// what a cache costs on the wire. Further arguments say which measurements to make, by the beginnings of their names; all by default.
 @main
 struct CacheBench {
     static func main() async throws {
@@ -31,10 +31,16 @@ struct CacheBench {
         try await misses("miss that is stored", isStorable: true)
         try await misses("miss that isn't stored", isStorable: false)
         try await misses("no cache", isStorable: false, isCached: false)
-        if let server = CommandLine.arguments.dropFirst().first { try await Wire(server: server).measure() }
+        if let server = CommandLine.arguments.dropFirst().first { try await Wire(server: server).measure(where: isWanted) }
+    }
+
+    private static func isWanted(_ name: String) -> Bool {
+        let wanted = CommandLine.arguments.dropFirst(2)
+        return wanted.isEmpty || wanted.contains { name.hasPrefix($0) }
     }
 
     private static func hits(_ name: String, _ store: any CacheStore, size: Int, times: Int = 100_000) async throws {
+        guard isWanted(name) else { return }
         let client = client(Instant(size: size), CacheInterceptor(store: store))
         let request = HTTPRequest("https://api.example.com/users/42")
         _ = try await client.send(request)
@@ -43,6 +49,7 @@ struct CacheBench {
     }
 
     private static func misses(_ name: String, isStorable: Bool, isCached: Bool = true) async throws {
+        guard isWanted(name) else { return }
         let interceptor = isCached ? CacheInterceptor() : nil
         let client = client(Instant(size: 1 << 10, isStorable: isStorable), interceptor)
         var number = 0

@@ -8,7 +8,8 @@ struct WorstInput {
     let end: String
 
     init(_ part: String, start: String = "", end: String = "") {
-        name = "\(start)\(part)\(part)…\(end)".filter { !$0.isNewline }
+        let shown = part.count > 40 ? "\(part.prefix(40))…" : part + part
+        name = "\(start)\(shown)…\(end)".filter { !$0.isNewline }
         (self.start, self.part, self.end) = (start, part, end)
     }
 
@@ -33,7 +34,8 @@ enum WorstInputs {
         (
             .cacheControl,
             [
-                .init("a,"), .init("max-age=1,"), .init("\\\"", start: "a=\""), .init("a ", start: "private=\""),
+                .init("a,"), .init("max-age=1,"), .init("public,"), .init("private=a,"), .init("\\\"", start: "a=\""),
+                .init("a ", start: "private=\""),
                 .init("1", start: "max-age="),
                 .init("a,", start: "no-cache=\""), .init("="),
             ]
@@ -104,7 +106,11 @@ enum WorstInputs {
             ]
         ),
         (
-            .noVarySearch, [.init("a=1&"), .init("&"), .init("%61"), .init("\"a\" ", start: "params=(", end: ")")]
+            .noVarySearch,
+            [
+                .init("a=1&"), .init("&"), .init("%61"), .init("a=1&" + String(repeating: "b", count: 1000)),
+                .init("\"a\" ", start: "params=(", end: ")"),
+            ]
         ),
         (.request, [.init("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), .init("\r\n")]),
         (
@@ -129,6 +135,10 @@ enum WorstInputs {
             [
                 .init("a,"), .init("1 ", start: "a=("), .init(";a", start: "a"), .init("\\\"", start: "a=\""),
                 .init("a", start: ""), .init(" "), .init(";a=1", start: "a"),
+                .init("a" + String(repeating: ";a", count: 256) + ","),
+                .init("a" + String(repeating: ";a=\"\"", count: 256) + ","),
+                .init("a=(" + String(repeating: "a ", count: 256) + "),"),
+                .init("(" + String(repeating: "1 ", count: 256) + "),"), .init("a" + String(repeating: " ", count: 1000) + ","),
             ]
         ),
         (
@@ -138,6 +148,6 @@ enum WorstInputs {
                 .init("[", start: "http://h/"), .init("/."), .init("ü.", start: "http://"),
             ]
         ),
-        (.vary, [.init("a,"), .init(","), .init("a;q=0.5,"), .init("\""), .init("\"a\\\"")]),
+        (.vary, [.init("a,"), .init(","), .init("a;q=0.5,"), .init(";a"), .init("a ,"), .init("\""), .init("\"a\\\"")]),
     ]
 }

@@ -5,56 +5,56 @@ internal import Interception
 final class FetchPermits: Sendable {
     /// That of one exchange.
     final class Permit: Sendable {
-        private let url: String
-        private let origin: String
-        private let isValid = Locked(true)
+        private let key: CacheKey
+        private let mark: Mark
         private let permits: FetchPermits
 
-        fileprivate init(_ url: String, _ origin: String, _ permits: FetchPermits) {
-            self.url = url
-            self.origin = origin
+        fileprivate init(_ key: CacheKey, _ mark: Mark, _ permits: FetchPermits) {
+            self.key = key
+            self.mark = mark
             self.permits = permits
         }
 
-        deinit { permits.forget(url, ObjectIdentifier(self)) }
+        deinit { permits.forget(key, mark) }
 
-        var holds: Bool { isValid.withLock { $0 } }
-
-        fileprivate func revoke() { isValid.withLock { $0 = false } }
-        fileprivate func isOf(_ origin: String) -> Bool { self.origin == origin }
+        var holds: Bool { mark.isValid.withLock { $0 } }
     }
 
-    private struct Weak {
-        weak var permit: Permit?
+    /// What is known of a permit when nobody may know how long it lives.
+    fileprivate final class Mark: Sendable {
+        let isValid = Locked(true)
     }
 
     /// Only those of exchanges under way.
-    private let given = Locked<[String: [ObjectIdentifier: Weak]]>([:])
+    private let given = Locked<[String: [Mark]]>([:])
 
     /// Gives one for a URL. It is let go of with its last reference.
     func give(_ key: CacheKey) -> Permit {
-        let permit = Permit(key.url, key.origin, self)
-        given.withLock { $0[key.url, default: [:]][ObjectIdentifier(permit)] = Weak(permit: permit) }
-        return permit
+        let mark = Mark()
+        given.withLock { $0[key.url, default: []].append(mark) }
+        return Permit(key, mark, self)
     }
 
     /// Takes back those of a URL.
     func revoke(_ url: String) {
-        for weak in given.withLock({ $0[url] })?.values.map({ $0 }) ?? [] { weak.permit?.revoke() }
+        for mark in given.withLock({ $0[url] }) ?? [] { mark.isValid.withLock { $0 = false } }
     }
 
     /// Takes back those of an origin; nil: all.
     func revokeAll(origin: String?) {
-        let all = given.withLock { $0.values.flatMap(\.values) }
-        for weak in all {
-            if let permit = weak.permit, origin.map(permit.isOf) ?? true { permit.revoke() }
+        for (url, marks) in given.withLock({ $0 }) where origin == nil || CacheKey(url: url).origin == origin {
+            for mark in marks { mark.isValid.withLock { $0 = false } }
         }
     }
 
-    private func forget(_ url: String, _ permit: ObjectIdentifier) {
+    private func forget(_ key: CacheKey, _ mark: Mark) {
         given.withLock { given in
-            given[url]?[permit] = nil
-            if given[url]?.isEmpty == true { given[url] = nil }
+            // Most URLs have one.
+            if given[key.url]?.count == 1 {
+                given[key.url] = nil
+            } else {
+                given[key.url]?.removeAll { $0 === mark }
+            }
         }
     }
 }

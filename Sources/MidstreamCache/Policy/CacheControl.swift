@@ -61,8 +61,8 @@ struct CacheControl: Sendable, Equatable {
     mutating func take(_ name: String, hasValue: Bool, value: String?) {
         switch name {
         case "no-store": flags.insert(.noStore)
-        case "no-cache": take(.noCache, fields: \.noCacheFields, value)
-        case "private": take(.isPrivate, fields: \.privateFields, value)
+        case "no-cache": if !Self.add(value, to: &noCacheFields) { flags.insert(.noCache) }
+        case "private": if !Self.add(value, to: &privateFields) { flags.insert(.isPrivate) }
         case "public": flags.insert(.isPublic)
         case "must-revalidate": flags.insert(.mustRevalidate)
         case "proxy-revalidate": flags.insert(.proxyRevalidate)
@@ -79,12 +79,19 @@ struct CacheControl: Sendable, Equatable {
         }
     }
 
-    private mutating func take(_ flag: Flags, fields: WritableKeyPath<CacheControl, [HTTPHeaders.Name]>, _ value: String?) {
-        let names = FieldNameList.names(in: value ?? "")
-        // Without names, or with none that could be read, it is about the whole response.
-        guard !names.isEmpty else { return flags = flags.union(flag) }
-        self[keyPath: fields] += names
+    /// How many names of fields are taken apart from the whole response at most, so that nobody has to look for thousands.
+    private static let mostNames = 64
+
+    /// Adds the names that a directive lists; false when it is about the whole response: without names, with none that could be read,
+    /// and with more than anybody lists.
+    private static func add(_ value: String?, to fields: inout [HTTPHeaders.Name]) -> Bool {
+        let names = value.flatMap { FieldNameList.names(in: $0, upTo: mostNames - fields.count) } ?? []
+        fields += names
+        return !names.isEmpty
     }
+
+    /// How long the names of directives are.
+    private static let nameLengths = "public".utf8.count..."stale-while-revalidate".utf8.count
 
     private mutating func read(_ text: String) {
         var scanner = FieldValueScanner(text)
@@ -92,6 +99,10 @@ struct CacheControl: Sendable, Equatable {
             scanner.skipSeparators(",")
             guard !scanner.isAtEnd else { return }
             guard let name = scanner.token() else {
+                scanner.skip(to: ",")
+                continue
+            }
+            guard Self.nameLengths.contains(name.count) else {
                 scanner.skip(to: ",")
                 continue
             }
@@ -108,12 +119,19 @@ struct CacheControl: Sendable, Equatable {
     }
 }
 
-/// Names of fields in a list, as `Vary`, `Connection` and some directives have them.
+/// Names of fields in a list, as `Connection` and some directives have them.
 enum FieldNameList {
-    static func names(in text: String) -> [HTTPHeaders.Name] {
-        text.utf8.split(separator: UInt8(ascii: ",")).compactMap { part in
-            let name = String(Substring(part.trimmed))
-            return name.isToken ? HTTPHeaders.Name(name) : nil
+    /// What isn't a name is passed over.
+    ///
+    /// - Returns: Nil when there are more than `limit`.
+    static func names(in text: String, upTo limit: Int = .max) -> [HTTPHeaders.Name]? {
+        var names: [HTTPHeaders.Name] = []
+        var scanner = FieldValueScanner(text)
+        while let member = scanner.member(of: ",") {
+            guard scanner.isToken(member) else { continue }
+            guard names.count < limit else { return nil }
+            names.append(HTTPHeaders.Name(scanner.text(member)))
         }
+        return names
     }
 }

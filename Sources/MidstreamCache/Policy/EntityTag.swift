@@ -6,7 +6,7 @@ struct EntityTag: Sendable, Hashable {
     let text: String
     let isWeak: Bool
     /// What is compared.
-    private let opaque: Substring
+    fileprivate let opaque: Substring
     /// Whether it has the quotes that it should have.
     let isWellFormed: Bool
 
@@ -24,7 +24,7 @@ struct EntityTag: Sendable, Hashable {
     func isStronglyEqual(to other: EntityTag) -> Bool { !isWeak && !other.isWeak && isWeaklyEqual(to: other) }
 
     /// The weak comparison.
-    func isWeaklyEqual(to other: EntityTag) -> Bool { opaque == other.opaque }
+    func isWeaklyEqual(to other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 
     /// Whether two representations with it are the same byte for byte.
     var isStrong: Bool { !isWeak && isWellFormed }
@@ -35,46 +35,51 @@ struct EntityTag: Sendable, Hashable {
 /// The condition of an `If-None-Match` (RFC 9110 §13.1.2).
 enum EntityTagCondition: Sendable, Equatable {
     case any
-    case tags([EntityTag])
+    /// The lists, which are taken apart when somebody asks for a tag.
+    case tags([String])
 
     /// Nil when there is no such field.
     init?(_ values: [String]) {
         guard !values.isEmpty else { return nil }
-        var tags: [EntityTag] = []
-        for value in values {
-            if value == "*" {
-                self = .any
-                return
-            }
-            tags += Self.tags(in: value)
-        }
-        self = .tags(tags)
+        self = values.contains("*") ? .any : .tags(values)
     }
 
     func matches(_ tag: EntityTag?) -> Bool {
         switch self {
-        case .any: true
-        case .tags(let tags): tag.map { tag in tags.contains { $0.isWeaklyEqual(to: tag) } } ?? false
+        case .any: return true
+        case .tags(let lists):
+            guard var opaque = tag?.opaque else { return false }
+            return opaque.withUTF8 { opaque in
+                lists.contains { list in
+                    var list = list
+                    return list.withUTF8 { Self.list($0, holds: opaque) }
+                }
+            }
         }
     }
 
-    /// The tags of a list. A comma may stand within the quotes of one, where a backslash is a character like any other.
-    private static func tags(in value: String) -> [EntityTag] {
-        var tags: [EntityTag] = []
-        var rest = value.utf8[...]
+    /// Whether one of the tags of a list is weakly equal to another. A comma may stand within the quotes of one, where a backslash is a
+    /// character like any other.
+    private static func list(_ list: UnsafeBufferPointer<UInt8>, holds opaque: UnsafeBufferPointer<UInt8>) -> Bool {
+        var place = 0
         while true {
-            rest = rest.drop { $0 == 32 || $0 == 9 || $0 == UInt8(ascii: ",") }
-            guard !rest.isEmpty else { return tags }
-            var end = rest.startIndex
-            if rest.starts(with: "W/".utf8) { end = rest.index(end, offsetBy: 2) }
-            if end < rest.endIndex, rest[end] == EntityTag.quote {
-                let content = rest.index(after: end)
-                end = rest[content...].firstIndex(of: EntityTag.quote).map { rest.index(after: $0) } ?? rest.endIndex
-            } else {
-                end = rest[end...].firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+            while place < list.count, isSpace(list[place]) || list[place] == UInt8(ascii: ",") { place += 1 }
+            guard place < list.count else { return false }
+            if list[place] == UInt8(ascii: "W"), place + 1 < list.count, list[place + 1] == UInt8(ascii: "/") { place += 2 }
+            let isQuoted = place < list.count && list[place] == EntityTag.quote
+            var start = isQuoted ? place + 1 : place
+            let mark = isQuoted ? EntityTag.quote : UInt8(ascii: ",")
+            var end = start
+            while end < list.count, list[end] != mark { end += 1 }
+            let isWellFormed = isQuoted && end < list.count
+            place = isWellFormed ? end + 1 : end
+            if !isWellFormed {
+                if isQuoted { start -= 1 }
+                while end > start, isSpace(list[end - 1]) { end -= 1 }
             }
-            if let tag = EntityTag(String(Substring(rest[..<end].trimmed))) { tags.append(tag) }
-            rest = rest[end...]
+            if end - start == opaque.count, list[start..<end].elementsEqual(opaque) { return true }
         }
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
 }

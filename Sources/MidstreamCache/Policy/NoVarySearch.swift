@@ -42,10 +42,15 @@ struct NoVarySearch: Sendable, Hashable {
     /// What a rule is looked up by: a URL without its query.
     static func path(of url: String) -> String { url.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(url[..<$0]) } ?? url }
 
-    /// The URL that stands for all that are the same to the rule. No normalised URL looks like it, since none has a fragment.
-    func canonical(_ url: String) -> String {
+    /// How many parts a query may have that is put in order.
+    private static let mostItems = 1024
+
+    /// The URL that stands for all that are the same to the rule; nil when its query has more parts than anybody's, so that it stands for
+    /// itself. No normalised URL looks like it, since none has a fragment.
+    func canonical(_ url: String) -> String? {
         let path = Self.path(of: url)
         let query = url.utf8.dropFirst(path.utf8.count + 1)
+        guard query.lazy.filter({ $0 == UInt8(ascii: "&") }).count < Self.mostItems else { return nil }
         var items = query.split(separator: UInt8(ascii: "&")).map(Self.item)
         items.removeAll { item in names.contains(item.name) != ignoresOthers }
         if ignoresOrder {

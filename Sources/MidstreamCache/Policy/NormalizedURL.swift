@@ -6,8 +6,8 @@ enum NormalizedURL {
 
     /// Whether there is nothing to do, as for most.
     private static func isPlain(_ url: String) -> Bool {
-        url.utf8.withContiguousStorageIfAvailable { bytes in
-            let start = bytes.starts(with: "https://".utf8) ? 8 : bytes.starts(with: "http://".utf8) ? 7 : bytes.count
+        let start = url.hasPrefix("https://") ? 8 : url.hasPrefix("http://") ? 7 : url.utf8.count
+        return url.utf8.withContiguousStorageIfAvailable { bytes in
             guard start < bytes.count else { return false }
             var place = start
             while place < bytes.count, bytes[place] != UInt8(ascii: "/") {

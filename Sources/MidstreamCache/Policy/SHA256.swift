@@ -22,18 +22,18 @@ struct SHA256 {
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
-        var words = [UInt32](repeating: 0, count: 64)
         padded.withUnsafeBufferPointer { padded in
             constants.withUnsafeBufferPointer { constants in
-                words.withUnsafeMutableBufferPointer { words in
+                withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
                     for block in stride(from: 0, to: padded.count, by: 64) {
                         compress(UnsafeBufferPointer(rebasing: padded[block..<(block + 64)]), &state, words, constants)
                     }
                 }
             }
         }
-        return state.flatMap { word in
-            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+        return [UInt8](unsafeUninitializedCapacity: 32) { bytes, count in
+            for place in 0..<32 { bytes[place] = UInt8(truncatingIfNeeded: state[place / 4] >> UInt32(24 - 8 * (place % 4))) }
+            count = 32
         }
     }
 
@@ -61,7 +61,14 @@ struct SHA256 {
             let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ ((a & b) ^ (a & c) ^ (b & c))
             (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
         }
-        for (place, word) in [a, b, c, d, e, f, g, h].enumerated() { state[place] = state[place] &+ word }
+        state[0] &+= a
+        state[1] &+= b
+        state[2] &+= c
+        state[3] &+= d
+        state[4] &+= e
+        state[5] &+= f
+        state[6] &+= g
+        state[7] &+= h
     }
 
     @inline(__always)

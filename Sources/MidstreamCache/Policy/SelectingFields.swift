@@ -3,21 +3,30 @@ internal import MidstreamCore
 /// What `Vary` says (RFC 9110 §12.5.5).
 struct VaryRule: Equatable {
     private(set) var isAny = false
-    /// In small letters, in order, each once.
+    /// In small letters, in order, each once; none when it varies by anything.
     private(set) var names: [String] = []
+
+    /// By how many fields a response may be selected, and how many names are read to find them out. Nobody needs as many, and looking
+    /// each up in each request would take its time.
+    private static let (mostNames, mostMembers) = (64, 1024)
 
     init(_ headers: HTTPHeaders) {
         guard headers.contains(.vary) else { return }
         var seen: Set<String> = []
+        var members = 0
         for value in headers.values(.vary) {
-            for part in value.utf8.split(separator: UInt8(ascii: ",")) {
-                let name = String(Substring(part.trimmed)).lowercased()
-                if name == "*" { isAny = true }
-                if !name.isEmpty { seen.insert(name) }
+            var scanner = FieldValueScanner(value)
+            while let member = scanner.member(of: ",") {
+                let name = scanner.lowercasedText(member)
+                seen.insert(name)
+                members += 1
+                guard name != "*", seen.count <= Self.mostNames, members <= Self.mostMembers else {
+                    isAny = true
+                    return
+                }
             }
         }
-        // Nobody selects by so many; looking each up in each request would take its time.
-        if seen.count > 64 { isAny = true } else { names = seen.sorted() }
+        names = seen.sorted()
     }
 }
 
@@ -44,7 +53,7 @@ struct SelectingFields: Sendable, Equatable {
         fields.allSatisfy { field in
             if Self.value(field.name, of: headers, fingerprint) == field.value { return true }
             guard field.name == "accept-language", let language = response.values("Content-Language").first,
-                let favourite = QualityList(headers.values(.acceptLanguage)).favourite
+                let favourite = QualityList(headers.values(.acceptLanguage))?.favourite
             else { return false }
             return favourite == language.lowercased()
         }
@@ -56,25 +65,29 @@ struct SelectingFields: Sendable, Equatable {
         guard !values.isEmpty else { return nil }
         if headers.isSensitive(key) { return fingerprint.text(of: values) }
         switch name {
-        case "accept-language", "accept-encoding": return QualityList(values).normalized
+        case "accept-language", "accept-encoding": return QualityList(values)?.normalized ?? withoutSpace(values)
         default: return withoutSpace(values)
         }
     }
 
-    /// The members of a list without what stands around them; of a field that is no list whatever is left.
+    /// The members of a list without the space around them; of a field that is no list whatever is left.
     private static func withoutSpace(_ values: [String]) -> String {
         if values.count == 1, !values[0].utf8.contains(UInt8(ascii: ",")) { return values[0] }
-        return values.flatMap(members).joined(separator: ",")
+        var list: [UInt8] = []
+        list.reserveCapacity(values.reduce(0) { $0 + $1.utf8.count + 1 })
+        for (place, value) in values.enumerated() {
+            if place > 0 { list.append(UInt8(ascii: ",")) }
+            append(value, to: &list)
+        }
+        return String(decoding: list, as: UTF8.self)
     }
 
-    /// What stands between the commas that stand in no quotes.
-    private static func members(of value: String) -> [String] {
-        var members: [String] = []
-        var start = value.utf8.startIndex
+    /// Adds a value without the space around those of its commas that stand in no quotes.
+    private static func append(_ value: String, to list: inout [UInt8]) {
+        var start = list.count
         var isQuoted = false
         var isEscaped = false
-        for place in value.utf8.indices {
-            let byte = value.utf8[place]
+        for byte in value.utf8 {
             if isEscaped {
                 isEscaped = false
             } else if byte == UInt8(ascii: "\\"), isQuoted {
@@ -82,13 +95,21 @@ struct SelectingFields: Sendable, Equatable {
             } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
             } else if byte == UInt8(ascii: ","), !isQuoted {
-                members.append(String(Substring(value.utf8[start..<place].trimmed)))
-                start = value.utf8.index(after: place)
+                removeSpace(from: start, of: &list)
+                list.append(byte)
+                start = list.count
+                continue
             }
+            if list.count > start || !isSpace(byte) { list.append(byte) }
         }
-        members.append(String(Substring(value.utf8[start...].trimmed)))
-        return members
+        removeSpace(from: start, of: &list)
     }
+
+    private static func removeSpace(from start: Int, of list: inout [UInt8]) {
+        while list.count > start, let last = list.last, isSpace(last) { list.removeLast() }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
 }
 
 /// A list of alternatives with their weights (RFC 9110 §12.4.2), such as languages: neither order nor case matters.
@@ -96,13 +117,17 @@ struct QualityList {
     /// In small letters, with thousandths.
     private var members: [(name: String, weight: Int)] = []
 
-    init(_ values: [String]) {
+    /// How many members one may have: putting more in order would take its time, and nobody has as many to choose from.
+    private static let most = 64
+
+    /// Nil when it has more members than anybody chooses from.
+    init?(_ values: [String]) {
         for value in values {
-            for part in value.utf8.split(separator: UInt8(ascii: ",")) {
-                let pieces = part.split(separator: UInt8(ascii: ";")).map { String(Substring($0.trimmed)).lowercased() }
-                guard let name = pieces.first, !name.isEmpty else { continue }
-                let quality = pieces.dropFirst().first { $0.utf8.starts(with: "q=".utf8) }
-                members.append((name, quality.map { Self.weight($0.dropFirst(2)) } ?? 1000))
+            var scanner = FieldValueScanner(value)
+            while let member = scanner.member(of: ",") {
+                guard members.count < Self.most else { return nil }
+                var parts = FieldValueScanner(scanner.lowercasedText(member))
+                if let name = parts.member(of: ";") { members.append((parts.text(name), Self.weight(&parts))) }
             }
         }
         members.sort { a, b in a.name == b.name ? a.weight < b.weight : a.name < b.name }
@@ -118,7 +143,17 @@ struct QualityList {
         return best.name
     }
 
-    private static func weight(_ text: Substring) -> Int {
+    /// That of the first `q` of the parameters.
+    private static func weight(_ parts: inout FieldValueScanner) -> Int {
+        while true {
+            parts.skipSeparators(";")
+            guard !parts.isAtEnd else { return 1000 }
+            if parts.take("q"), parts.take("=") { return parts.member(of: ";").map { weight(parts.text($0)) } ?? 1000 }
+            _ = parts.member(of: ";")
+        }
+    }
+
+    private static func weight(_ text: String) -> Int {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, whole.count == 1, let first = whole.first, 48...49 ~= first else { return 1000 }
         var thousandths = Int(first - 48) * 1000

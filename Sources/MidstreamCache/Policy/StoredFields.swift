@@ -35,7 +35,7 @@ enum StoredFields {
 
     private static func unwanted(in fields: HTTPHeaders, rules: CacheRules) -> Set<HTTPHeaders.Name> {
         var names = dropped
-        for value in fields.values(.connection) { names.formUnion(FieldNameList.names(in: value)) }
+        for value in fields.values(.connection) { names.formUnion(FieldNameList.names(in: value) ?? []) }
         let control = rules.control(fields, otherwise: CacheControl(fields.values(.cacheControl))).control
         names.formUnion(control.noCacheFields)
         if rules.isShared { names.formUnion(control.privateFields) }

@@ -1,3 +1,4 @@
+internal import Interception
 internal import MidstreamCore
 
 /// What entries of a cache are found by.
@@ -29,9 +30,11 @@ public struct CacheEntry: Sendable, Identifiable {
     var parts: ByteRanges
     /// How long the representation is; nil while nobody knows.
     public internal(set) var length: Int64?
+    /// The whole body, where the store has read that with the head.
+    package var body: [UInt8]?
 
     init(
-        id: UInt64 = .random(in: .min ... .max), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(),
+        id: UInt64 = nextID(), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(),
         length: Int64? = nil
     ) {
         self.id = id
@@ -40,6 +43,21 @@ public struct CacheEntry: Sendable, Identifiable {
         self.parts = parts
         self.length = length
     }
+
+    /// A number that no other entry has, nor any of another process with the same store: a random start, counted up and mixed. To ask the
+    /// system for random numbers each time costs more than to look the entry up.
+    private static func nextID() -> UInt64 {
+        var number = lastID.withLock { last in
+            last &+= 0x9E37_79B9_7F4A_7C15
+            return last
+        }
+        // A bijection (the finalizer of SplitMix64).
+        number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
+        return number ^ number >> 31
+    }
+
+    private static let lastID = Locked(UInt64.random(in: .min ... .max))
 
     /// Which bytes of the representation are there, in order.
     public var ranges: [Range<Int64>] { parts.ranges }

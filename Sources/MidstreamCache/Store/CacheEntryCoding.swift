@@ -51,7 +51,9 @@ extension CacheEntry {
         }
         guard let lines = reader.bytes(), reader.isAtEnd else { return nil }
         var fields = HTTPHeaders.FieldBuffer()
-        for line in lines.split(separator: UInt8(ascii: "\n")) { line.withUnsafeBytes { fields.append(line: $0) } }
+        lines.withUnsafeBytes { lines in
+            for line in lines.split(separator: UInt8(ascii: "\n")) { fields.append(line: UnsafeRawBufferPointer(rebasing: line)) }
+        }
         let head = StoredHead(
             status: HTTPStatus(Int(status)), fields: HTTPHeaders(fields),
             requestTime: Date(timeIntervalSinceReferenceDate: Double(bitPattern: requestTime)),
@@ -88,7 +90,7 @@ private struct EntryReader {
     mutating func number() -> UInt64? {
         guard all.count - place >= 8 else { return nil }
         defer { place += 8 }
-        return all[place..<(place + 8)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        return UInt64(littleEndian: all.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt64.self) })
     }
 
     mutating func bytes() -> ArraySlice<UInt8>? {

@@ -60,6 +60,19 @@ public final class MemoryCacheStore: CacheStore {
         state.withLock { $0.slots[key]?.map(\.entry) ?? [] }
     }
 
+    /// The head of the first entry of a key that matches, and its body, if that is there as a whole and may be used; counts as a hit then.
+    func whole(
+        for key: CacheKey, where matches: (CacheEntry) -> Bool, isUsable: (CacheEntry) -> Bool
+    ) -> (head: StoredHead, body: [UInt8])? {
+        state.withLock { state in
+            guard let slot = state.slots[key]?.first(where: { matches($0.entry) }), slot.entry.isWhole, slot.segments.count < 2,
+                isUsable(slot.entry)
+            else { return nil }
+            slot.seat?.hit()
+            return (slot.entry.head, slot.segments.first?.bytes ?? [])
+        }
+    }
+
     /// The bytes of an entry, which are in memory. Counts as a hit.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
         let found = state.withLock { state -> (segments: [Segment], length: Int64?)? in

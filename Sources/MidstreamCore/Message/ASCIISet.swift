@@ -19,6 +19,10 @@ package struct ASCIISet: Sendable {
     private static let alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
     /// What a token is made of (RFC 9110 §5.6.2).
     package static let token = ASCIISet(alphanumeric + "!#$%&'*+-.^_`|~")
+    /// What a key of Structured Fields is made of (RFC 9651 §3.1.2).
+    static let structuredKey = ASCIISet("abcdefghijklmnopqrstuvwxyz0123456789_-.*")
+    /// What a Byte Sequence of Structured Fields is made of (RFC 9651 §3.3.5).
+    static let base64 = ASCIISet(alphanumeric + "+/=")
     /// What never needs percent-encoding (RFC 3986 §2.3).
     static let unreserved = ASCIISet(alphanumeric + "-._~")
     /// What may stand in a path, a query or a fragment, `%` excepted: brackets may only stand around an address (RFC 3986 §3.2.2).

@@ -8,6 +8,9 @@ package struct FieldValueScanner: Sendable {
         let range: Range<Int>
         /// Whether a backslash stands for the character behind it.
         let isEscaped: Bool
+
+        /// How many bytes it takes in the value.
+        package var count: Int { range.count }
     }
 
     /// A parameter (RFC 9110 §5.6.6).
@@ -68,6 +71,18 @@ package struct FieldValueScanner: Sendable {
             position = place { $0 == separator || $0 == UInt8(ascii: "\"") }
             guard quotedString() != nil else { return }
         }
+    }
+
+    /// Reads the next member of a list without quotes, without the space around it; empty ones are passed over. nil at the end.
+    package mutating func member(of separator: Unicode.Scalar) -> Part? {
+        skipSeparators(separator)
+        guard !isAtEnd else { return nil }
+        let start = position
+        let separator = UInt8(ascii: separator)
+        position = place { $0 == separator }
+        var end = position
+        while bytes[end - 1] == 32 || bytes[end - 1] == 9 { end -= 1 }
+        return Part(range: start..<end, isEscaped: false)
     }
 
     /// Reads up to a character, and that too; nil, and everything is read, when it doesn't come any more.
@@ -160,6 +175,12 @@ extension FieldValueScanner {
         let content = bytes[part.range]
         return content.allSatisfy { $0 < 128 && !(0x41...0x5A ~= $0) } && !part.isEscaped
             ? String(decoding: content, as: UTF8.self) : text(part).lowercased()
+    }
+
+    /// Whether a part is a token (RFC 9110 §5.6.2).
+    package func isToken(_ part: Part) -> Bool {
+        let characters = ASCIISet.token
+        return !part.range.isEmpty && bytes[part.range].allSatisfy { characters.contains($0) }
     }
 
     /// Whether a token is this one, but for the case of ASCII letters.

@@ -42,6 +42,9 @@ public struct HTTPHeaders: Sendable {
         bytes = buffer.bytes
     }
 
+    /// Takes over lines that a transport has put into the form of ``bytes``.
+    package init(lines: [UInt8]) { bytes = lines }
+
     /// The first field's value, or the values of all fields of that name joined by `, ` (RFC 9110 §5.3).
     ///
     /// Setting replaces all fields of the name with one, in the place of the first; setting nil removes them. `Set-Cookie`

@@ -25,12 +25,14 @@ package struct StructuredDictionary: Sendable, Equatable {
         var parser = StructuredParser(values.joined(separator: ","))
         parser.skipSpaces()
         guard !parser.isAtEnd else { return }
+        var read = 0
         while true {
-            guard let key = parser.key() else { return nil }
+            guard read < StructuredParser.mostMembers, let key = parser.key().map(parser.text) else { return nil }
+            read += 1
             var value = Value.boolean(true)
             if parser.take("=") {
-                guard let read = parser.member() else { return nil }
-                value = read
+                guard let member = parser.member() else { return nil }
+                value = member
             }
             guard parser.parameters() else { return nil }
             if let place = places[key] {

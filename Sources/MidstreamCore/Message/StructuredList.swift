@@ -20,9 +20,9 @@ package struct StructuredList: Sendable {
         parser.skipSpaces()
         guard !parser.isAtEnd else { return }
         while true {
-            guard let value = parser.member() else { return nil }
+            guard members.count < StructuredParser.mostMembers, let value = parser.member() else { return nil }
             var member = Member(value: value)
-            guard parser.parameters({ member.parameters.append(($0, $1)) }) else { return nil }
+            guard parser.parameters({ member.parameters.append(($0.text($1), $2)) }) else { return nil }
             members.append(member)
             parser.skipWhitespace()
             if parser.isAtEnd { return }

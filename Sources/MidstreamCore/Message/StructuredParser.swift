@@ -1,18 +1,28 @@
 /// Reads the parts of Structured Fields (RFC 9651 §4.2), forward over the bytes. What a function can't read it answers with nil or
 /// false; the text is none of them then.
+///
+/// It reads as many parts of each kind as every reader has to (§3), and takes what has more for none: nobody means as many, and each
+/// costs memory.
 struct StructuredParser {
     typealias Value = StructuredDictionary.Value
 
-    private let bytes: ArraySlice<UInt8>
-    private var place: Int
+    /// How many members a Dictionary or a List may have (§3.1, §3.2).
+    static let mostMembers = 1024
+    /// How many items an Inner List may have, and how many parameters anything (§3.1.1, §3.1.2).
+    static let mostItems = 256
+    static let mostParameters = 256
+
+    private let bytes: [UInt8]
+    /// What is behind it are spaces.
+    private let end: Int
+    private var place = 0
 
     init(_ text: String) {
-        let all = Array(text.utf8)
-        bytes = all[..<((all.lastIndex { $0 != 32 } ?? -1) + 1)]
-        place = bytes.startIndex
+        bytes = Array(text.utf8)
+        end = (bytes.lastIndex { $0 != 32 } ?? -1) + 1
     }
 
-    var isAtEnd: Bool { place == bytes.endIndex }
+    var isAtEnd: Bool { place == end }
     private var current: UInt8? { isAtEnd ? nil : bytes[place] }
 
     mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -21,21 +31,18 @@ struct StructuredParser {
         return true
     }
 
-    mutating func skipSpaces() {
-        while current == 32 { place += 1 }
-    }
+    mutating func skipSpaces() { pass { $0 == 32 } }
 
     /// Spaces and tabs.
-    mutating func skipWhitespace() {
-        while current == 32 || current == 9 { place += 1 }
-    }
+    mutating func skipWhitespace() { pass { $0 == 32 || $0 == 9 } }
 
-    /// A key (§4.2.3.3).
-    mutating func key() -> String? {
+    /// A key (§4.2.3.3): where it is.
+    mutating func key() -> Range<Int>? {
         let start = place
         guard let first = current, Self.isLower(first) || first == UInt8(ascii: "*") else { return nil }
-        while let byte = current, Self.isLower(byte) || 48...57 ~= byte || "_-.*".utf8.contains(byte) { place += 1 }
-        return text(from: start)
+        let characters = ASCIISet.structuredKey
+        pass { characters.contains($0) }
+        return start..<place
     }
 
     /// An item or an inner list, without the parameters behind it.
@@ -45,28 +52,35 @@ struct StructuredParser {
         while true {
             skipSpaces()
             if take(")") { return .list(values) }
-            guard let value = item(), parameters(), current == 32 || current == UInt8(ascii: ")") else { return nil }
+            guard values.count < Self.mostItems, let value = item(), parameters(), current == 32 || current == UInt8(ascii: ")")
+            else { return nil }
             values.append(value)
         }
     }
 
-    /// Any number of parameters (§4.2.3.2), checked and forgotten.
-    mutating func parameters() -> Bool { parameters { _, _ in } }
+    /// Parameters (§4.2.3.2), checked and forgotten.
+    mutating func parameters() -> Bool { parameters { _, _, _ in } }
 
-    /// Any number of parameters, in order.
-    mutating func parameters(_ take: (String, Value) -> Void) -> Bool {
+    /// Parameters, in order.
+    ///
+    /// - Parameter take: Is given the parser, too, for the text of the key.
+    mutating func parameters(_ take: (borrowing StructuredParser, Range<Int>, Value) -> Void) -> Bool {
+        var count = 0
         while self.take(";") {
+            count += 1
             skipSpaces()
-            guard let key = key() else { return false }
+            guard count <= Self.mostParameters, let key = key() else { return false }
             var value = Value.boolean(true)
             if self.take("=") {
                 guard let read = item() else { return false }
                 value = read
             }
-            take(key, value)
+            take(self, key, value)
         }
         return true
     }
+
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     private mutating func item() -> Value? {
         guard let first = current else { return nil }
@@ -118,50 +132,53 @@ struct StructuredParser {
     private mutating func string() -> Value? {
         place += 1
         var content: [UInt8] = []
-        while let byte = current {
-            place += 1
-            switch byte {
-            case UInt8(ascii: "\""): return .string(String(decoding: content, as: UTF8.self))
-            case UInt8(ascii: "\\"):
-                guard let next = current, next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") else { return nil }
-                content.append(next)
-                place += 1
-            case 0x20...0x7E: content.append(byte)
-            default: return nil
+        while true {
+            let start = place
+            pass { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            let plain = start..<place
+            if take("\"") {
+                if content.isEmpty { return .string(text(plain)) }
+                content += bytes[plain]
+                return .string(String(decoding: content, as: UTF8.self))
             }
+            guard take("\\"), let next = current, next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") else { return nil }
+            if !plain.isEmpty { content += bytes[plain] }
+            content.append(next)
+            place += 1
         }
-        return nil
     }
 
     private mutating func token() -> Value? {
         let start = place
         guard let first = current, Self.isLower(first | 0x20) || first == UInt8(ascii: "*") else { return nil }
-        while let byte = current, byte.isTokenCharacter || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "/") { place += 1 }
-        return .token(text(from: start))
+        let characters = ASCIISet.token
+        pass { characters.contains($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
+        return .token(text(start..<place))
     }
 
     private mutating func byteSequence() -> Value? {
         place += 1
-        while let byte = current {
-            place += 1
-            if byte == UInt8(ascii: ":") { return .bytes }
-            guard Self.isLower(byte | 0x20) || 48...57 ~= byte || "+/=".utf8.contains(byte) else { return nil }
-        }
-        return nil
+        let characters = ASCIISet.base64
+        pass { characters.contains($0) }
+        return take(":") ? .bytes : nil
     }
 
     private mutating func displayString() -> Value? {
         place += 1
         guard take("\"") else { return nil }
-        while let byte = current {
-            place += 1
-            if byte == UInt8(ascii: "\"") { return .displayString }
-            guard 0x20...0x7E ~= byte else { return nil }
+        pass { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") }
+        return take("\"") ? .displayString : nil
+    }
+
+    /// Goes on to the first byte that the closure doesn't mean.
+    @inline(__always)
+    private mutating func pass(while isMeant: (UInt8) -> Bool) {
+        place = bytes.withUnsafeBufferPointer { bytes in
+            var place = place
+            while place < end, isMeant(bytes[place]) { place += 1 }
+            return place
         }
-        return nil
     }
 
     private static func isLower(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }
-
-    private func text(from start: Int) -> String { String(decoding: bytes[start..<place], as: UTF8.self) }
 }

@@ -7,23 +7,41 @@
     final class EasyHandle {
         private(set) var curl: UnsafeMutableRawPointer
         let errorText: UnsafeMutablePointer<CChar>
+        /// What curl's callbacks write.
+        let response: UnsafeMutablePointer<ResponseBuffer>
         var fields = FieldList()
-        /// How the options are set, when the next request of the same shape needs only its URL, fields and body; nil: they have to
-        /// be set anew.
-        var shape: Shape?
+        /// What its options are set for.
+        private(set) var state = State.untouched
+        /// The URL that is set; nil: none.
+        private var url: String?
         /// What the handle is in use for. Curl's callbacks find it through the handle, which they are given.
         var user: (any HandleUser)?
+
+        enum State: Equatable {
+            /// As curl gives it.
+            case untouched
+            /// For connections of this kind, and no request yet.
+            case prepared(Shape)
+            /// For such a request, so that the next one like it needs only its URL, fields and body.
+            case used(Shape, RequestKind)
+            /// For a request that has left options behind.
+            case spoilt
+        }
 
         init?() {
             guard let curl = curl_easy_init() else { return nil }
             self.curl = curl
             errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
             errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+            response = .allocate(capacity: 1)
+            response.initialize(to: ResponseBuffer(self))
         }
 
         deinit {
             curl_easy_cleanup(curl)
             errorText.deallocate()
+            response.pointee.deallocate()
+            response.deallocate()
             fields.deallocate()
         }
 
@@ -35,15 +53,47 @@
             guard let fresh = curl_easy_init() else { return false }
             curl_easy_cleanup(curl)
             curl = fresh
-            shape = nil
+            state = .untouched
+            url = nil
             return true
         }
 
-        /// Undoes all options.
-        func reset() {
-            curl_easy_reset(curl)
-            shape = nil
+        /// Makes it ready for a request. Setting all options anew costs a third of a small request, so they are kept where the last
+        /// one was like it.
+        ///
+        /// - Parameter setUp: Sets the options of a handle that has none.
+        func prepare(for shape: Shape, _ kind: RequestKind, setUp: (EasyHandle) -> Void) {
+            let isReady =
+                switch state {
+                case .prepared(let ready): ready == shape
+                case .used(let ready, let last): ready == shape && last == kind && kind != .other
+                case .untouched, .spoilt: false
+                }
+            if !isReady {
+                if state != .untouched {
+                    curl_easy_reset(curl)
+                    url = nil
+                }
+                setUp(self)
+            }
+            state = .used(shape, kind)
         }
+
+        /// Makes one that has no options ready for whatever request comes over connections of this kind.
+        fileprivate func prepare(for shape: Shape, setUp: (EasyHandle) -> Void) {
+            setUp(self)
+            state = .prepared(shape)
+        }
+
+        fileprivate var shape: Shape? {
+            switch state {
+            case .prepared(let shape), .used(let shape, _): shape
+            case .untouched, .spoilt: nil
+            }
+        }
+
+        /// Has all options be set anew for the next request.
+        func spoil() { state = .spoilt }
 
         func set(_ option: CURLoption, _ value: Int) { _ = ccurl_set_long(curl, option, value) }
         func set(_ option: CURLoption, offset value: Int64) { _ = ccurl_set_offset(curl, option, curl_off_t(value)) }
@@ -58,19 +108,26 @@
             }
         }
 
+        /// Sets the URL, unless it is set already.
+        func set(url text: String) {
+            guard url != text else { return }
+            set(CURLOPT_URL, text)
+            url = text
+        }
+
         func long(_ info: CURLINFO) -> Int { ccurl_info_long(curl, info) }
         func offset(_ info: CURLINFO) -> Int64 { Int64(ccurl_info_offset(curl, info)) }
         func string(_ info: CURLINFO) -> String? { ccurl_info_string(curl, info).map { String(cString: $0) } }
     }
 
-    /// What the two most frequent kinds of requests differ in. Setting all options anew costs a third of a small request.
+    /// What requests differ in as far as their connections go, and the memory for their responses.
     struct Shape: Equatable {
-        enum Kind { case get, post }
-
-        let kind: Kind
         let isSecure: Bool
         let isStreamed: Bool
     }
+
+    /// The two most frequent kinds of requests, and the rest.
+    enum RequestKind { case get, post, other }
 
     /// The easy handles that wait for the next transfer.
     ///
@@ -79,20 +136,38 @@
         /// Beyond this many waiting ones they are freed: a burst leaves no mountain behind.
         private static let capacity = 256
         private var waiting: [EasyHandle] = []
+        /// Those that have served and can't serve again as they are.
+        private var spent: [EasyHandle] = []
 
-        mutating func take() -> EasyHandle? { waiting.popLast() ?? EasyHandle() }
+        mutating func take() -> EasyHandle? {
+            if let handle = waiting.popLast() { return handle }
+            while let handle = spent.popLast() {
+                if handle.renew() { return handle }
+            }
+            return EasyHandle()
+        }
 
         /// - Parameter isClean: Whether the last transfer went as it should, so that the options may be kept.
         mutating func give(back handle: EasyHandle, isClean: Bool) {
             handle.user = nil
-            guard waiting.count < Self.capacity else { return }
-            if CurlLibrary.handlesServeOnce {
-                guard handle.renew() else { return }
-            } else if !isClean {
-                handle.shape = nil
-            }
+            guard waiting.count + spent.count < Self.capacity else { return }
             handle.errorText[0] = 0
+            guard !CurlLibrary.handlesServeOnce else { return spent.append(handle) }
+            if !isClean { handle.spoil() }
             waiting.append(handle)
+        }
+
+        /// Makes those that have served ready for others: while nobody waits for it.
+        ///
+        /// - Parameter setUp: Sets the options of a handle that has none.
+        mutating func renewSpent(setUp: (EasyHandle, Shape) -> Void) {
+            while let handle = spent.popLast() {
+                // The next request is most likely to be like the last one.
+                let shape = handle.shape
+                guard handle.renew() else { continue }
+                if let shape { handle.prepare(for: shape) { setUp($0, shape) } }
+                waiting.append(handle)
+            }
         }
     }
 #endif

@@ -5,9 +5,13 @@
     ///
     /// Touched only on the thread of the handle's loop.
     protocol HandleUser: AnyObject {
-        /// Takes a line of a head or a trailer; false stops the transfer.
-        func receive(line: UnsafeRawBufferPointer) -> Bool
-        /// Takes a piece of the body; returns what curl is to be told.
+        /// Called when the handle's ``EasyHandle/response`` holds a whole head; false stops the transfer.
+        func receiveHead() -> Bool
+        /// Called when a head gets too large to be held; stops the transfer.
+        func refuseHead()
+        /// Takes a line of the trailers, or the empty one after them; false stops the transfer.
+        func receive(trailer line: UnsafeRawBufferPointer) -> Bool
+        /// Takes a piece of the body that isn't to be put into ``EasyHandle/response``; returns what curl is to be told.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int
         /// Gives curl more of the request's body; returns what curl is to be told.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int
@@ -17,22 +21,26 @@
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool
     }
 
-    /// What curl calls during a transfer; the context is the ``EasyHandle``.
+    /// What curl calls during a transfer. The context is the ``EasyHandle``, and its ``ResponseBuffer`` for what is called for each line
+    /// and each piece.
     enum HandleCallbacks {
         static func install(on handle: EasyHandle) {
             let context = handle.context
-            handle.set(CURLOPT_HEADERDATA, pointer: context)
-            handle.set(CURLOPT_WRITEDATA, pointer: context)
+            handle.set(CURLOPT_HEADERDATA, pointer: handle.response)
+            handle.set(CURLOPT_WRITEDATA, pointer: handle.response)
             handle.set(CURLOPT_READDATA, pointer: context)
             handle.set(CURLOPT_PREREQDATA, pointer: context)
             _ = ccurl_set_data_function(handle.curl, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-                let line = UnsafeRawBufferPointer(start: data, count: size * count)
-                guard let user = HandleCallbacks.user(context), user.receive(line: line) else { return 0 }
-                return line.count
+                guard let data, let response = context?.assumingMemoryBound(to: ResponseBuffer.self) else { return 0 }
+                let count = size * count
+                return HandleCallbacks.take(line: UnsafeRawBufferPointer(start: data, count: count), response) ? count : 0
             }
             _ = ccurl_set_data_function(handle.curl, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-                guard let user = HandleCallbacks.user(context) else { return 0 }
-                return user.receive(UnsafeRawBufferPointer(start: data, count: size * count))
+                guard let data, let response = context?.assumingMemoryBound(to: ResponseBuffer.self) else { return 0 }
+                let count = size * count
+                if response.pointee.append(body: data, count) { return count }
+                guard let user = response.pointee.handle.user else { return 0 }
+                return user.receive(UnsafeRawBufferPointer(start: data, count: count))
             }
             _ = ccurl_set_data_function(handle.curl, CURLOPT_READFUNCTION) { data, size, count, context in
                 guard let user = HandleCallbacks.user(context) else { return ccurl_abort_reading() }
@@ -56,6 +64,21 @@
                 }
                 return CURL_TRAILERFUNC_OK
             }
+        }
+
+        /// Takes a line of a head or of trailers; false stops the transfer.
+        @inline(__always)
+        private static func take(line: UnsafeRawBufferPointer, _ response: UnsafeMutablePointer<ResponseBuffer>) -> Bool {
+            guard let first = line.first, let start = line.baseAddress else { return true }
+            guard response.pointee.isTakingHead else { return response.pointee.handle.user?.receive(trailer: line) ?? false }
+            let isStatusLine = response.pointee.head.isEmpty
+            guard response.pointee.append(line: start, line.count) else {
+                response.pointee.handle.user?.refuseHead()
+                return false
+            }
+            // An empty line ends the head.
+            guard !isStatusLine, first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n") else { return true }
+            return response.pointee.handle.user?.receiveHead() ?? false
         }
 
         private static func user(_ context: UnsafeMutableRawPointer?) -> (any HandleUser)? {

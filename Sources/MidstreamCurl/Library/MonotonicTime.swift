@@ -14,7 +14,13 @@
 
     extension Duration {
         /// Whole milliseconds, rounded up, at least one.
-        var wholeMilliseconds: Int { Int(max(1, min(Double(Int32.max), (self / .milliseconds(1)).rounded(.up)))) }
+        var wholeMilliseconds: Int {
+            // A longer one's components may not fit into their type.
+            guard self < .milliseconds(Int32.max) else { return Int(Int32.max) }
+            guard self > .zero else { return 1 }
+            let (seconds, attoseconds) = components
+            return Int(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        }
         /// Whole seconds, rounded up, at least one.
         var wholeSeconds: Int { Int(max(1, min(Double(Int32.max), (self / .seconds(1)).rounded(.up)))) }
         /// Whole nanoseconds.

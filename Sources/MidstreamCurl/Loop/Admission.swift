@@ -1,42 +1,100 @@
 #if Curl && os(Linux)
     internal import MidstreamCore
 
-    /// Lets as many transfers to a host begin as it may have connections, the others in the order in which they came.
+    /// Lets as many transfers begin as there may be connections, to a host and in all, the others in the order in which they came.
     ///
     /// Curl would make them wait as well, but a newcomer takes the connection that has just become free, and the one that has waited
-    /// for it goes to the end of the queue. Over HTTP/2 connections are shared, so that nobody needs to wait.
+    /// for it goes to the end of the queue; and for each request it looks at all that it has. Over HTTP/2 connections are shared, so
+    /// that nobody needs to wait here.
     ///
     /// Touched only on the loop's thread.
     struct Admission {
         private struct Host {
+            /// Those that have been let in, or wait for one of all connections.
             var active = 0
+            /// Those of them that count in ``Admission/inside``.
+            var counted = 0
             /// It speaks HTTP/2.
             var isShared = false
-            var waiting: [Transfer] = []
-            /// Those before it have been let in.
-            var first = 0
+            var waiting = Queue()
         }
 
-        /// Zero: no limit.
-        private let limit: Int
+        private struct Queue {
+            private var transfers: [Transfer] = []
+            /// Those before it have been let in.
+            private var first = 0
+
+            var isEmpty: Bool { first == transfers.count }
+            var rest: ArraySlice<Transfer> { transfers[first...] }
+
+            mutating func append(_ transfer: Transfer) { transfers.append(transfer) }
+
+            /// The next one that still waits.
+            mutating func next() -> Transfer? {
+                while first < transfers.count {
+                    let transfer = transfers[first]
+                    first += 1
+                    // Not each time: moving all that wait for every one that is let in would be slow.
+                    if first == transfers.count || first > 256 {
+                        transfers.removeFirst(first)
+                        first = 0
+                    }
+                    if transfer.admission.isWaiting { return transfer }
+                }
+                return nil
+            }
+        }
+
+        /// How many may be under way to one host, and in all; zero: no limit.
+        private let hostLimit: Int
+        private let totalLimit: Int
         private var hosts: [Int: Host] = [:]
+        /// How many are under way to hosts that don't share connections.
+        private var inside = 0
+        /// Those whose host has room, but that have to wait because of the others.
+        private var line = Queue()
         /// How many wait, of all hosts.
         private(set) var waitingCount = 0
 
-        init(limit: Int) { self.limit = limit }
+        init(hostLimit: Int, totalLimit: Int) {
+            self.hostLimit = hostLimit
+            self.totalLimit = totalLimit
+        }
 
         /// Whether the transfer may begin. Otherwise it waits, and ``leave(_:)`` of another one gives it back.
         mutating func enter(_ transfer: Transfer) -> Bool {
-            guard limit > 0, transfer.admission == .none, let key = transfer.hostKey else { return true }
-            transfer.admission = .inside(key)
-            guard hosts[key, default: Host()].active >= limit, hosts[key]?.isShared == false else {
+            guard hostLimit > 0 || totalLimit > 0, transfer.admission == .none, let key = transfer.hostKey else { return true }
+            if let host = hosts[key], hostLimit > 0, host.active >= hostLimit, !host.isShared {
+                transfer.admission = .waiting(key)
+                hosts[key]?.waiting.append(transfer)
+                waitingCount += 1
+                return false
+            }
+            guard totalLimit > 0 else {
                 hosts[key, default: Host()].active += 1
+                transfer.admission = .inside(key)
                 return true
             }
-            transfer.admission = .waiting(key)
-            hosts[key]?.waiting.append(transfer)
-            waitingCount += 1
-            return false
+            var host = hosts.removeValue(forKey: key) ?? Host()
+            let isIn = passHost(transfer, &host, key)
+            hosts[key] = host
+            if !isIn { waitingCount += 1 }
+            return isIn
+        }
+
+        /// Takes a transfer for which its host has room. False when it has to stand in line all the same.
+        private mutating func passHost(_ transfer: Transfer, _ host: inout Host, _ key: Int) -> Bool {
+            host.active += 1
+            transfer.admission = .inside(key)
+            guard totalLimit > 0, !host.isShared else { return true }
+            guard inside < totalLimit, line.isEmpty else {
+                transfer.admission = .inLine(key)
+                line.append(transfer)
+                return false
+            }
+            inside += 1
+            host.counted += 1
+            return true
         }
 
         /// Notes that a transfer has ended, and gives those that may begin now.
@@ -44,9 +102,13 @@
             guard case .inside(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) else { return [] }
             transfer.admission = .left
             host.active -= 1
+            if host.counted > 0 {
+                host.counted -= 1
+                inside -= 1
+            }
             let next = admit(&host, key)
-            if host.active > 0 || host.isShared || host.first < host.waiting.count { hosts[key] = host }
-            return next
+            put(back: host, key)
+            return next + admitLine()
         }
 
         /// Notes that the transfer's host speaks HTTP/2, and gives all that have waited for it.
@@ -55,40 +117,57 @@
                 var host = hosts.removeValue(forKey: key)
             else { return [] }
             host.isShared = true
+            inside -= host.counted
+            host.counted = 0
             let next = admit(&host, key)
             hosts[key] = host
-            return next
+            return next + admitLine()
         }
 
         /// Notes that a transfer waits no more, since nobody wants it any more. False when it didn't wait.
         mutating func giveUp(_ transfer: Transfer) -> Bool {
-            guard case .waiting = transfer.admission else { return false }
+            guard transfer.admission.isWaiting else { return false }
             // It stays in the queue, and is passed over.
-            transfer.admission = .left
+            defer { transfer.admission = .left }
             waitingCount -= 1
+            if case .inLine(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) {
+                host.active -= 1
+                // The next one of its host takes its place, at the end of the line.
+                _ = admit(&host, key)
+                put(back: host, key)
+            }
             return true
         }
 
         /// Those that wait.
-        var waiting: [Transfer] {
-            hosts.values.flatMap { $0.waiting[$0.first...] }.filter { if case .waiting = $0.admission { true } else { false } }
+        var waiting: [Transfer] { (hosts.values.flatMap { $0.waiting.rest } + line.rest).filter { $0.admission.isWaiting } }
+
+        private mutating func put(back host: Host, _ key: Int) {
+            if host.active > 0 || host.isShared || !host.waiting.isEmpty { hosts[key] = host }
         }
 
         private mutating func admit(_ host: inout Host, _ key: Int) -> [Transfer] {
             var next: [Transfer] = []
-            while host.first < host.waiting.count, host.isShared || host.active < limit {
-                let transfer = host.waiting[host.first]
-                host.first += 1
-                guard case .waiting = transfer.admission else { continue }
+            while !host.waiting.isEmpty, host.isShared || host.active < hostLimit {
+                guard let transfer = host.waiting.next() else { break }
+                if passHost(transfer, &host, key) {
+                    waitingCount -= 1
+                    next.append(transfer)
+                }
+            }
+            return next
+        }
+
+        private mutating func admitLine() -> [Transfer] {
+            var next: [Transfer] = []
+            while inside < totalLimit, let transfer = line.next() {
+                guard case .inLine(let key) = transfer.admission else { continue }
                 transfer.admission = .inside(key)
-                host.active += 1
                 waitingCount -= 1
                 next.append(transfer)
-            }
-            // Not each time: moving all that wait for every one that is let in would be slow.
-            if host.first == host.waiting.count || host.first > 256 {
-                host.waiting.removeFirst(host.first)
-                host.first = 0
+                guard hosts[key]?.isShared == false else { continue }
+                hosts[key]?.counted += 1
+                inside += 1
             }
             return next
         }
@@ -99,18 +178,19 @@
         fileprivate var hostKey: Int? {
             // Forwarded requests share the connections to the proxy.
             if !isSecure, loop.options.configuration.proxy != .direct { return nil }
-            var hasher = Hasher()
-            var slashes = 0
-            for byte in request.urlText.utf8 {
-                if byte == UInt8(ascii: "/") {
-                    slashes += 1
-                    if slashes == 3 { break }
-                } else if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") {
-                    break
+            var text = request.urlText
+            return text.withUTF8 { text in
+                // The colon and two slashes come before the host.
+                let host = text.firstIndex(of: UInt8(ascii: ":")).map { $0 + 3 } ?? text.count
+                var end = min(host, text.count)
+                while end < text.count, text[end] != 0x2F, text[end] != 0x3F, text[end] != 0x23 { end += 1 }
+                return withUnsafeTemporaryAllocation(byteCount: end, alignment: 1) { origin in
+                    for place in 0..<end { origin[place] = text[place] | 0x20 }
+                    var hasher = Hasher()
+                    hasher.combine(bytes: UnsafeRawBufferPointer(origin))
+                    return hasher.finalize()
                 }
-                hasher.combine(byte | 0x20)
             }
-            return hasher.finalize()
         }
     }
 

@@ -6,23 +6,19 @@
 
     /// A thread that drives transfers through one of curl's multi handles, and that can run Swift tasks besides.
     ///
-    /// Other threads talk to it through its inbox alone, which keeps their order: a start always comes before its cancellation.
+    /// Other threads talk to it through its inbox alone, which keeps their order: a start always comes before its cancellation. While
+    /// the thread rests, a caller may take its place for an exchange (``drive(_:)``); the inbox tells who is the one that drives.
     ///
-    /// `@unchecked Sendable`: `inbox` is a lock, `wakeDescriptor` and `options` are constant, and everything else is touched only on
-    /// the loop's own thread.
+    /// `@unchecked Sendable`: `inbox` is a lock, the descriptors and `options` are constant, and everything else is touched only by
+    /// whoever drives the loop: one thread at a time, which has got it and leaves it under the inbox's lock. "On the loop's thread" means
+    /// that one.
     final class EventLoop: TransferLoop, @unchecked Sendable {
-        private struct Inbox {
-            var operations: [LoopOperation] = []
-            /// The thread is waiting for its sockets, or about to, and has to be woken.
-            var isSleeping = false
-            var isClosing = false
-            /// Nothing is taken any more.
-            var isClosed = false
-        }
-
         let options: ConnectionOptions
-        private let inbox = Locked(Inbox())
-        private let wakeDescriptor: Int32
+        let inbox = Locked(Inbox())
+        /// Wakes whoever waits for the sockets.
+        let wakeDescriptor: Int32
+        /// Wakes the thread while it rests.
+        let restDescriptor: Int32
 
         // Touched only on the loop's thread.
         let multi: UnsafeMutableRawPointer
@@ -32,16 +28,21 @@
         /// Transfers with something to do after the calls into curl: it can't be done inside them.
         private var unsettled: [Transfer] = []
         private(set) var active: [Transfer] = []
-        private var local: [LoopOperation] = []
-        private var batch: [LoopOperation] = []
+        /// What the loop's own thread has asked of it.
+        var local: [LoopOperation] = []
+        var batch: [LoopOperation] = []
         private var handles = HandlePool()
-        private var nextDeadlineCheck: UInt64 = .max
+        private(set) var nextDeadlineCheck: UInt64 = .max
         let decoding = DecodingRoom()
         /// Nil where nothing has to be watched.
         let floods: FloodWatch?
         var admission: Admission
-        /// The time at which the last wait ended: exact enough for deadlines, and cheaper than asking each time.
-        private(set) var now = MonotonicTime.now()
+        let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        /// How many connections curl may keep.
+        private var keptConnections = 1024
+        var lone = LoneExchanges()
+        /// Whether there may be a connection by TLS.
+        private(set) var mayUseTLS: Bool
 
         /// Starts the thread.
         ///
@@ -49,26 +50,31 @@
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
         init(options: ConnectionOptions, share: Int, sharesConnections: Bool = true) throws {
             self.options = options
+            clock.initialize(to: MonotonicTime.now())
+            mayUseTLS = options.configuration.proxy != .direct
             wakeDescriptor = ccurl_eventfd()
+            restDescriptor = ccurl_eventfd()
             let epoll = ccurl_epoll()
-            guard wakeDescriptor >= 0, epoll >= 0, let multi = curl_multi_init() else {
+            guard wakeDescriptor >= 0, restDescriptor >= 0, epoll >= 0, let multi = curl_multi_init() else {
                 let error = HTTPError.noResources(errno)
-                if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) }
-                if epoll >= 0 { Glibc.close(epoll) }
+                for descriptor in [wakeDescriptor, restDescriptor, epoll] where descriptor >= 0 { Glibc.close(descriptor) }
+                clock.deallocate()
                 throw error
             }
             self.multi = multi
             sockets = SocketWatch(epoll: epoll)
             let limits = options.configuration
             let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
-            admission = Admission(limit: hostLimit)
-            floods = CurlLibrary.readsFloods && limits.httpVersions != .http1Only ? FloodWatch() : nil
-            _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue)
-            SocketCallbacks.install(on: multi, loop: self)
             let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
+            admission = Admission(hostLimit: hostLimit, totalLimit: totalLimit)
+            floods = CurlLibrary.readsFloods && limits.httpVersions != .http1Only ? FloodWatch() : nil
+            // Told once for each writing, so that nobody has to read it.
+            _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
+            SocketCallbacks.install(on: multi, loop: self)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
-            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, totalLimit > 0 ? totalLimit : 1024)
+            if totalLimit > 0 { keptConnections = totalLimit }
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
             if !sharesConnections { _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
 
             var thread = pthread_t()
@@ -83,71 +89,22 @@
             ResourceWitness.tell(of: self)
         }
 
-        deinit { Glibc.close(wakeDescriptor) }
-
-        // MARK: From any thread
-
-        /// Whether the caller runs on this loop's thread.
-        var isCurrent: Bool {
-            pthread_getspecific(Self.currentKey) == Unmanaged.passUnretained(self).toOpaque()
-        }
-
-        /// Has the loop do something. False when it has ended, and won't.
-        @discardableResult
-        func post(_ operation: LoopOperation) -> Bool {
-            if isCurrent {
-                local.append(operation)
-                return true
-            }
-            var isTaken = false
-            let mustWake = inbox.withLock { inbox in
-                guard !inbox.isClosed else { return false }
-                isTaken = true
-                inbox.operations.append(operation)
-                return Self.endSleep(&inbox)
-            }
-            if mustWake { wake() }
-            return isTaken
-        }
-
-        /// Ends the thread soon; the transfers that it drives fail.
-        func close() {
-            let mustWake = inbox.withLock { inbox in
-                inbox.isClosing = true
-                return Self.endSleep(&inbox)
-            }
-            if mustWake { wake() }
-        }
-
-        /// One wake-up is enough for any number of operations.
-        private static func endSleep(_ inbox: inout Inbox) -> Bool {
-            defer { inbox.isSleeping = false }
-            return inbox.isSleeping
-        }
-
-        private func wake() {
-            var one: UInt64 = 1
-            _ = write(wakeDescriptor, &one, 8)
+        deinit {
+            Glibc.close(wakeDescriptor)
+            Glibc.close(restDescriptor)
+            clock.deallocate()
         }
 
         // MARK: On the loop's thread
 
-        private static let currentKey: pthread_key_t = {
-            var key = pthread_key_t()
-            pthread_key_create(&key, nil)
-            return key
-        }()
-
         private static func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
             guard let context else { return nil }
             let loop = Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
-            pthread_setspecific(currentKey, context)
             ccurl_name_thread("midstream-curl")
             ccurl_block_broken_pipe_signal()
-            loop.floods?.begin()
+            loop.beginDriving()
             loop.run()
-            loop.floods?.end()
-            pthread_setspecific(currentKey, nil)
+            loop.endDriving()
             return nil
         }
 
@@ -157,35 +114,28 @@
                 perform()
                 runTimer()
                 settle()
+                prepareHandles()
+                guard !restsInstead() else { continue }
                 sockets.wait(until: wakeTime())
-                now = MonotonicTime.now()
-                handleEvents()
-                runTimer()
-                settle()
+                takeEvents()
                 checkDeadlines()
             }
             end()
+        }
+
+        /// Acts on what the last wait has brought.
+        func takeEvents() {
+            clock.pointee = MonotonicTime.now()
+            handleEvents()
+            runTimer()
+            settle()
         }
 
         private func handleEvents() {
             // By place: what curl does about one socket changes how others are watched.
             for place in 0..<sockets.readyCount {
                 let (descriptor, mask) = sockets.event(at: place)
-                if descriptor == wakeDescriptor {
-                    var count: UInt64 = 0
-                    _ = read(wakeDescriptor, &count, 8)
-                } else if mask != 0 {
-                    act(descriptor, mask)
-                }
-            }
-        }
-
-        /// Swaps the inbox for an empty one. False when the loop is to end.
-        private func takeInbox() -> Bool {
-            inbox.withLock { inbox in
-                inbox.isSleeping = false
-                swap(&batch, &inbox.operations)
-                return !inbox.isClosing
+                if descriptor != wakeDescriptor, mask != 0 { act(descriptor, mask) }
             }
         }
 
@@ -210,20 +160,7 @@
             }
         }
 
-        /// When to stop waiting for sockets: nil, not before one is ready.
-        private func wakeTime() -> UInt64? {
-            guard local.isEmpty else { return 0 }
-            let isIdle = inbox.withLock { inbox in
-                guard inbox.operations.isEmpty, !inbox.isClosing else { return false }
-                inbox.isSleeping = true
-                return true
-            }
-            guard isIdle else { return 0 }
-            let time = min(timer ?? .max, nextDeadlineCheck)
-            return time == .max ? nil : time
-        }
-
-        private func runTimer() {
+        func runTimer() {
             // Bounded, so that a state of curl's that always wants to go on can't lock out the sockets.
             for _ in 0..<8 {
                 guard let due = timer, due == 0 || due <= MonotonicTime.now() else { return }
@@ -242,7 +179,7 @@
         }
 
         /// Does what had to wait until curl was left: ends finished transfers and wakes readers.
-        private func settle() {
+        func settle() {
             repeat {
                 var waiting: Int32 = 0
                 while let message = curl_multi_info_read(multi, &waiting) {
@@ -263,7 +200,7 @@
             } while !unsettled.isEmpty
         }
 
-        private func start(_ transfer: Transfer) {
+        func start(_ transfer: Transfer) {
             guard !transfer.isGivenUp else { return refuse(transfer, CancellationError()) }
             guard admission.enter(transfer) else {
                 transfer.beginWaiting()
@@ -276,15 +213,28 @@
                 handles.give(back: handle, isClean: false)
                 return refuse(transfer, error)
             }
+            if transfer.isSecure { mayUseTLS = true }
             handle.transfer = transfer
             transfer.begin(with: handle, place: active.count)
+            lone.begin(transfer, isAlone: active.isEmpty, at: now)
             active.append(transfer)
+            if active.count > keptConnections, options.configuration.maximumConnections == nil { keepMoreConnections() }
             let code = curl_multi_add_handle(multi, handle.curl)
             guard code == CURLM_OK else {
                 return abort(transfer, HTTPError(.connection, String(cString: curl_multi_strerror(code)), phase: .notSent))
             }
             expectDeadline(of: transfer)
         }
+
+        /// Where there is no limit of their number, curl keeps as many as have been used at a time: otherwise each of the rest would be
+        /// closed after a request, and another be opened for the next.
+        private func keepMoreConnections() {
+            keptConnections *= 2
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
+        }
+
+        /// Makes handles ready that have served, after those who wait for their responses have got them.
+        func prepareHandles() { handles.renewSpent { setUp($0, for: $1) } }
 
         /// Ends a transfer that curl has never seen.
         private func refuse(_ transfer: Transfer, _ error: any Error) {
@@ -303,6 +253,7 @@
             guard let handle = transfer.handle else { return }
             let outcome = transfer.outcome(code, handle)
             release(transfer, handle, isClean: code == CURLE_OK)
+            lone.end(transfer, at: now)
             transfer.complete(outcome)
         }
 
@@ -330,7 +281,7 @@
         /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
         private func checkDeadlines() {
             guard nextDeadlineCheck != .max else { return }
-            now = MonotonicTime.now()
+            clock.pointee = MonotonicTime.now()
             guard nextDeadlineCheck <= now else { return }
             var next = UInt64.max
             var late: [Transfer] = []
@@ -369,7 +320,7 @@
                 swap(&batch, &local)
             }
             // Transfers hold their loop.
-            admission = Admission(limit: 0)
+            admission = Admission(hostLimit: 0, totalLimit: 0)
             unsettled = []
             tearDown()
         }

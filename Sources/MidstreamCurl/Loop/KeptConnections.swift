@@ -9,48 +9,45 @@
     /// one. So a connection on which anything comes while nobody uses it is buried: a socket whose other end is closed takes its
     /// place under its number, and curl finds the connection dead.
     extension SocketWatch {
-        /// Notes that curl waits for nothing on a socket any more. That alone doesn't make the connection idle: curl also stops
-        /// waiting while somebody has to go on before it does.
+        /// Notes that curl has ended a transfer as it should: its connection is idle, unless another has begun on it.
         ///
-        /// - Parameter transfer: The one for which it did.
-        mutating func rest(_ descriptor: Int32, _ transfer: Transfer?) {
-            want(descriptor, 0)
-            guard let transfer, transfer.head.isComplete else { return }
-            if transfer.head.version == .http2 { entries[Int(descriptor)].isShared = true }
-            entries[Int(descriptor)].lastUser = ObjectIdentifier(transfer)
-            transfer.descriptor = descriptor
-        }
-
-        /// Notes that curl has ended a transfer as it should: the connection is idle, unless another has begun on it.
+        /// Curl doesn't say so: it may never have waited for an answer that came at once, and it also stops waiting while somebody has
+        /// to go on before it does.
         mutating func ended(_ transfer: Transfer) {
             guard let descriptor = transfer.descriptor, entries[Int(descriptor)].lastUser == ObjectIdentifier(transfer) else {
                 return
             }
+            if transfer.head.version == .http2 { entries[Int(descriptor)].isShared = true }
             entries[Int(descriptor)].isIdle = true
             entries[Int(descriptor)].lastUser = nil
         }
 
-        /// Notes that a connection is about to be used, and looks at it when it is a kept one.
+        /// Notes that a transfer is about to use a connection, and looks at it when it is a kept one.
         ///
         /// - Returns: Whether something has come on it meanwhile. It is buried then: sending fails, and curl tries the next one.
-        mutating func take(isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
+        mutating func take(for transfer: Transfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
+            transfer.descriptor = nil
             // A unix domain socket has no port to be known by.
             guard localPort > 0 else { return false }
             if isNew {
-                if let descriptor = takeNewest(localPort) {
-                    byEnds[ends] = descriptor
-                    entries[Int(descriptor)].ends = ends
-                }
+                guard let descriptor = takeNewest(localPort) else { return false }
+                byEnds[ends] = descriptor
+                entries[Int(descriptor)].ends = ends
+                begin(transfer, on: descriptor)
                 return false
             }
             // Epoll may not have been asked since it came.
             guard let descriptor = byEnds[ends] else { return false }
             let isUsable = !mustBeSilent(descriptor) || ccurl_is_silent(descriptor) != 0
-            // Curl needn't say so: an answer that comes at once is paused before curl has waited for it.
-            entries[Int(descriptor)].isIdle = false
-            entries[Int(descriptor)].lastUser = nil
+            begin(transfer, on: descriptor)
             if !isUsable { bury(descriptor) }
             return !isUsable
+        }
+
+        private mutating func begin(_ transfer: Transfer, on descriptor: Int32) {
+            transfer.descriptor = descriptor
+            entries[Int(descriptor)].isIdle = false
+            entries[Int(descriptor)].lastUser = ObjectIdentifier(transfer)
         }
 
         /// Whether nobody uses the connection, so that nothing may come on it. Known only of one of which ``take`` is told.

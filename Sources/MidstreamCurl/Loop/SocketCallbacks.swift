@@ -8,15 +8,13 @@
             let context = Unmanaged.passUnretained(loop).toOpaque()
             _ = ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
             _ = ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-            _ = ccurl_multi_set_socket_function(multi) { curl, descriptor, what, context, _ in
+            _ = ccurl_multi_set_socket_function(multi) { _, descriptor, what, context, _ in
                 guard let loop = SocketCallbacks.loop(context) else { return 0 }
-                guard what != CURL_POLL_REMOVE else {
-                    loop.sockets.rest(descriptor, SocketCallbacks.transfer(curl))
-                    return 0
-                }
                 var mask: UInt32 = 0
-                if what & CURL_POLL_IN != 0 { mask |= EPOLLIN.rawValue }
-                if what & CURL_POLL_OUT != 0 { mask |= EPOLLOUT.rawValue }
+                if what != CURL_POLL_REMOVE {
+                    if what & CURL_POLL_IN != 0 { mask |= EPOLLIN.rawValue }
+                    if what & CURL_POLL_OUT != 0 { mask |= EPOLLOUT.rawValue }
+                }
                 loop.sockets.want(descriptor, mask)
                 return 0
             }
@@ -52,11 +50,6 @@
             }
         }
 
-        private static func transfer(_ curl: UnsafeMutableRawPointer?) -> Transfer? {
-            curl.flatMap { ccurl_info_private($0) }
-                .flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
-        }
-
         private static func loop(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
             context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
         }
@@ -65,8 +58,8 @@
     extension EventLoop {
         func watchSockets(of handle: EasyHandle) { SocketCallbacks.install(on: handle, loop: self) }
 
-        func takeConnection(isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
-            !sockets.take(isNew: isNew, localPort: localPort, ends: ends)
+        func takeConnection(for transfer: Transfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
+            !sockets.take(for: transfer, isNew: isNew, localPort: localPort, ends: ends)
         }
     }
 #endif

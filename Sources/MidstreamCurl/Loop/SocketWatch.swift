@@ -19,7 +19,7 @@
             var isCurls = false
             /// A transfer has ended on the connection, and no other has begun.
             var isIdle = false
-            /// The transfer for which curl has waited last and doesn't any more; nil: it waits, or the transfer has ended.
+            /// The transfer that was the last to begin on the connection; nil once it has ended.
             var lastUser: ObjectIdentifier?
             /// HTTP/2: the server may speak at any time, and curl listens to it before it uses the connection again.
             var isShared = false
@@ -61,8 +61,7 @@
         mutating func want(_ descriptor: Int32, _ mask: UInt32) {
             makeRoom(for: descriptor)
             entries[Int(descriptor)].wanted = mask
-            entries[Int(descriptor)].isIdle = false
-            entries[Int(descriptor)].lastUser = nil
+            if mask != 0 { entries[Int(descriptor)].isIdle = false }
             if mask != 0 || !entries[Int(descriptor)].isCurls { register(descriptor, mask) }
         }
 

@@ -1,111 +1,96 @@
 #if Curl && os(Linux)
-    internal import CCurl
     import Glibc
     internal import MidstreamCore
 
-    /// Puts the head of a response together from the lines that curl hands over, and the trailers after it.
+    /// Reads the heads of a response, each of them whole, and puts the trailers together from their lines.
     ///
-    /// The first line of a head is its status line. After the empty line that ends an interim head (1xx) the next one begins;
-    /// what comes after the empty line that ends the final head are trailers.
+    /// Interim heads (1xx) come before the final one; what comes after it are trailers.
     struct HeadReader: ~Copyable {
         enum Progress {
-            case more
-            /// The head of an interim response is complete.
-            case interim
-            /// The final head is complete.
-            case complete
+            /// The head of an interim response.
+            case interim(ReceivedFields)
+            /// The final head.
+            case complete(ReceivedFields)
             case refused(Fault)
         }
 
         /// What no server may send.
-        enum Fault {
+        enum Fault: Error {
             case tooLarge, tooManyFields, foldedFirst, notAField, switchedProtocols
         }
 
-        /// The largest head, and the most trailers, that are taken: 256 KiB.
-        static let sizeLimit = 256 << 10
+        /// The largest head, and the most trailers, that are taken.
+        static let sizeLimit = ResponseBuffer.headLimit
         /// The most fields up to the end of the final head, interim heads and theirs included, and the most trailers.
         static let lineLimit = 1_000
 
-        private var fields = HTTPHeaders.FieldBuffer()
-        private var trailerFields = HTTPHeaders.FieldBuffer()
-        private var size = 0
         /// Fields, and interim heads.
         private var lines = 0
-        private var isInsideHead = false
-        /// There is a field that a folded line can continue.
-        private var isAfterField = false
         private(set) var status = 0
         private(set) var version = HTTPVersion.http1_1
         private(set) var isComplete = false
+        private var trailerFields = HTTPHeaders.FieldBuffer()
+        private var trailerSize = 0
+        /// There is a field that a folded line can continue.
+        private var isAfterTrailer = false
 
-        /// Takes one line, with its end.
+        /// Reads a head.
         ///
-        /// - Parameter statusCode: What curl has read in the last status line. Its reading counts, since it is the one by which
-        ///   curl frames the body.
-        mutating func read(_ line: UnsafeRawBufferPointer, statusCode: () -> Int) -> Progress {
-            size += line.count
-            guard size <= Self.sizeLimit else { return .refused(.tooLarge) }
-            if isComplete { return readTrailer(line) }
-            guard isInsideHead else {
-                isInsideHead = true
-                isAfterField = false
-                fields = HTTPHeaders.FieldBuffer()
-                size = line.count
-                status = statusCode()
-                readVersion(line)
-                return .more
+        /// - Parameters:
+        ///   - head: Its lines, each with its only line feed at the end.
+        ///   - status: What curl has read in the status line. Its reading counts, since it is the one by which curl frames the body.
+        mutating func read(_ head: UnsafeRawBufferPointer, status: Int) -> Progress {
+            self.status = status
+            readVersion(head)
+            let fields: ReceivedFields
+            do throws(Fault) {
+                fields = try ReceivedFields(Self.withoutStatusLine(head), limit: Self.lineLimit - lines)
+            } catch {
+                return .refused(error)
             }
-            guard Self.isEmpty(line) else { return readField(line) }
-            isInsideHead = false
-            isAfterField = false
             guard status != 101 else { return .refused(.switchedProtocols) }
-            if 100..<200 ~= status {
-                if case .refused(let fault) = count() { return .refused(fault) }
-                return .interim
+            guard 100..<200 ~= status else {
+                isComplete = true
+                lines = 0
+                return .complete(fields)
             }
-            isComplete = true
-            size = 0
-            lines = 0
-            return .complete
+            lines += fields.count + 1
+            return lines <= Self.lineLimit ? .interim(fields) : .refused(.tooManyFields)
         }
 
-        private mutating func readTrailer(_ line: UnsafeRawBufferPointer) -> Progress {
-            guard !Self.isEmpty(line) else { return .more }
-            if let fault = check(line) { return .refused(fault) }
+        private static func withoutStatusLine(_ head: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            guard let start = head.baseAddress, let feed = memchr(start, 10, head.count) else { return head }
+            return UnsafeRawBufferPointer(rebasing: head[(UnsafeRawPointer(feed) - start + 1)...])
+        }
+
+        private mutating func readVersion(_ head: UnsafeRawBufferPointer) {
+            // "HTTP/" comes before it.
+            guard head.count > 7 else { return }
+            switch (head[5], head[7]) {
+            case (UInt8(ascii: "2"), _): version = .http2
+            case (UInt8(ascii: "3"), _): version = .http3
+            case (UInt8(ascii: "1"), UInt8(ascii: "0")): version = .http1_0
+            default: version = .http1_1
+            }
+        }
+
+        // MARK: Trailers
+
+        /// Takes a line of the trailers, or the empty one after them; returns what is wrong with it.
+        mutating func read(trailer line: UnsafeRawBufferPointer) -> Fault? {
+            trailerSize += line.count
+            guard trailerSize <= Self.sizeLimit else { return .tooLarge }
+            guard let first = line.first, first != 13, first != 10 else { return nil }
+            if first == 32 || first == 9 {
+                guard isAfterTrailer else { return .foldedFirst }
+            } else {
+                guard let colon = line.firstIndex(of: 58), colon > 0, !line[..<colon].contains(where: { $0 <= 32 || $0 == 127 })
+                else { return .notAField }
+                isAfterTrailer = true
+            }
             trailerFields.append(line: line)
-            return count()
-        }
-
-        private mutating func readField(_ line: UnsafeRawBufferPointer) -> Progress {
-            if let fault = check(line) { return .refused(fault) }
-            fields.append(line: line)
-            return count()
-        }
-
-        private mutating func count() -> Progress {
             lines += 1
-            return lines <= Self.lineLimit ? .more : .refused(.tooManyFields)
-        }
-
-        /// RFC 9112 §5: a field has a name, and its colon follows at once; whoever reads it otherwise may see another length of
-        /// the body. A folded line (§5.2) continues a field.
-        private mutating func check(_ line: UnsafeRawBufferPointer) -> Fault? {
-            if let first = line.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-                return isAfterField ? nil : .foldedFirst
-            }
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
-                !line[..<colon].contains(where: { $0 <= UInt8(ascii: " ") || $0 == 127 })
-            else { return .notAField }
-            isAfterField = true
-            return nil
-        }
-
-        /// The fields of the head; they are handed over, not copied.
-        mutating func takeFields() -> HTTPHeaders {
-            var taken = HTTPHeaders.FieldBuffer()
-            swap(&taken, &fields)
-            return HTTPHeaders(taken)
+            return lines <= Self.lineLimit ? nil : .tooManyFields
         }
 
         /// The trailers; nil when there were none.
@@ -114,20 +99,6 @@
             var taken = HTTPHeaders.FieldBuffer()
             swap(&taken, &trailerFields)
             return HTTPHeaders(taken)
-        }
-
-        private static func isEmpty(_ line: UnsafeRawBufferPointer) -> Bool {
-            line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n")
-        }
-
-        private mutating func readVersion(_ line: UnsafeRawBufferPointer) {
-            let number = line.dropFirst(5)
-            version =
-                switch number.first {
-                case UInt8(ascii: "2"): .http2
-                case UInt8(ascii: "3"): .http3
-                default: number.starts(with: "1.0".utf8) ? .http1_0 : .http1_1
-                }
         }
     }
 

@@ -18,6 +18,8 @@
         let request: HTTPRequest
         let options: ExchangeOptions
         let loop: any TransferLoop
+        /// Whether the URL is an https one; its scheme has been checked before, or is before anything is sent.
+        let isSecure: Bool
         /// Where the request's body is read, when it is a stream: where its sender is.
         let bodyExecutor: CallersExecutor?
         /// Whose end would end the loop.
@@ -44,13 +46,14 @@
         private(set) var resends = 0
         private(set) var isSendingPaused = false
 
-        /// The socket that curl has last stopped waiting for on its behalf; nil before the first.
+        /// The socket of the connection that it has last begun to use; nil before the first, and where it isn't known.
         var descriptor: Int32?
 
         // The response's way in.
         var head = HeadReader()
         var headers = HTTPHeaders()
         var interim: [InterimResponse] = []
+        /// What of a buffered body isn't in the handle's ``ResponseBuffer``.
         var received = ReceivedBytes()
         var stream: BodyStream?
         var isReceivingPaused = false
@@ -76,6 +79,7 @@
             self.request = request
             self.options = options
             self.loop = loop
+            isSecure = request.urlText.hasSecureScheme
             self.group = group
             bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
         }
@@ -83,7 +87,7 @@
         /// Hands the transfer to its loop, which will resume the continuation once.
         func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
-            if !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
+            if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
 
         // MARK: The loop's steps
@@ -91,6 +95,7 @@
         func begin(with handle: EasyHandle, place: Int) {
             self.handle = handle
             self.place = place
+            handle.response.pointee.begin(clock: loop.clock)
             lastActivity = MonotonicTime.now()
             if startTime == 0 { startTime = lastActivity }
         }
@@ -211,20 +216,24 @@
             if let failure { return .failure(failure) }
             guard code == CURLE_OK else { return .failure(HTTPError(code, of: self, handle, phase: phase(handle))) }
             guard head.isComplete else {
-                // Curl takes a connection that is closed within a head for the end of a response without a body.
-                let isSwitch = head.status == 101
-                let error = HTTPError(
-                    isSwitch ? .protocolViolation : .connectionLost,
-                    isSwitch ? "The server switched protocols unasked." : "The connection was closed within the head.",
-                    request: request, phase: .maybeProcessed)
-                return .failure(error)
+                return .failure(endWithinHead(handle))
             }
             if let decoder, !decoder.isComplete {
                 return .failure(DecodingFault.truncated.error(request, ratio: nil))
             }
+            takeBufferedBody(handle)
             var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
             metrics.interim = interim
             return .success(metrics)
+        }
+
+        private func endWithinHead(_ handle: EasyHandle) -> HTTPError {
+            // Curl takes a connection that is closed within a head for the end of a response without a body.
+            let isSwitch = handle.long(CURLINFO_RESPONSE_CODE) == 101
+            return HTTPError(
+                isSwitch ? .protocolViolation : .connectionLost,
+                isSwitch ? HeadReader.Fault.switchedProtocols.message : "The connection was closed within the head.",
+                request: request, phase: .maybeProcessed)
         }
 
         private func phase(_ handle: EasyHandle) -> HTTPError.Phase {
@@ -239,7 +248,7 @@
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool {
             // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
             // try is unknown, so only what may be repeated is.
-            if isBegun, head.status == 0, !mayBeRepeated {
+            if isBegun, !hasBegunToAnswer, !mayBeRepeated {
                 failure = HTTPError(
                     .connectionLost, "The kept connection was closed before an answer came.", request: request,
                     phase: .maybeProcessed)
@@ -248,13 +257,18 @@
             guard let handle else { return false }
             noteActivity()
             // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
-            guard loop.takeConnection(isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends) else {
+            guard
+                loop.takeConnection(
+                    for: self, isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends)
+            else {
                 return true
             }
             if isBegun { resends += 1 }
             isBegun = true
             return true
         }
+
+        private var hasBegunToAnswer: Bool { head.status > 0 || handle?.response.pointee.head.isEmpty == false }
 
         private var mayBeRepeated: Bool {
             request.method.isIdempotent || request.allowsUnsafeRetry || request.headers.contains(.idempotencyKey)
@@ -273,7 +287,8 @@
             }
         }
 
-        private var isUploading: Bool {
+        /// Whether a part of the request's body is still to be sent.
+        var isUploading: Bool {
             guard let handle else { return false }
             switch outgoing {
             case .none: return false
@@ -298,10 +313,10 @@
             let limits = loop.options
             if head.isComplete {
                 guard let limit = limits.idleLimit, !isReceivingPaused else { return nil }
-                return lastActivity + limit
+                return max(lastActivity, handle?.response.pointee.lastActivity ?? 0) + limit
             }
             let due = limits.headLimit.map { startTime + $0 }
-            if case .waiting = admission {
+            if admission.isWaiting {
                 guard options.delivery != .streamed, let limit = options.timeLimit else { return due }
                 return min(due ?? .max, startTime + limit.wholeNanoseconds)
             }
@@ -333,7 +348,7 @@
         }
 
         func timeoutError() -> HTTPError {
-            if case .waiting = admission {
+            if admission.isWaiting {
                 return HTTPError(
                     .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent)
             }

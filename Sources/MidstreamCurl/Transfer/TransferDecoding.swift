@@ -5,7 +5,8 @@
     /// How a transfer undoes the encodings of its body.
     extension Transfer {
         /// Notes what a `Content-Encoding` names, and takes the fields from the head that are true of the bytes on the wire only.
-        func willDecode(_ field: String) {
+        func willDecode(_ fields: ReceivedFields) {
+            guard fields.contentEncoding != .absent, let field = headers[.contentEncoding] else { return }
             codings = ContentCoding.undoable(in: field)
             guard !codings.isEmpty else { return }
             headers.remove(.contentEncoding)

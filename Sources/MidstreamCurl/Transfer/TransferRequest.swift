@@ -14,12 +14,6 @@
 
     /// What a request means in curl's options.
     extension Transfer {
-        /// Large enough that a long body costs few system calls.
-        private static let streamBuffer = 128 << 10
-        /// Small enough that many requests at a time cost little memory. A handle that serves once allocates it for each of them,
-        /// for which curl's own 16 KiB are cheaper.
-        private static let bufferedBuffer = CurlLibrary.handlesServeOnce ? 16 << 10 : 64 << 10
-
         /// Sets a handle's options, or those of them that differ from its last request's.
         ///
         /// - Throws: ``HTTPError``; nothing has been sent.
@@ -29,19 +23,21 @@
             let framing = Framing(request)
             // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
             decodes = loop.options.acceptEncoding != nil && !framing.hasAcceptEncoding && !framing.hasRange
-            let shape = shape(framing)
-            if shape == nil || handle.shape != shape {
-                handle.reset()
-                prepareConnection(handle)
-                handle.shape = shape
-            }
+            let shape = Shape(isSecure: isSecure, isStreamed: options.delivery == .streamed)
+            handle.prepare(for: shape, kind) { loop.setUp($0, for: shape) }
             // Curl would make credentials of what stands before an `@`.
-            handle.set(CURLOPT_URL, URLText.withoutUserInfo(request.urlText))
+            handle.set(url: hasUserInfo ? URLText.withoutUserInfo(request.urlText) : request.urlText)
             if CurlLibrary.rewritesPaths { handle.set(CURLOPT_REQUEST_TARGET, targetOfEncodedPath) }
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
             handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
+        }
+
+        /// False only if there is none for certain.
+        private var hasUserInfo: Bool {
+            var text = request.urlText
+            return text.withUTF8 { text in text.baseAddress.map { memchr($0, 64, text.count) != nil } ?? false }
         }
 
         /// The request's target when there are escapes in its path. Nil without, and for what a proxy forwards, whose target is the
@@ -55,24 +51,14 @@
             return "\(url.path)\(url.query.map { "?\($0)" } ?? "")"
         }
 
-        private func shape(_ framing: Framing) -> Shape? {
-            let kind: Shape.Kind
-            switch (request.method, request.body.bytes) {
-            case (.get, let bytes?) where bytes.isEmpty: kind = .get
-            case (.post, let bytes?) where !bytes.isEmpty: kind = .post
-            default: return nil
-            }
-            return Shape(kind: kind, isSecure: isSecure, isStreamed: options.delivery == .streamed)
+        private var kind: RequestKind {
+            guard let bytes = request.body.bytes else { return .other }
+            if bytes.isEmpty, request.method == .get { return .get }
+            return !bytes.isEmpty && request.method == .post ? .post : .other
         }
 
-        private func prepareConnection(_ handle: EasyHandle) {
-            let connection = loop.options
-            connection.apply(to: handle)
-            HandleCallbacks.install(on: handle)
-            loop.watchSockets(of: handle)
-            connection.apply(to: handle, isSecure: isSecure)
-            handle.set(CURLOPT_BUFFERSIZE, options.delivery == .streamed ? Self.streamBuffer : Self.bufferedBuffer)
-        }
+        /// How many bytes of a streamed body curl takes, and sends, at a time: several chunks.
+        private static let sendBuffer = 256 << 10
 
         private func prepareBody(_ handle: EasyHandle, _ framing: Framing) throws {
             let body = request.body
@@ -86,6 +72,7 @@
             let length = body.length ?? framing.contentLength
             outgoing = .chunks(UploadFeeder(body, length: length, executor: bodyExecutor ?? CallersExecutor()))
             handle.set(CURLOPT_UPLOAD, 1)
+            handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.sendBuffer)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
             if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
@@ -148,6 +135,7 @@
             hasBody =
                 request.body.bytes?.isEmpty != true || request.method == .post || request.method == .put
                 || request.method == .patch
+            var isFramed = false
             RequestFields.forEach(in: request.headers) { _, _, kind in
                 switch kind {
                 case .accept: hasAccept = true
@@ -155,10 +143,11 @@
                 case .contentType: hasContentType = true
                 case .expect: hasExpect = true
                 case .range: hasRange = true
-                case .framing, .other: break
+                case .framing: isFramed = true
+                case .other: break
                 }
             }
-            contentLength = request.headers[.contentLength].flatMap(HTTPHeaders.contentLength)
+            if isFramed { contentLength = request.headers[.contentLength].flatMap(HTTPHeaders.contentLength) }
         }
     }
 
@@ -168,14 +157,16 @@
         /// Calls `body` with each field, `name:value`, and where its colon is.
         static func forEach(in headers: HTTPHeaders, _ body: (UnsafeBufferPointer<UInt8>, Int, Kind) -> Void) {
             headers.bytes.withUnsafeBufferPointer { all in
-                var start = 0
-                while start < all.count {
-                    guard let colon = all[start...].firstIndex(of: UInt8(ascii: ":")),
-                        let end = all[colon...].firstIndex(of: UInt8(ascii: "\n"))
+                guard var start = all.baseAddress else { return }
+                let end = start + all.count
+                while start < end {
+                    guard let feed = memchr(start, 10, end - start),
+                        let colon = memchr(start, 58, feed - UnsafeMutableRawPointer(mutating: start))
                     else { return }
-                    let name = UnsafeBufferPointer(rebasing: all[start..<colon])
-                    body(UnsafeBufferPointer(rebasing: all[start..<end]), colon - start, kind(of: name))
-                    start = end + 1
+                    let line = UnsafeBufferPointer(start: start, count: feed - UnsafeMutableRawPointer(mutating: start))
+                    let name = UnsafeBufferPointer(start: start, count: colon - UnsafeMutableRawPointer(mutating: start))
+                    body(line, name.count, kind(of: name))
+                    start += line.count + 1
                 }
             }
         }
@@ -192,8 +183,9 @@
             }
         }
 
+        /// - Parameter known: In small letters; a name has no control characters.
         private static func matches(_ name: UnsafeBufferPointer<UInt8>, _ known: StaticString) -> Bool {
-            for place in 0..<name.count where name[place].asciiLowercased != known.utf8Start[place] { return false }
+            for place in 0..<name.count where name[place] | 0x20 != known.utf8Start[place] { return false }
             return true
         }
     }

@@ -5,20 +5,28 @@
 
     /// What a transfer does with the bytes that come back.
     extension Transfer {
-        /// Takes a line of a head or a trailer; false stops the transfer.
-        func receive(line: UnsafeRawBufferPointer) -> Bool {
-            switch head.read(line, statusCode: { handle?.long(CURLINFO_RESPONSE_CODE) ?? 0 }) {
-            case .more: return true
-            case .interim:
-                completeInterim()
+        /// Reads the head that the handle's buffer holds; false stops the transfer.
+        func receiveHead() -> Bool {
+            guard let handle else { return false }
+            switch head.read(handle.response.pointee.head, status: handle.long(CURLINFO_RESPONSE_CODE)) {
+            case .interim(let fields):
+                completeInterim(HTTPHeaders(lines: fields.bytes))
+                handle.response.pointee.beginNextHead()
                 return true
-            case .complete: return completeHead()
+            case .complete(let fields):
+                handle.response.pointee.endHeads()
+                return completeHead(fields, handle)
             case .refused(let fault): return violate(fault.message)
             }
         }
 
-        private func completeInterim() {
-            let fields = head.takeFields()
+        func refuseHead() { _ = violate(HeadReader.Fault.tooLarge.message) }
+
+        func receive(trailer line: UnsafeRawBufferPointer) -> Bool {
+            head.read(trailer: line).map { violate($0.message) } ?? true
+        }
+
+        private func completeInterim(_ fields: HTTPHeaders) {
             // It answers an expectation that was the transport's to have.
             guard head.status != 100 else { return }
             let response = InterimResponse(status: HTTPStatus(head.status), headers: fields)
@@ -33,25 +41,28 @@
             return false
         }
 
-        private func completeHead() -> Bool {
+        private func completeHead(_ fields: ReceivedFields, _ handle: EasyHandle) -> Bool {
             noteActivity()
-            headers = head.takeFields()
+            headers = HTTPHeaders(lines: fields.bytes)
             if head.version == .http2 { loop.shareConnections(of: self) }
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
-            guard readLength(isBodiless: isBodiless) else { return false }
+            guard readLength(fields, isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
             // A part of an encoded body can't be decoded.
-            if decodes, !isBodiless, head.status != 206, let field = headers[.contentEncoding] { willDecode(field) }
+            if decodes, !isBodiless, head.status != 206 { willDecode(fields) }
             noteTLSVersion()
-            markUnsettledIfUploading()
+            let isUploading = isUploading || isSendingPaused
+            if isUploading { markUnsettled() }
             switch options.delivery {
             case .streamed:
                 stream = BodyStream(resends: resends, interim: interim)
                 markUnsettled()
                 loop.expectDeadline(of: self)
             case .buffered(let limit):
-                if let decodedLength {
-                    guard decodedLength <= Int64(limit) else { return refuse(limit) }
+                if let decodedLength, decodedLength > Int64(limit) { return refuse(limit) }
+                if codings.isEmpty, !isUploading, decodedLength ?? 0 <= Int64(ResponseBuffer.bodyLimit) {
+                    handle.response.pointee.openBody(room: limit)
+                } else if let decodedLength {
                     // A lying server gets no more memory than it sends for, past a mebibyte.
                     received.reserveCapacity(Int(min(decodedLength, 1 << 20)))
                 }
@@ -81,11 +92,19 @@
                 markUnsettled()
                 return bytes.count
             }
+            if let handle { takeBufferedBody(handle) }
             guard case .buffered(let limit) = options.delivery, received.count + bytes.count <= limit || refuse(limit)
             else { return 0 }
             received.append(bytes)
             markUnsettledIfUploading()
             return bytes.count
+        }
+
+        /// Takes over what the handle's buffer holds of the body; what follows comes here.
+        func takeBufferedBody(_ handle: EasyHandle) {
+            let body = handle.response.pointee.body
+            if !body.isEmpty { received.append(body) }
+            handle.response.pointee.closeBody()
         }
 
         private func refuse(_ limit: Int) -> Bool {
@@ -94,19 +113,23 @@
         }
 
         /// How long the body is (RFC 9112 §6.3). False when the fields contradict themselves: nobody knows then where it ends.
-        private func readLength(isBodiless: Bool) -> Bool {
+        private func readLength(_ fields: ReceivedFields, isBodiless: Bool) -> Bool {
             if isBodiless {
                 expectedLength = 0
                 return true
             }
             expectedLength = nil
             // No other coding has been asked for by `TE`. Curl undoes what it knows all the same, without any limit.
-            if let coding = headers[.transferEncoding] {
+            if fields.transferEncoding != .absent, let coding = headers[.transferEncoding] {
                 // `identity` is what some old servers say for none; curl reads to the connection's end then.
                 return coding.equalsIgnoringASCIICase("chunked") || coding.equalsIgnoringASCIICase("identity")
                     || violateInHead("The response's Transfer-Encoding isn't chunked.")
             }
-            guard let text = headers[.contentLength] else { return true }
+            if case .once(let place) = fields.contentLength, let length = fields.number(at: place) {
+                expectedLength = length
+                return true
+            }
+            guard fields.contentLength != .absent, let text = headers[.contentLength] else { return true }
             // Curl takes one that is too large for none, and the last of several that differ.
             guard let length = HTTPHeaders.contentLength(text) else {
                 return violateInHead("The response's Content-Length isn't a number.")
@@ -133,9 +156,6 @@
             else { return }
             tlsVersion = String(cString: name)
         }
-
-        /// Whether the URL is an https one; its scheme has been checked before.
-        var isSecure: Bool { request.urlText.hasSecureScheme }
     }
 
     extension String {

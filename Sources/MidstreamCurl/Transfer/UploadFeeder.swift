@@ -3,7 +3,7 @@
     internal import Interception
     internal import MidstreamCore
 
-    /// Reads a body in a task of its own and holds one chunk ahead of what the loop is sending.
+    /// Reads a body in a task of its own, ahead of what the loop is sending, so that several chunks are handed over for each wake-up.
     ///
     /// The task starts with curl's first wish for bytes: when no connection comes about, the body has not been touched.
     final class UploadFeeder: Sendable {
@@ -15,24 +15,55 @@
         }
 
         private struct State {
-            var chunk: [UInt8] = []
-            var sent = 0
-            var next: [UInt8]?
+            /// What has been read and the loop hasn't taken yet.
+            var chunks: [[UInt8]] = []
+            var size = 0
             /// No further chunk will come.
             var isEnded = false
             var isStopped = false
             /// Curl has been told to wait.
             var isAwaited = false
-            /// The task waits until `next` has been taken.
             var task: Task<Void, Never>?
+            /// The task waits until the loop has taken the chunks.
             var waiter: UnsafeContinuation<Void, Never>?
         }
+
+        /// What the loop has taken and not sent yet.
+        private struct Sending {
+            var chunks: [[UInt8]] = []
+            /// Those before it are sent, and so many bytes of itself.
+            var first = 0
+            var sent = 0
+
+            mutating func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+                var count = 0
+                while count < buffer.count, first < chunks.count {
+                    let piece = min(chunks[first].count - sent, buffer.count - count)
+                    chunks[first].withUnsafeBytes { bytes in
+                        UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[sent..<(sent + piece)]))
+                    }
+                    count += piece
+                    sent += piece
+                    if sent == chunks[first].count {
+                        chunks[first] = []
+                        first += 1
+                        sent = 0
+                    }
+                }
+                return count
+            }
+        }
+
+        /// How much is read ahead: 256 KiB, and no further chunk beyond it. The loop may have as much again.
+        private static let limit = 256 << 10
 
         /// What the body is to have; nil: not known.
         let length: Int64?
         private let body: HTTPBody
         private let state = Locked(State())
-
+        /// Taken before ``state``, and by the loop alone, so that copying holds up nobody.
+        private let sending = Locked(Sending())
         private let executor: CallersExecutor
 
         /// - Parameter executor: Where the body is read.
@@ -44,34 +75,47 @@
 
         /// Whether all that there is has been handed to curl.
         var isDrained: Bool {
-            state.withLock { $0.isEnded && $0.sent == $0.chunk.count && $0.next == nil }
+            sending.withLock { sending in
+                sending.first == sending.chunks.count && state.withLock { $0.isEnded && $0.chunks.isEmpty }
+            }
         }
 
         /// Copies what there is into curl's buffer.
         func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Result {
-            let (result, waiter, mustStart) = state.withLock { state in
-                var freed: UnsafeContinuation<Void, Never>?
-                if state.sent == state.chunk.count, let next = state.next {
-                    state.chunk = next
-                    state.sent = 0
-                    state.next = nil
-                    swap(&freed, &state.waiter)
-                }
-                let count = min(state.chunk.count - state.sent, buffer.count)
-                if count > 0 {
-                    state.chunk.withUnsafeBytes { bytes in
-                        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[state.sent..<(state.sent + count)]))
+            sending.withLock { sending in
+                var count = sending.copy(into: buffer)
+                while count < buffer.count {
+                    guard take(&sending, orBeTold: count == 0, transfer) else {
+                        return count > 0 || isEnded ? .bytes(count) : .later
                     }
-                    state.sent += count
-                    return (Result.bytes(count), freed, false)
+                    count += sending.copy(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
                 }
-                if state.isEnded { return (Result.bytes(0), freed, false) }
-                state.isAwaited = true
-                return (Result.later, freed, state.task == nil && !state.isStopped)
+                return .bytes(count)
+            }
+        }
+
+        private var isEnded: Bool { state.withLock { $0.isEnded && $0.chunks.isEmpty } }
+
+        /// Takes all chunks that are ready. False when there is none.
+        ///
+        /// - Parameter isWaiting: Whether the loop is to be told when there is one.
+        private func take(_ sending: inout Sending, orBeTold isWaiting: Bool, _ transfer: Transfer) -> Bool {
+            sending.chunks.removeAll(keepingCapacity: true)
+            (sending.first, sending.sent) = (0, 0)
+            let (waiter, mustStart) = state.withLock { state in
+                var freed: UnsafeContinuation<Void, Never>?
+                if !state.chunks.isEmpty {
+                    swap(&sending.chunks, &state.chunks)
+                    state.size = 0
+                    swap(&freed, &state.waiter)
+                    return (freed, false)
+                }
+                if isWaiting, !state.isEnded { state.isAwaited = true }
+                return (freed, state.task == nil && !state.isStopped && !state.isEnded)
             }
             waiter?.resume()
             if mustStart { start(for: transfer) }
-            return result
+            return !sending.chunks.isEmpty
         }
 
         /// Ends the task; nothing more is sent.
@@ -131,24 +175,22 @@
 
         /// Hands over a chunk and waits for room for the one after it; false when no more is wanted.
         private func put(_ chunk: [UInt8], for transfer: Transfer) async -> Bool {
-            let mustResume = state.withLock { state in
-                if state.sent == state.chunk.count, state.next == nil {
-                    state.chunk = chunk
-                    state.sent = 0
-                } else {
-                    state.next = chunk
-                }
+            let (mustResume, hasRoom) = state.withLock { state in
+                state.chunks.append(chunk)
+                state.size += chunk.count
                 defer { state.isAwaited = false }
-                return state.isAwaited
+                return (state.isAwaited, state.size < Self.limit)
             }
             if mustResume { transfer.loop.post(.resumeSending(transfer)) }
-            await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
-                let hasRoom = state.withLock { state in
-                    if state.next == nil || state.isStopped { return true }
-                    state.waiter = waiter
-                    return false
+            if !hasRoom {
+                await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
+                    let hasRoom = state.withLock { state in
+                        if state.size < Self.limit || state.isStopped { return true }
+                        state.waiter = waiter
+                        return false
+                    }
+                    if hasRoom { waiter.resume() }
                 }
-                if hasRoom { waiter.resume() }
             }
             return state.withLock { !$0.isStopped }
         }

@@ -45,55 +45,59 @@ struct EventParser {
 
     /// The next event; nil when it needs more bytes.
     mutating func next() throws -> ServerSentEvent? {
+        // Held here, so that it isn't part of what is changed while it is read.
+        let chunk = chunk
+        return try chunk.withUnsafeBufferPointer { try next(in: $0) }
+    }
+
+    private mutating func next(in chunk: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
         while position < chunk.count {
             let start = position
-            let end = chunk.withUnsafeBufferPointer { bytes in
-                var place = start
-                if skipsLineFeed, bytes[place] == 10 { return -1 }
-                while place < bytes.count, bytes[place] != 10, bytes[place] != 13 { place += 1 }
-                return place
+            if skipsLineFeed {
+                skipsLineFeed = false
+                if chunk[start] == 10 {
+                    position += 1
+                    continue
+                }
             }
-            skipsLineFeed = false
-            guard end >= 0 else {
-                position += 1
-                continue
-            }
+            var end = start
+            while end < chunk.count, chunk[end] != 10, chunk[end] != 13 { end += 1 }
             guard end - start <= limits.line - beginning.count else { throw HTTPError.bodyTooLarge(limit: limits.line) }
+            let piece = UnsafeBufferPointer(rebasing: chunk[start..<end])
             guard end < chunk.count else {
-                beginning += chunk[start...]
+                beginning += piece
                 position = end
                 return nil
             }
             position = end + 1
             skipsLineFeed = chunk[end] == 13
-            if let event = try readLine(start..<end) { return event }
+            if let event = beginning.isEmpty ? try read(line: piece) : try readBeginning(and: piece) { return event }
         }
         return nil
     }
 
-    private mutating func readLine(_ range: Range<Int>) throws -> ServerSentEvent? {
-        var line = chunk
-        var range = range
-        if !beginning.isEmpty {
-            beginning += chunk[range]
-            swap(&line, &beginning)
-            range = 0..<line.count
-            beginning.removeAll()
-        }
-        return try line.withUnsafeBufferPointer { try read(line: UnsafeBufferPointer(rebasing: $0[range])) }
+    /// Reads a line that began in a chunk before this one.
+    private mutating func readBeginning(and rest: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
+        var line: [UInt8] = []
+        swap(&line, &beginning)
+        line += rest
+        return try line.withUnsafeBufferPointer { try read(line: $0) }
     }
 
     private mutating func read(line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
         var line = line
-        if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = UnsafeBufferPointer(rebasing: line.dropFirst(3)) }
-        isFirstLine = false
+        if isFirstLine {
+            isFirstLine = false
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = UnsafeBufferPointer(rebasing: line[3...]) }
+        }
         if line.isEmpty { return dispatch() }
-        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.count
+        var colon = 0
+        while colon < line.count, line[colon] != UInt8(ascii: ":") { colon += 1 }
         // With nothing before the colon it is a comment, which only shows that the connection is alive.
         guard colon > 0 else { return nil }
-        var value = UnsafeBufferPointer(rebasing: line.dropFirst(colon + 1))
-        if value.first == 32 { value = UnsafeBufferPointer(rebasing: value.dropFirst()) }
-        try read(field: UnsafeBufferPointer(rebasing: line.prefix(colon)), value)
+        var start = min(colon + 1, line.count)
+        if start < line.count, line[start] == 32 { start += 1 }
+        try read(field: UnsafeBufferPointer(rebasing: line[..<colon]), UnsafeBufferPointer(rebasing: line[start...]))
         return nil
     }
 
@@ -117,7 +121,7 @@ struct EventParser {
         lastEventID = id
         defer { name = "" }
         guard !data.isEmpty else { return nil }
-        let text = String(decoding: data.dropLast(), as: UTF8.self)
+        let text = data.withUnsafeBufferPointer { String(decoding: $0[..<($0.count - 1)], as: UTF8.self) }
         data.removeAll(keepingCapacity: data.count <= 64 << 10)
         return ServerSentEvent(name: name.isEmpty ? "message" : name, data: text, id: lastEventID)
     }
@@ -125,6 +129,9 @@ struct EventParser {
 
 extension UnsafeBufferPointer<UInt8> {
     fileprivate func spells(_ name: StaticString) -> Bool {
-        count == name.utf8CodeUnitCount && name.withUTF8Buffer { elementsEqual($0) }
+        guard count == name.utf8CodeUnitCount else { return false }
+        var place = 0
+        while place < count, self[place] == name.utf8Start[place] { place += 1 }
+        return place == count
     }
 }

@@ -62,6 +62,27 @@ struct FieldValueScannerTests {
         #expect(FieldValueScanner.parameter("charset", of: value) == charset)
     }
 
+    @Test(
+        "members of a list have no space around them, and empty ones are none",
+        arguments: [
+            ("", []), (" ,\t,", []), ("a", ["a"]), (" a , b\t,,c ", ["a", "b", "c"]), ("a b,\"c,d\"", ["a b", "\"c", "d\""]),
+        ])
+    func members(value: String, members: [String]) {
+        var scanner = FieldValueScanner(value)
+        var read: [String] = []
+        while let member = scanner.member(of: ",") { read.append(scanner.text(member)) }
+        #expect(read == members)
+    }
+
+    @Test("a part is a token when all of its bytes may stand in one")
+    func tokens() {
+        for (text, isToken) in [("a", true), ("a-b!", true), ("a b", false), ("é", false), ("\"a\"", false)] {
+            var scanner = FieldValueScanner(text)
+            let member = scanner.member(of: ",")
+            #expect(member.map(scanner.isToken) == isToken, "\(text)")
+        }
+    }
+
     @Test("values of the largest size with as many parts as fit are read to their end")
     func large() {
         let repeated = { (part: String) in String(repeating: part, count: 200_000 / part.utf8.count) }
