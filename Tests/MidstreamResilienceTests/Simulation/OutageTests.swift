@@ -41,7 +41,7 @@ struct OutageTests {
     #if os(Linux)
         /// All that a run shows, but for the time that it took.
         @Sendable private static func text() async throws -> String {
-            let report = try await Policy.standard.outage(slower: 4, perSecond: 50, seconds: 70)
+            let report = try await Policy.standard.outage(slower: 4, perSecond: 20, seconds: 70)
             return "\(report)\n\(report.html())\n\(report.rows)\n\(report.jobs)"
         }
 
