@@ -10,8 +10,9 @@ import Testing
 struct RetryTests {
     private func responses(_ retries: Int, _ method: HTTPMethod, _ statuses: [HTTPStatus]) async throws -> ([Int], HTTPStatus) {
         let stub = StubTransport(sequence: statuses.map { .respond($0, headers: [.retryAfter: "0"]) })
+        // No timeout: on this clock it would be over at once.
         let configuration = HTTPClient.Configuration(
-            maxRetries: retries, validators: [RetryWhileLeft(retries: retries)], retryBudget: nil, clock: Hurry())
+            timeout: nil, maxRetries: retries, validators: [RetryWhileLeft(retries: retries)], retryBudget: nil, clock: Hurry())
         let response = try await testClient(configuration: configuration, transport: stub)
             .stream(HTTPRequest(method, "https://h/"))
         return (stub.requests.map(\.attempt), response.status)
