@@ -66,3 +66,5 @@ public final class CompressRequests: HTTPInterceptor {
         return compressed
     }
 }
+
+extension CompressRequests: ImpersonalInterceptor {}

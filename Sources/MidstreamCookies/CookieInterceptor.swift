@@ -84,3 +84,5 @@ extension CookieInterceptor: CustomStringConvertible, CustomReflectable {
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["jar": "\(jar)"]) }
 }
+
+extension CookieInterceptor: ForeseeableInterceptor {}

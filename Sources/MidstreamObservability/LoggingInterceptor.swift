@@ -93,3 +93,5 @@ extension HTTPInterceptor {
         chain(before: LoggingInterceptor(at: stage, to: write))
     }
 }
+
+extension LoggingInterceptor: ImpersonalInterceptor {}

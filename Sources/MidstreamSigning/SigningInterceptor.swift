@@ -48,3 +48,5 @@ extension SigningInterceptor: CustomReflectable {
     /// Shows the kind of signer.
     public var customMirror: Mirror { Mirror(self, children: ["signer": "\(Signer.self)"]) }
 }
+
+extension SigningInterceptor: ForeseeableInterceptor {}

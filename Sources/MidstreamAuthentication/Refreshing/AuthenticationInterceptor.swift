@@ -213,3 +213,5 @@ extension AuthenticationInterceptor: CustomReflectable {
     /// Shows the kind of authenticator and no credential.
     public var customMirror: Mirror { Mirror(self, children: ["authenticator": "\(A.self)"]) }
 }
+
+extension AuthenticationInterceptor: ForeseeableInterceptor {}

@@ -60,8 +60,9 @@ extension Pipeline {
             if element.interceptor is any ImpersonalInterceptor { continue }
             do {
                 let note = try await Self.plan(element.interceptor, for: &request, as: call()) ?? ""
-                // By this word a plan says that the request that is sent can't be known beforehand.
-                if note.contains("would ") || note.contains(Arbiter.unknownPlan) { return .unknown(element.name) }
+                // An answer to the wrong user is worse than one that isn't shared.
+                let isTold = note.isEmpty || element.interceptor is any ForeseeableInterceptor && !note.contains("would ")
+                if !isTold { return .unknown(element.name) }
             } catch is AnsweredHere {
                 return .unknown(element.name)
             }

@@ -160,3 +160,5 @@ extension HTTPInterceptor {
         chain(before: DigestInterceptor(user: user, password: password))
     }
 }
+
+extension DigestInterceptor: ForeseeableInterceptor {}

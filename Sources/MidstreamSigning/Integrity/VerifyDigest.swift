@@ -69,3 +69,5 @@ public struct VerifyDigest: HTTPInterceptor {
         return asking
     }
 }
+
+extension VerifyDigest: ImpersonalInterceptor {}

@@ -173,6 +173,14 @@ struct CoalescingTests {
         #expect("\(try await client.explain(HTTPRequest("/")))".contains("not shared: Opaque can't tell"))
     }
 
+    @Test("a plan in words that says nothing of what it can't know is none to go by")
+    func forgetful() async throws {
+        let session: @Sendable () -> [any HTTPInterceptor] = {
+            [ClosureHTTPInterceptor("Session") { try await $1($0) } plan: { _ in "adds the user's token" }]
+        }
+        #expect(try await requests(HTTPRequest("/"), HTTPRequest("/"), Coalescing(), session) == 2)
+    }
+
     @Test("the identity that is given counts", arguments: [("a", "a", 1), ("a", "b", 2), (nil, nil, 2)])
     func identity(first: String?, second: String?, count: Int) async throws {
         let coalescing = Coalescing(ignoring: ["X-User"]) { $0.headers["X-User"] }
