@@ -176,7 +176,13 @@ struct CoalescingTests {
     @Test("a plan in words that says nothing of what it can't know is none to go by")
     func forgetful() async throws {
         let session: @Sendable () -> [any HTTPInterceptor] = {
-            [ClosureHTTPInterceptor("Session") { try await $1($0) } plan: { _ in "adds the user's token" }]
+            [
+                ClosureHTTPInterceptor("Session") {
+                    try await $1($0)
+                } plan: { _ in
+                    "adds the user's token"
+                }
+            ]
         }
         #expect(try await requests(HTTPRequest("/"), HTTPRequest("/"), Coalescing(), session) == 2)
     }
