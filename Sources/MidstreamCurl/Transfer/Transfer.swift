@@ -7,8 +7,9 @@
     /// One exchange: from the request to the end of the response.
     ///
     /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is given to its loop,
-    /// and from then on all variables are touched only on the loop's thread. What the reader of a streamed body shares with the
-    /// loop is in ``BodyStream``, behind a lock.
+    /// and from then on all variables are touched only on the loop's thread, until it resumes the caller, to whom `result` and what is
+    /// left in `received` belong from then on. What the reader of a streamed body shares with the loop is in ``BodyStream``, behind a
+    /// lock.
     final class Transfer: HandleUser, @unchecked Sendable {
         enum Outcome {
             case success(TransportMetrics)
@@ -25,7 +26,9 @@
         /// Whose end would end the loop.
         private let group: any Sendable
 
-        private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
+        private var continuation: UnsafeContinuation<Void, Never>?
+        /// What the caller gets. Left here, since what a continuation hands over is copied several times on its way.
+        private var result: Result<HTTPResponse, any Error>?
         private(set) var handle: EasyHandle?
         /// Whether it has to wait for a connection, or had to.
         var admission = AdmissionState.none
@@ -85,7 +88,7 @@
         }
 
         /// Hands the transfer to its loop, which will resume the continuation once.
-        func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
+        func start(resuming continuation: UnsafeContinuation<Void, Never>) {
             self.continuation = continuation
             if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
@@ -180,14 +183,11 @@
                 let response = HTTPResponse(
                     status: HTTPStatus(head.status), headers: headers, body: .bytes(body), request: request,
                     version: head.version, trailers: trailers, metrics: metrics)
-                let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
-                received = ReceivedBytes()
-                takeContinuation()?.resume(returning: arrived)
+                resume(with: .success(response))
             case .failure(let error):
                 guard let stream, !(error is CancellationError) else {
                     stream?.finish(error, trailers: nil, metrics: nil)
-                    takeContinuation()?.resume(throwing: error)
-                    return
+                    return resume(with: .failure(error))
                 }
                 stream.finish(error, trailers: nil, metrics: nil)
                 answer()
@@ -198,17 +198,33 @@
         ///
         /// Not before curl has been left: what came together with the head can then be read without another wait.
         private func answer() {
-            guard let stream, let continuation = takeContinuation() else { return }
+            guard let stream, continuation != nil else { return }
             let body = IncomingTransferBody(stream: stream, transfer: self)
             let response = HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)
-            continuation.resume(returning: ArrivedResponse(response: response))
+            resume(with: .success(response))
         }
 
-        private func takeContinuation() -> UnsafeContinuation<ArrivedResponse, any Error>? {
-            defer { continuation = nil }
-            return continuation
+        /// Does nothing a second time.
+        private func resume(with result: Result<HTTPResponse, any Error>) {
+            guard let continuation else { return }
+            self.continuation = nil
+            self.result = result
+            continuation.resume()
+        }
+
+        /// What the transfer has brought, for its caller once it has been resumed. A large body is put together here, where no other
+        /// request has to wait meanwhile.
+        func takeResponse() throws -> HTTPResponse {
+            defer {
+                // A streamed body holds the transfer.
+                result = nil
+                received = ReceivedBytes()
+            }
+            guard var response = try result?.get() else { throw HTTPError.transportClosed }
+            if !received.isWhole { response.body = .bytes(received.joined()) }
+            return response
         }
 
         /// What curl's verdict means.
