@@ -11,8 +11,8 @@ struct BombBench {
     static func main() async throws {
         guard let server = CommandLine.arguments.dropFirst().first else { return print("bomb-bench URL") }
         var isFailed = false
-        print("coding  delivery               decoded      wait    wait, gzip  memory   seconds")
-        for coding in ["gzip", "br"] {
+        print("coding     delivery               decoded      wait    wait, gzip  memory   seconds")
+        for coding in ["gzip", "br", "zstd", "gzip-gzip"] {
             for delivery in Delivery.allCases {
                 let trial = BombTrial(server: server, coding: coding, delivery: delivery)
                 let result = try await trial.run()
@@ -21,7 +21,7 @@ struct BombBench {
                     || (delivery.isBounded && result.rise > allowedRise)
                 isFailed = isFailed || isTooMuch
                 print(
-                    "\(coding.padded(6))  \(delivery.rawValue.padded(20))", Int(result.decoded >> 20).description.padded(left: 5),
+                    "\(coding.padded(9))  \(delivery.rawValue.padded(20))", Int(result.decoded >> 20).description.padded(left: 5),
                     "MiB",
                     "\(result.wait.tenths) ms".padded(left: 10), "\(result.encodedWait.tenths) ms".padded(left: 10),
                     "\((Double(result.rise) / 1e6).tenths) MB".padded(left: 10), result.seconds.tenths.padded(left: 6),

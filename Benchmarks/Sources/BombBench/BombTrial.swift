@@ -27,6 +27,7 @@ struct BombTrial: Sendable {
     func run() async throws -> Result {
         var connections = CurlTransport.Configuration()
         connections.maximumDecodedRatio = nil
+        connections.offersZstandard = true
         let transport = CurlTransport(configuration: connections)
         defer { transport.close() }
         var configuration = HTTPClient.Configuration()
