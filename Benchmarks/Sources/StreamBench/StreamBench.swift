@@ -10,7 +10,7 @@ import MidstreamStreams
     private static let rounds = 3
 
     static func main() async throws {
-        let size = 256 << 20
+        let size = (CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 256) << 20
         for length in [20, 100, 1_000] {
             let line = Array(String(repeating: "x", count: length - 1).utf8) + [10]
             try await measure("lines of \(length) bytes", line, size, yardstick: makeStrings) { body in

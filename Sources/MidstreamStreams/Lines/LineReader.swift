@@ -107,7 +107,11 @@ struct LineReader {
             return try takeBeginning(endLength: 1, read)
         }
         advance(by: end - start + 1)
-        return try chunk.withUnsafeBufferPointer { try line(UnsafeBufferPointer(rebasing: $0[start..<end]), read) }
+        let (limit, isFirst) = (limit, place.number == 1)
+        // Not by way of the reader, which would be copied for it.
+        return try chunk.withUnsafeBufferPointer {
+            try Self.line(UnsafeBufferPointer(rebasing: $0[start..<end]), limit, isFirst: isFirst, read)
+        }
     }
 
     private mutating func takeBeginning<Line>(
@@ -115,7 +119,8 @@ struct LineReader {
     ) throws -> Line {
         advance(by: beginning.count + endLength)
         defer { beginning.removeAll(keepingCapacity: beginning.count <= 64 << 10) }
-        return try beginning.withUnsafeBufferPointer { try line($0, read) }
+        let (limit, isFirst) = (limit, place.number == 1)
+        return try beginning.withUnsafeBufferPointer { try Self.line($0, limit, isFirst: isFirst, read) }
     }
 
     private mutating func advance(by count: Int) {
@@ -124,13 +129,14 @@ struct LineReader {
         nextOffset += Int64(count)
     }
 
-    private func line<Line>(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
+    @inline(__always)
+    private static func line<Line>(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limit: Int, isFirst: Bool, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
     ) throws -> Line {
         var bytes = bytes
         if bytes.last == 13 { bytes = UnsafeBufferPointer(rebasing: bytes.dropLast()) }
         guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
-        if place.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+        if isFirst, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3))
         }
         return try read(bytes)
