@@ -73,7 +73,11 @@ def server(bodies: dict[str, tuple[bytes, str | None]]) -> http.server.Threading
         def log_message(self, *_) -> None:
             pass
 
-    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_) -> None:
+            """A body that isn't wanted ends with its connection."""
+
+    made = Server(("127.0.0.1", 0), Handler)
     made.daemon_threads = True
     threading.Thread(target=made.serve_forever, daemon=True).start()
     return made
