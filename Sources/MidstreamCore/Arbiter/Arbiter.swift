@@ -7,12 +7,12 @@ package final class Arbiter: HTTPInterceptor {
     private let ledger: RetryLedger?
     private let alternates: AlternateRequests
     private let pacing: Pacing?
-    /// The client's validators that have nothing to wait for; nil in the place of any other.
-    let immediate: [(any ImmediateValidator)?]
+    /// Those of the client's validators that are asked without an asynchronous call; nil in the place of any other.
+    let immediate: [DefaultValidator?]
 
     package init(_ settings: ArbiterSettings) {
         self.settings = settings
-        immediate = settings.validators.map { $0 as? any ImmediateValidator }
+        immediate = settings.validators.map { $0 as? DefaultValidator }
         ledger = settings.retryBudget.map { RetryLedger($0, on: settings.clock) }
         alternates = AlternateRequests()
         pacing = settings.sharesRetryAfter ? Pacing(on: settings.clock) : nil

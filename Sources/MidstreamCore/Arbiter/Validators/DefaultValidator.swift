@@ -43,7 +43,8 @@ public struct DefaultValidator: HTTPValidator {
     public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict { verdict(on: error) }
 }
 
-extension DefaultValidator: ImmediateValidator {
+extension DefaultValidator {
+    /// What ``validate(_:for:)`` returns. There is nothing to wait for and nothing to note, so no asynchronous call is needed to ask.
     func verdict(on outcome: Outcome) -> HTTPVerdict {
         switch outcome {
         case .response(let response): verdict(on: response)
