@@ -206,13 +206,6 @@
         /// Ends TLS as it has to be ended (RFC 8446 §6.1); nothing can be written after it.
         package func endTLS() { tls?.end() }
 
-        /// Waits until the peer's system has all that was written.
-        package func waitForAcknowledgement() {
-            var unsent: Int32 = 1
-            // `SIOCOUTQ`: bytes that haven't been acknowledged.
-            while ioctl(descriptor, 0x5411, &unsent) == 0, unsent > 0 { sched_yield() }
-        }
-
         /// Breaks the connection (RST). What has been written and read by then may be lost to the peer, too.
         package func reset() {
             // Closing it wouldn't be enough, as its end would have been announced before.

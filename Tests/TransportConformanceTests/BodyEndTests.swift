@@ -30,10 +30,7 @@
                 switch ending {
                 case .asAgreed: connection.endTLS()
                 case .cut: break
-                case .reset:
-                    // What hasn't been read yet would be lost.
-                    connection.waitForAcknowledgement()
-                    connection.reset()
+                case .reset: connection.reset()
                 }
             }
         }
