@@ -43,6 +43,15 @@ def brotli() -> bytes:
     return encoded
 
 
+def zstandard() -> bytes:
+    """One byte and how often it is repeated, for each 128 KiB (RFC 8878 section 3.1.1.2), within a window of as much."""
+    block = 128 << 10
+    count = SIZE // block
+    blocks = b"".join(
+        (block << 3 | 1 << 1 | (number == count - 1)).to_bytes(3, "little") + b"\0" for number in range(count))
+    return b"\x28\xb5\x2f\xfd\x00\x38" + blocks
+
+
 def server(bodies: dict[str, tuple[bytes, str | None]]) -> http.server.ThreadingHTTPServer:
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -64,7 +73,11 @@ def server(bodies: dict[str, tuple[bytes, str | None]]) -> http.server.Threading
         def log_message(self, *_) -> None:
             pass
 
-    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_) -> None:
+            """A body that isn't wanted ends with its connection."""
+
+    made = Server(("127.0.0.1", 0), Handler)
     made.daemon_threads = True
     threading.Thread(target=made.serve_forever, daemon=True).start()
     return made
@@ -74,8 +87,12 @@ def main() -> None:
     small = b"x" * 1024
     compressed = zlib.compressobj(9, zlib.DEFLATED, 31)
     encoded_small = compressed.compress(small) + compressed.flush()
+    once = gzip()
+    again = zlib.compressobj(9, zlib.DEFLATED, 31)
+    twice = again.compress(once) + again.flush()
     serving = server({
-        "/gzip": (gzip(), "gzip"), "/br": (brotli(), "br"), "/plain": (small, None), "/small-gzip": (encoded_small, "gzip"),
+        "/gzip": (once, "gzip"), "/br": (brotli(), "br"), "/zstd": (zstandard(), "zstd"), "/gzip-gzip": (twice, "gzip, gzip"),
+        "/plain": (small, None), "/small-gzip": (encoded_small, "gzip"),
     })
     program = pathlib.Path(sys.argv[1]) / "bomb-bench"
     sys.exit(subprocess.run([program, f"http://127.0.0.1:{serving.server_port}"], timeout=600).returncode)

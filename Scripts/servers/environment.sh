@@ -15,6 +15,7 @@ export_environment() {
     # PEM files. The authority has signed both certificates.
     export MIDSTREAM_CA=$directory/ca.pem
     export MIDSTREAM_SERVER_CERT=$directory/server.pem
+    export MIDSTREAM_SERVER_KEY=$directory/server.key
     export MIDSTREAM_CLIENT_CERT=$directory/client.pem
     export MIDSTREAM_CLIENT_KEY=$directory/client.key
     # Both in one file, PKCS #12.

@@ -58,6 +58,10 @@ static inline CURLcode ccurl_set_trailer_function(CURL *handle, curl_trailer_cal
     return curl_easy_setopt(handle, CURLOPT_TRAILERFUNCTION, function);
 }
 
+static inline CURLcode ccurl_set_progress_function(CURL *handle, curl_xferinfo_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, function);
+}
+
 static inline CURLcode ccurl_set_open_function(CURL *handle, curl_opensocket_callback function) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
 }
@@ -118,6 +122,13 @@ typedef const char *(*ccurl_openssl_version_function)(const void *ssl);
 /// OpenSSL's `SSL_get_version`, taken from the copy that libcurl has loaded; NULL when it has loaded none.
 static inline ccurl_openssl_version_function ccurl_find_openssl_version(void) {
     return (ccurl_openssl_version_function)dlsym(RTLD_DEFAULT, "SSL_get_version");
+}
+
+typedef int (*ccurl_openssl_shutdown_function)(const void *ssl);
+
+/// OpenSSL's `SSL_get_shutdown`, likewise.
+static inline ccurl_openssl_shutdown_function ccurl_find_openssl_shutdown(void) {
+    return (ccurl_openssl_shutdown_function)dlsym(RTLD_DEFAULT, "SSL_get_shutdown");
 }
 
 /// Has OpenSSL, when that is what libcurl has loaded, keep its memory when the process ends. It would free it while other threads

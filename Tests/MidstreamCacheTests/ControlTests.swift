@@ -152,6 +152,22 @@ struct ControlTests {
         #expect(parts.contains(3..<8) && !parts.contains(3..<9) && parts.end(from: 2) == 8)
     }
 
+    @Test("parts are what a set of numbers would be")
+    func model() {
+        for _ in 0..<300 {
+            var parts = ByteRanges()
+            var set: Set<Int64> = []
+            for _ in 0..<Int.random(in: 0..<12) {
+                let start = Int64.random(in: 0..<30)
+                let range = start..<(start + Int64.random(in: 0..<8))
+                parts.insert(range)
+                set.formUnion(range)
+            }
+            #expect(Set(parts.ranges.flatMap { $0 }) == set)
+            #expect(zip(parts.ranges, parts.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
+        }
+    }
+
     @Test("the hash is that of FIPS 180-4")
     func hash() {
         func hex(_ text: String) -> String { SHA256.hash(Array(text.utf8)).map { String($0, radix: 16).leftPadded }.joined() }

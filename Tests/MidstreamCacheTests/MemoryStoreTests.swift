@@ -98,6 +98,27 @@ struct MemoryStoreTests {
         }
     }
 
+    @Test("bytes with which nobody could reckon are no entry")
+    func nonsense() throws {
+        var entry = entry("http://h/")
+        entry.parts = ByteRanges([0..<3, 5..<9])
+        let bytes = entry.encoded
+        // The moments are the fourth number and the fifth; the ranges' ends stand behind the ninth, which counts them.
+        for place in [24, 32] {
+            for time in [Double.nan, .infinity, -.infinity, .signalingNaN] {
+                var damaged = bytes
+                damaged.replaceSubrange(
+                    place..<(place + 8), with: withUnsafeBytes(of: time.bitPattern.littleEndian) { Array($0) })
+                #expect(CacheEntry(damaged, key: entry.key) == nil)
+            }
+        }
+        for ranges: [UInt8] in [[5, 9, 0, 3], [0, 3, 3, 9], [0, 3, 5, 5], [0, 3, 2, 9], [3, 0, 5, 9]] {
+            var damaged = bytes
+            for (number, end) in ranges.enumerated() { damaged[72 + 8 * number] = end }
+            #expect(CacheEntry(damaged, key: entry.key) == nil)
+        }
+    }
+
     /// Asks for numbered objects in turn, and tells the shares of objects and of bytes that were there.
     private func ratios(_ trace: [(object: Int, size: Int64)], capacity: Int64) -> (small: Double, objects: Double) {
         var queues = EvictionQueues(capacity: capacity)

@@ -15,6 +15,8 @@ enum Nginx {
     static let log = value("NGINX_LOG")
 
     static let authority = value("CA")
+    static let serverCertificate = value("SERVER_CERT")
+    static let serverKey = value("SERVER_KEY")
     static let clientCertificate = value("CLIENT_CERT")
     static let clientKey = value("CLIENT_KEY")
     static let clientPKCS12 = value("CLIENT_PKCS12")

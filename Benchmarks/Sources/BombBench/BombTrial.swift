@@ -14,6 +14,8 @@ struct BombTrial: Sendable {
         /// By how many bytes the resident memory rose at most.
         var rise = 0
         var seconds = 0.0
+        /// The processor's time of the whole process.
+        var processorSeconds = 0.0
     }
 
     struct Unexpected: Error {
@@ -27,6 +29,7 @@ struct BombTrial: Sendable {
     func run() async throws -> Result {
         var connections = CurlTransport.Configuration()
         connections.maximumDecodedRatio = nil
+        connections.offersZstandard = true
         let transport = CurlTransport(configuration: connections)
         defer { transport.close() }
         var configuration = HTTPClient.Configuration()
@@ -40,6 +43,7 @@ struct BombTrial: Sendable {
         try ResidentMemory.forgetPeak()
         let clock = ContinuousClock()
         let start = clock.now
+        let used = ProcessorTime.now()
         async let plain = pings.longest("plain")
         async let encoded = pings.longest("small-gzip")
         var result = Result()
@@ -52,6 +56,7 @@ struct BombTrial: Sendable {
         let peak = try ResidentMemory.peak()
         pings.stop()
         result.seconds = (clock.now - start) / .seconds(1)
+        result.processorSeconds = ProcessorTime.now() - used
         result.wait = try await plain
         result.encodedWait = try await encoded
         result.rise = peak - before
@@ -113,6 +118,15 @@ final class Flag: Sendable {
 
     func set() { value.withLock { $0 = true } }
     var isSet: Bool { value.withLock { $0 } }
+}
+
+enum ProcessorTime {
+    /// What the process has used, in seconds.
+    static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
 }
 
 /// The process's resident memory, as Linux tells it.

@@ -1,32 +1,35 @@
 import ForeignText
 
 /// A text that is expensive to read: a beginning, a part that is repeated up to the size, and an end.
-struct WorstInput {
+struct WorstInput: Sendable {
     let name: String
-    let start: String
-    let part: String
-    let end: String
+    private let make: @Sendable (Int) -> [UInt8]
 
     init(_ part: String, start: String = "", end: String = "") {
         let shown = part.count > 40 ? "\(part.prefix(40))…" : part + part
-        name = "\(start)\(shown)…\(end)".filter { !$0.isNewline }
-        (self.start, self.part, self.end) = (start, part, end)
+        self.init(named: "\(start)\(shown)…\(end)".filter { !$0.isNewline }) { size in
+            var bytes = Array(start.utf8)
+            while bytes.count + part.utf8.count + end.utf8.count <= size { bytes += part.utf8 }
+            return bytes + end.utf8
+        }
     }
 
-    func bytes(_ size: Int) -> [UInt8] {
-        var bytes = Array(start.utf8)
-        while bytes.count + part.utf8.count + end.utf8.count <= size { bytes += part.utf8 }
-        return bytes + end.utf8
-    }
+    /// One whose parts differ.
+    init(named name: String, _ make: @escaping @Sendable (Int) -> [UInt8]) { (self.name, self.make) = (name, make) }
+
+    func bytes(_ size: Int) -> [UInt8] { make(size) }
 }
 
 enum WorstInputs {
     /// What each parser finds hardest, as far as is known: most parts, longest parts, deepest nesting, what never ends.
-    static let all: [(ForeignParser, [WorstInput])] = [
+    static let all = everywhere + transports
+
+    private static let everywhere: [(ForeignParser, [WorstInput])] = [
         (
             .authenticate,
             [
-                .init("a,"), .init("a=b,", start: "Digest "), .init("\\\"", start: "Digest a=\""), .init("(", start: "Digest "),
+                .init("a,"), .init("a=b,", start: "Digest "), .init("\\\"", start: "Digest a=\""),
+                .init("(", start: "Digest "),
                 .init("a \""), .init("a ", start: "Digest a "),
                 .init("a,", start: "Digest realm=r,nonce=n,qop=\"", end: "\""),
             ]
@@ -40,12 +43,40 @@ enum WorstInputs {
                 .init("a,", start: "no-cache=\""), .init("="),
             ]
         ),
-        (.cacheEntry, [.init("\u{1}"), .init("\0")]),
+        (
+            .cacheEntry,
+            [
+                .init("\u{1}"), .init("\0"), .init(named: "ranges") { entry(ranges: 0..<$0 / 16) },
+                .init(named: "ranges, the last first") { entry(ranges: (0..<$0 / 16).reversed()) },
+            ]
+        ),
+        (
+            // No more fields than the libcurl transport hands over.
+            .cacheHead,
+            [
+                .init("a:" + String(repeating: "b", count: 1_000) + "\n"), .init("a,", start: "Cache-Control:"),
+                .init("Cache-Control:" + String(repeating: "a,", count: 500) + "\n"), .init("a,", start: "Vary:"),
+                .init("a,", start: "CDN-Cache-Control:"), .init("a,", start: "Connection:"), .init("1", start: "Age:"),
+                .init("a,", start: "If-None-Match:"), .init("Expires:" + String(repeating: "0", count: 1_000) + "\n"),
+                .init("Set-Cookie:" + String(repeating: "a", count: 1_000) + "\n"),
+            ]
+        ),
         (.charset, [.init(";"), .init(";a=\"\\b\""), .init("\\\"", start: "a/b;charset=\""), .init(" a=b;", start: "a/b;")]),
-        (.conditions, [.init("\"a\","), .init("W/"), .init(","), .init("1", start: "bytes="), .init("1", start: "bytes 1-")]),
+        (
+            .conditions,
+            [.init("\"a\","), .init("W/"), .init(","), .init("1", start: "bytes="), .init("1", start: "bytes 1-")]
+        ),
         (.contentLength, [.init("1,"), .init("1", start: "")]),
         (.cookieDate, [.init("a "), .init("1:1:"), .init("1"), .init(" 1:1:1")]),
         (.cookieJar, [.init("a.", start: "http://"), .init("/a", start: "http://h"), .init(":", start: "http://")]),
+        (
+            .digestField,
+            [
+                .init("a,"), .init("sha-256=:AA==:,"), .init("a=:A:,"), .init("A", start: "sha-256=:"),
+                .init("\\\"", start: "a=\""),
+                .init("sha-256=:" + String(repeating: "A", count: 43) + "=:,"), .init(";"),
+            ]
+        ),
         (
             .eventStream,
             [
@@ -71,13 +102,15 @@ enum WorstInputs {
                 .init("\"\\u0061\":1,", start: "{", end: "\"a\":{}}"),
             ]
         ),
-        (.jsonLines, [.init("\n"), .init("[]\n"), .init("["), .init("x\n"), .init(" ")]),
-        (.jsonSequence, [.init("\u{1E}"), .init("\u{1E}[]\n"), .init("["), .init("\n", start: "\u{1E}["), .init("\u{1E}x")]),
-        (.lines, [.init("\n"), .init("\r"), .init("x"), .init("\u{FEFF}\n")]),
+        // What a value costs is the decoder's matter, and there are few; bench-streams has many lines.
+        (.jsonLines, [.init("\n"), .init("["), .init(" "), .init("\\", start: "\"")]),
+        (.jsonSequence, [.init("\u{1E}"), .init("["), .init("\n", start: "\u{1E}["), .init("\\", start: "\u{1E}\"")]),
+        (.lines, [.init("x"), .init("\r"), .init("\u{FEFF}"), .init("xxxxxxxxxxxxxxxxxxx\n"), .init("\r\r\r\r\r\r\r\r\r\n")]),
         (
             .link,
             [
-                .init("<,"), .init("<>,"), .init("<>;rel=a,"), .init(";rel=a", start: "<>"), .init("\\\"", start: "<>;rel=\""),
+                .init("<,"), .init("<>,"), .init("<>;rel=a,"), .init(";rel=a", start: "<>"),
+                .init("\\\"", start: "<>;rel=\""),
                 .init("a ", start: "<>;rel=\"", end: "\""), .init("\""), .init("a"),
             ]
         ),
@@ -121,6 +154,25 @@ enum WorstInputs {
                 .init("Content-Length:1\r\n", start: "GET / HTTP/1.1\r\nHost: h\r\n"),
             ]
         ),
+        (
+            .partRecord,
+            [
+                .init("[1,2],", start: "{\"done\":[", end: "[1,2]]}"), .init("["),
+                .init(named: "ranges") { _ in record(ranges: 0..<4_000) },
+                .init(named: "ranges, the last first") { _ in record(ranges: (0..<4_000).reversed()) },
+            ]
+        ),
+        (
+            .rangeAnswer,
+            [.init("bytes 1-2/3"), .init("1", start: "bytes "), .init("\""), .init("/", start: "bytes "), .init(" ")]
+        ),
+        (
+            .rateLimit,
+            [
+                .init("a;r=1;t=1,"), .init("a;q=1;w=1,"), .init("1"), .init("a,"), .init(";a=1", start: "a;r=1"),
+                .init("\"a\";q=1;w=1;qu=\"requests\","), .init("\\\"", start: "\""),
+            ]
+        ),
         (.retryAfter, [.init("0"), .init("1"), .init("a ")]),
         (
             .setCookie,
@@ -138,7 +190,8 @@ enum WorstInputs {
                 .init("a" + String(repeating: ";a", count: 256) + ","),
                 .init("a" + String(repeating: ";a=\"\"", count: 256) + ","),
                 .init("a=(" + String(repeating: "a ", count: 256) + "),"),
-                .init("(" + String(repeating: "1 ", count: 256) + "),"), .init("a" + String(repeating: " ", count: 1000) + ","),
+                .init("(" + String(repeating: "1 ", count: 256) + "),"),
+                .init("a" + String(repeating: " ", count: 1000) + ","),
             ]
         ),
         (
@@ -148,6 +201,48 @@ enum WorstInputs {
                 .init("[", start: "http://h/"), .init("/."), .init("ü.", start: "http://"),
             ]
         ),
+        (
+            .traceParent,
+            [.init("0"), .init("-", start: "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), .init("ü")]
+        ),
+        (
+            .uploadLimit,
+            [.init("a,"), .init("max-age=1,"), .init("1", start: "max-age="), .init(";a=\"\"", start: "a=1"), .init("=")]
+        ),
         (.vary, [.init("a,"), .init(","), .init("a;q=0.5,"), .init(";a"), .init("a ,"), .init("\""), .init("\"a\\\"")]),
     ]
+
+    #if os(Linux)
+        private static let transports: [(ForeignParser, [WorstInput])] = [
+            (
+                .responseHead,
+                [
+                    .init("a:b\r\n", start: "HTTP/1.1 200\r\n"), .init("a"), .init(":"), .init("HTTP/1.1 103\r\n\r\n"),
+                    .init("HTTP/1.1 103\r\na:b\r\n" + String(repeating: " \r\n", count: 900) + "\r\n"),
+                    .init("HTTP/1.1 200\r\n\r\na:b\r\n" + String(repeating: " a\r\n", count: 900) + "\r\n"),
+                    .init("HTTP/1.1 200\r\n\r\n" + String(repeating: "a:b\r\n", count: 999) + "\r\n"),
+                    .init("HTTP/1.1 103\r\n" + String(repeating: "Content-Length:1\r\n", count: 900) + "\r\n"),
+                    .init("HTTP/1.1 103\r\n" + String(repeating: "x", count: 262_000) + ":\r\n\r\n"),
+                    .init("HTTP/1.1 103\r\na:" + String(repeating: " ", count: 262_000) + "\r\n\r\n"),
+                    .init("HTTP/1.1 103\r\na:b" + String(repeating: "\r", count: 262_000) + "c\r\n\r\n"),
+                    .init("HTTP/1.1 103\r\na:b" + String(repeating: "\0", count: 262_000) + "c\r\n\r\n"),
+                ]
+            )
+        ]
+    #else
+        private static let transports: [(ForeignParser, [WorstInput])] = []
+    #endif
+
+    /// A stored entry of which single bytes are there.
+    private static func entry(ranges places: some Collection<Int>) -> [UInt8] {
+        var numbers = [1, 1, 200, 0, 0, 0, 0, 0, UInt64(places.count)]
+        for place in places { numbers += [UInt64(2 * place), UInt64(2 * place + 1)] }
+        return (numbers + [0, 0]).flatMap { number in withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+    }
+
+    /// What is kept beside a file of which single bytes are there; no more of it is read than these have room in.
+    private static func record(ranges places: some Collection<Int>) -> [UInt8] {
+        let done = places.map { "[\(2 * $0),\(2 * $0 + 1)]" }.joined(separator: ",")
+        return Array("{\"url\":\"\",\"validator\":{\"eTag\":{\"_0\":\"\"}},\"done\":[\(done)]}".utf8)
+    }
 }

@@ -99,14 +99,16 @@ struct ByteRanges: Sendable, Hashable {
 
     mutating func insert(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
+        // From the end, where it nearly always belongs. Those that it unites stand together.
+        var end = ranges.endIndex
+        while end > 0, ranges[end - 1].lowerBound > range.upperBound { end -= 1 }
+        var start = end
         var united = range
-        ranges.removeAll { other in
-            guard other.lowerBound <= united.upperBound, united.lowerBound <= other.upperBound else { return false }
-            united = min(other.lowerBound, united.lowerBound)..<max(other.upperBound, united.upperBound)
-            return true
+        while start > 0, ranges[start - 1].upperBound >= range.lowerBound {
+            start -= 1
+            united = min(ranges[start].lowerBound, united.lowerBound)..<max(ranges[start].upperBound, united.upperBound)
         }
-        let place = ranges.firstIndex { $0.lowerBound > united.lowerBound } ?? ranges.endIndex
-        ranges.insert(united, at: place)
+        ranges.replaceSubrange(start..<end, with: CollectionOfOne(united))
     }
 
     func contains(_ range: Range<Int64>) -> Bool {

@@ -32,15 +32,15 @@ extension CacheEntry {
     public init?(_ bytes: [UInt8], key: CacheKey) {
         var reader = EntryReader(bytes)
         guard reader.number() == UInt64(Self.format), let id = reader.number(), let status = reader.number(), status < 1000,
-            let requestTime = reader.number(), let responseTime = reader.number(), let age = reader.number(),
+            let requestTime = reader.time(), let responseTime = reader.time(), let age = reader.number(),
             age <= UInt64(CacheControl.longest), let isInvalidated = reader.number(), let length = reader.number(),
             let rangeCount = reader.number(), rangeCount <= UInt64(bytes.count)
         else { return nil }
         var parts = ByteRanges()
         for _ in 0..<rangeCount {
-            guard let start = reader.number(), let end = reader.number(), start <= end, end <= UInt64(Int64.max) else {
-                return nil
-            }
+            guard let start = reader.number(), let end = reader.number(), start < end, end <= UInt64(Int64.max),
+                parts.ranges.last.map({ UInt64($0.upperBound) < start }) ?? true
+            else { return nil }
             parts.insert(Int64(start)..<Int64(end))
         }
         guard let fieldCount = reader.number(), fieldCount <= UInt64(bytes.count) else { return nil }
@@ -56,8 +56,7 @@ extension CacheEntry {
         }
         let head = StoredHead(
             status: HTTPStatus(Int(status)), fields: HTTPHeaders(fields),
-            requestTime: Date(timeIntervalSinceReferenceDate: Double(bitPattern: requestTime)),
-            responseTime: Date(timeIntervalSinceReferenceDate: Double(bitPattern: responseTime)), receivedAge: Int(age),
+            requestTime: requestTime, responseTime: responseTime, receivedAge: Int(age),
             selecting: SelectingFields(fields: selecting), isInvalidated: isInvalidated != 0)
         self.init(id: id, key: key, head: head, parts: parts, length: Int64(exactly: length))
     }
@@ -91,6 +90,13 @@ private struct EntryReader {
         guard all.count - place >= 8 else { return nil }
         defer { place += 8 }
         return UInt64(littleEndian: all.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt64.self) })
+    }
+
+    /// Nil also for what is no time, with which nobody could reckon.
+    mutating func time() -> Date? {
+        guard let bits = number() else { return nil }
+        let seconds = Double(bitPattern: bits)
+        return seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil
     }
 
     mutating func bytes() -> ArraySlice<UInt8>? {

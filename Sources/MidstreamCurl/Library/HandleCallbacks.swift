@@ -19,6 +19,9 @@
         func trailerLines() -> [String]
         /// Called when a connection stands and the request is about to be sent; false stops it.
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool
+        /// Called now and then while the connection is the transfer's, if ``HandleCallbacks/installLook(on:)`` has asked for it; for the
+        /// last time when curl knows that the transfer has ended, and hasn't closed the connection.
+        func lookAtConnection()
     }
 
     /// What curl calls during a transfer. The context is the ``EasyHandle``, and its ``ResponseBuffer`` for what is called for each line
@@ -66,9 +69,20 @@
             }
         }
 
+        /// Has the user look at its connection from now on, in this transfer alone.
+        static func installLook(on handle: EasyHandle) {
+            handle.spoil()
+            handle.set(CURLOPT_XFERINFODATA, pointer: handle.context)
+            _ = ccurl_set_progress_function(handle.curl) { context, _, _, _, _ in
+                HandleCallbacks.user(context)?.lookAtConnection()
+                return 0
+            }
+            handle.set(CURLOPT_NOPROGRESS, 0)
+        }
+
         /// Takes a line of a head or of trailers; false stops the transfer.
         @inline(__always)
-        private static func take(line: UnsafeRawBufferPointer, _ response: UnsafeMutablePointer<ResponseBuffer>) -> Bool {
+        static func take(line: UnsafeRawBufferPointer, _ response: UnsafeMutablePointer<ResponseBuffer>) -> Bool {
             guard let first = line.first, let start = line.baseAddress else { return true }
             guard response.pointee.isTakingHead else { return response.pointee.handle.user?.receive(trailer: line) ?? false }
             let isStatusLine = response.pointee.head.isEmpty

@@ -6,6 +6,8 @@
     /// A large one is kept in pieces, and put together by whoever has asked for it: an array that grows is copied now and then, and while
     /// hundreds of mebibytes are, all other requests of the loop would wait.
     struct ReceivedBytes: Sendable {
+        /// Up to here an array may grow: it is copied for that, and both are there meanwhile.
+        private static let growth = 1 << 20
         private static let pieceSize = 4 << 20
 
         private var pieces: [[UInt8]] = []
@@ -18,10 +20,10 @@
         mutating func reserveCapacity(_ count: Int) { last.reserveCapacity(count) }
 
         mutating func append(_ bytes: UnsafeRawBufferPointer) {
-            if last.count + bytes.count > Self.pieceSize, !last.isEmpty {
+            if last.count >= Self.growth, last.count + bytes.count > last.capacity {
                 pieces.append(last)
                 last = []
-                last.reserveCapacity(Self.pieceSize)
+                last.reserveCapacity(min(count, Self.pieceSize))
             }
             last.append(contentsOf: bytes)
             count += bytes.count

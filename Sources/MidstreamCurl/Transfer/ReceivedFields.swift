@@ -60,9 +60,9 @@
                 output[end - 1] = 32
                 copyValue(line, to: output, &end)
                 // It may have been one of these that was continued.
-                for field in [\Self.contentLength, \Self.contentEncoding, \Self.transferEncoding] {
-                    if case .once = self[keyPath: field] { self[keyPath: field] = .odd }
-                }
+                if case .once = contentLength { contentLength = .odd }
+                if case .once = contentEncoding { contentEncoding = .odd }
+                if case .once = transferEncoding { transferEncoding = .odd }
                 return nil
             }
             guard let input = line.baseAddress, let found = memchr(input, 58, line.count) else { return .notAField }

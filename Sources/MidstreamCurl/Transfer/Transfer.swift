@@ -73,6 +73,8 @@
         /// The bytes that the body has once decoded; nil when that isn't known.
         var decodedLength: Int64?
         var tlsVersion: String?
+        /// The body ends where the connection does, and TLS tells whether that is its end; nil: it doesn't, or not yet.
+        var isClosedAsAgreed: Bool?
 
         private var startTime: UInt64 = 0
         var lastActivity: UInt64 = 0
@@ -233,6 +235,12 @@
             guard code == CURLE_OK else { return .failure(HTTPError(code, of: self, handle, phase: phase(handle))) }
             guard head.isComplete else {
                 return .failure(endWithinHead(handle))
+            }
+            if isClosedAsAgreed == false {
+                return .failure(
+                    HTTPError(
+                        .connectionLost, "The connection was closed without TLS's end, so that the body may have been cut.",
+                        request: request, phase: .answered))
             }
             if let decoder, !decoder.isComplete {
                 return .failure(DecodingFault.truncated.error(request, ratio: nil))

@@ -48,6 +48,7 @@
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
             guard readLength(fields, isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
+            if isSecure, expectedLength == nil, isEndedByConnection(fields) { HandleCallbacks.installLook(on: handle) }
             // A part of an encoded body can't be decoded.
             if decodes, !isBodiless, head.status != 206 { willDecode(fields) }
             noteTLSVersion()
@@ -138,6 +139,19 @@
             return true
         }
 
+        /// Whether nothing but the connection's end tells that of the body, given that there is no length (RFC 9112 §6.3).
+        private func isEndedByConnection(_ fields: ReceivedFields) -> Bool {
+            guard head.version == .http1_1 || head.version == .http1_0 else { return false }
+            return fields.transferEncoding == .absent
+                || headers[.transferEncoding]?.equalsIgnoringASCIICase("identity") == true
+        }
+
+        /// The server has to say that it closes (RFC 9112 §9.8): whoever cuts the connection can't. Libcurl before 8 doesn't ask for it.
+        func lookAtConnection() {
+            guard let handle, let shutdown = OpenSSLQuery.shutdown, let session = ccurl_info_openssl(handle.curl) else { return }
+            isClosedAsAgreed = shutdown(session) & OpenSSLQuery.receivedShutdown != 0
+        }
+
         /// The head is read, but worth nothing.
         private func violateInHead(_ message: String) -> Bool {
             failure = HTTPError(.protocolViolation, message, request: request, phase: .maybeProcessed)
@@ -151,7 +165,7 @@
 
         /// Asked while the connection is the transfer's; at the end it no longer is.
         private func noteTLSVersion() {
-            guard isSecure, let handle, let version = TLSVersionQuery.function,
+            guard isSecure, let handle, let version = OpenSSLQuery.version,
                 let session = ccurl_info_openssl(handle.curl), let name = version(session)
             else { return }
             tlsVersion = String(cString: name)
@@ -163,7 +177,10 @@
         var hasSecureScheme: Bool { utf8.dropFirst(4).first.map { $0 | 0x20 == UInt8(ascii: "s") } ?? false }
     }
 
-    private enum TLSVersionQuery {
-        static let function = ccurl_find_openssl_version()
+    private enum OpenSSLQuery {
+        static let version = ccurl_find_openssl_version()
+        static let shutdown = ccurl_find_openssl_shutdown()
+        /// `SSL_RECEIVED_SHUTDOWN`
+        static let receivedShutdown: Int32 = 2
     }
 #endif

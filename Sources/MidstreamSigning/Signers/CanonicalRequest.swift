@@ -148,9 +148,9 @@ extension String {
         var place = 0
         while place < bytes.count {
             if bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count,
-                let code = UInt8(String(decoding: bytes[(place + 1)...(place + 2)], as: UTF8.self), radix: 16)
+                let high = bytes[place + 1].hexadecimalValue, let low = bytes[place + 2].hexadecimalValue
             {
-                encoded.append(percentEncoding: code)
+                encoded.append(percentEncoding: high << 4 | low)
                 place += 3
             } else {
                 encoded.append(percentEncoding: bytes[place])

@@ -25,9 +25,35 @@ public struct BodyLines: AsyncSequence, Sendable {
         ///
         /// - Throws: ``HTTPError/Code/bodyTooLarge`` for a line that is too long, and what the body throws. A body that is
         ///   still arriving is closed then.
+        @inlinable
         public mutating func next() async throws -> String? {
-            try await reader.next { String(decoding: $0, as: UTF8.self) }
+            // Inlined: a line that has come already costs its reader no call of an asynchronous function, which takes as long as to
+            // make the text.
+            if let line = try lineAtHand() { return line }
+            return try await lineToCome()
         }
+
+        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for a line that has come already.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        @inlinable
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
+            if let line = try lineAtHand() { return line }
+            return try await lineToCome(isolation: actor)
+        }
+
+        @usableFromInline
+        mutating func lineAtHand() throws -> String? { try reader.lineAtHand(Self.text) }
+
+        @usableFromInline
+        mutating func lineToCome() async throws -> String? { try await reader.next(Self.text) }
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        @usableFromInline
+        mutating func lineToCome(isolation actor: isolated (any Actor)?) async throws -> String? {
+            try await reader.next(isolation: actor, Self.text)
+        }
+
+        private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
     }
 
     /// Starts reading.

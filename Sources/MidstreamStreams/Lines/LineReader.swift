@@ -31,18 +31,42 @@ struct LineReader {
 
     /// What `read` makes of the next line; nil at the end. An error ends the reading and closes the body.
     mutating func next<Line>(_ read: (UnsafeBufferPointer<UInt8>) throws -> Line) async throws -> Line? {
-        if isOver { return nil }
-        do {
-            while true {
-                if let line = try nextInChunk(read) { return line }
-                guard let next = try await chunks.next() else { break }
-                chunk = next
-                position = 0
+        while true {
+            if let line = try lineAtHand(read) { return line }
+            guard !isOver else { return nil }
+            do {
+                take(try await chunks.next())
+                if isOver { try Task.checkCancellation() }
+            } catch {
+                fail()
+                throw error
             }
-            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-            try Task.checkCancellation()
-            isOver = true
-            return beginning.isEmpty ? nil : try takeBeginning(endLength: 0, read)
+        }
+    }
+
+    /// The same without leaving the caller's actor.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    mutating func next<Line>(
+        isolation actor: isolated (any Actor)?, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
+    ) async throws -> Line? {
+        while true {
+            if let line = try lineAtHand(read) { return line }
+            guard !isOver else { return nil }
+            do {
+                take(try await chunks.next(isolation: actor))
+                if isOver { try Task.checkCancellation() }
+            } catch {
+                fail()
+                throw error
+            }
+        }
+    }
+
+    /// What `read` makes of the next line as far as nothing has to be waited for; nil otherwise, and at the end.
+    mutating func lineAtHand<Line>(_ read: (UnsafeBufferPointer<UInt8>) throws -> Line) throws -> Line? {
+        do {
+            if position < chunk.count { return try nextInChunk(read) }
+            return isOver && !beginning.isEmpty ? try takeBeginning(endLength: 0, read) : nil
         } catch {
             fail()
             throw error
@@ -52,33 +76,42 @@ struct LineReader {
     /// Gives up the rest of the body.
     mutating func fail() {
         isOver = true
+        (chunk, beginning) = ([], [])
         body.close()
+    }
+
+    private mutating func take(_ next: [UInt8]?) {
+        guard let next else { return isOver = true }
+        chunk = next
+        position = 0
     }
 
     /// The next line if its end is in the chunk; otherwise the rest of the chunk is kept as its beginning.
     private mutating func nextInChunk<Line>(_ read: (UnsafeBufferPointer<UInt8>) throws -> Line) throws -> Line? {
         let start = position
         let end = chunk.withUnsafeBufferPointer { bytes -> Int? in
-            guard let base = bytes.baseAddress, start < bytes.count,
-                let found = memchr(base + start, 10, bytes.count - start)
-            else { return nil }
+            guard let base = bytes.baseAddress, let found = memchr(base + start, 10, bytes.count - start) else { return nil }
             return UnsafeRawPointer(found) - UnsafeRawPointer(base)
         }
         guard let end else {
             // With a CR it may have one byte more than it is long.
-            guard chunk.count - start <= limit + 1 - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard chunk.count - start - 1 <= limit - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
             beginning += chunk[start...]
             position = chunk.count
             return nil
         }
         position = end + 1
         guard beginning.isEmpty else {
-            guard end - start <= limit + 1 - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard end - start - 1 <= limit - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
             beginning += chunk[start..<end]
             return try takeBeginning(endLength: 1, read)
         }
         advance(by: end - start + 1)
-        return try chunk.withUnsafeBufferPointer { try line(UnsafeBufferPointer(rebasing: $0[start..<end]), read) }
+        let (limit, isFirst) = (limit, place.number == 1)
+        // Not by way of the reader, which would be copied for it.
+        return try chunk.withUnsafeBufferPointer {
+            try Self.line(UnsafeBufferPointer(rebasing: $0[start..<end]), limit, isFirst: isFirst, read)
+        }
     }
 
     private mutating func takeBeginning<Line>(
@@ -86,7 +119,8 @@ struct LineReader {
     ) throws -> Line {
         advance(by: beginning.count + endLength)
         defer { beginning.removeAll(keepingCapacity: beginning.count <= 64 << 10) }
-        return try beginning.withUnsafeBufferPointer { try line($0, read) }
+        let (limit, isFirst) = (limit, place.number == 1)
+        return try beginning.withUnsafeBufferPointer { try Self.line($0, limit, isFirst: isFirst, read) }
     }
 
     private mutating func advance(by count: Int) {
@@ -95,13 +129,14 @@ struct LineReader {
         nextOffset += Int64(count)
     }
 
-    private func line<Line>(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
+    @inline(__always)
+    private static func line<Line>(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limit: Int, isFirst: Bool, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
     ) throws -> Line {
         var bytes = bytes
         if bytes.last == 13 { bytes = UnsafeBufferPointer(rebasing: bytes.dropLast()) }
         guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
-        if place.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+        if isFirst, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3))
         }
         return try read(bytes)

@@ -102,13 +102,16 @@ final class PartFile: Sendable {
 
     // MARK: The record
 
+    /// The most bytes of a record that are read.
+    static let largestRecord = 64 << 10
+
     /// What an earlier download has left; nil when there is nothing that can be used.
     func readRecord() -> PartRecord? {
         // A link could lead to what somebody else wants to have read.
         let opened = Platform.open(recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard opened >= 0 else { return nil }
         defer { System.close(opened) }
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        var bytes = [UInt8](repeating: 0, count: Self.largestRecord)
         let count = System.read(opened, &bytes, bytes.count)
         return count > 0 ? PartRecord(Data(bytes[..<count])) : nil
     }

@@ -15,15 +15,16 @@ struct ByteRanges: Equatable, Sendable {
 
     mutating func insert(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
-        // Nearly always it continues the last one, or one of a few.
-        let first = ranges.firstIndex { $0.upperBound >= range.lowerBound } ?? ranges.endIndex
+        // From the end: nearly always it continues the last one, or one of a few.
+        var end = ranges.endIndex
+        while end > 0, ranges[end - 1].lowerBound > range.upperBound { end -= 1 }
+        var start = end
         var merged = range
-        var next = first
-        while next < ranges.endIndex, ranges[next].lowerBound <= merged.upperBound {
-            merged = min(merged.lowerBound, ranges[next].lowerBound)..<max(merged.upperBound, ranges[next].upperBound)
-            next += 1
+        while start > 0, ranges[start - 1].upperBound >= range.lowerBound {
+            start -= 1
+            merged = min(ranges[start].lowerBound, merged.lowerBound)..<max(ranges[start].upperBound, merged.upperBound)
         }
-        ranges.replaceSubrange(first..<next, with: [merged])
+        ranges.replaceSubrange(start..<end, with: CollectionOfOne(merged))
     }
 
     /// The ranges that are missing of so many bytes.

@@ -9,24 +9,30 @@ enum ContentRange: Equatable, Sendable {
 
     /// Reads the value of the field; nil when it is no range of bytes, or contradicts itself.
     init?(_ value: String) {
-        let parts = value.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 2, String(parts[0]).equalsIgnoringASCIICase("bytes") else { return nil }
-        let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
-        guard sides.count == 2 else { return nil }
-        if sides[0] == "*" {
-            guard let total = Int64(digits: sides[1]) else { return nil }
+        guard let (unit, range) = value[...].halves(at: " "), String(unit).equalsIgnoringASCIICase("bytes"),
+            let (place, length) = range.halves(at: "/")
+        else { return nil }
+        if place == "*" {
+            guard let total = Int64(digits: length) else { return nil }
             self = .unsatisfied(total: total)
             return
         }
-        let bounds = sides[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard bounds.count == 2, let first = Int64(digits: bounds[0]), let last = Int64(digits: bounds[1]), first <= last,
-            last < .max
+        guard let bounds = place.halves(at: "-"), let first = Int64(digits: bounds.0), let last = Int64(digits: bounds.1),
+            first <= last, last < .max
         else { return nil }
         var total: Int64?
-        if sides[1] != "*" {
-            guard let told = Int64(digits: sides[1]), last < told else { return nil }
+        if length != "*" {
+            guard let told = Int64(digits: length), last < told else { return nil }
             total = told
         }
         self = .bytes(first..<(last + 1), total: total)
+    }
+}
+
+extension Substring {
+    /// What is before an ASCII character, and what is behind it; nil when it isn't there.
+    fileprivate func halves(at mark: Unicode.Scalar) -> (Substring, Substring)? {
+        guard let place = utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
+        return (self[..<place], self[utf8.index(after: place)...])
     }
 }

@@ -1,6 +1,7 @@
 #if Curl && os(Linux)
     import Foundation
     import Interception
+    import TestSupport
 
     /// A server whose first connection follows a script, frame by frame, and whose later ones answer well, over HTTP/2 or HTTP/1.1.
     final class HTTP2Server: Sendable {

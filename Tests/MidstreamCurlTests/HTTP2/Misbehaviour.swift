@@ -1,5 +1,6 @@
 #if Curl && os(Linux)
     import MidstreamCore
+    import TestSupport
     import Testing
 
     @testable import MidstreamCurl

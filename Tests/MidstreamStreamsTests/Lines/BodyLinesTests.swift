@@ -1,3 +1,5 @@
+import Dispatch
+import Interception
 import MidstreamCore
 import TestSupport
 import Testing
@@ -44,6 +46,45 @@ struct BodyLinesTests {
         let endless = ArrivingBody(Array(repeating: Array("12345".utf8), count: 10))
         #expect(await outcome(of: HTTPBody.incoming(endless).lines(upTo: 12)).1?.code == .bodyTooLarge)
         #expect(!endless.isRead)
+    }
+
+    @Test("A limit may be any number", arguments: 1...3)
+    func anyLimit(size: Int) async throws {
+        let body = Pieces(Array("one\r\ntwo\n\n".utf8), of: size).body
+        #expect(try await body.lines(upTo: .max).all() == ["one", "two", ""])
+        for limit in [0, -1, .min] { #expect(await outcome(of: body.lines(upTo: limit)).1?.code == .bodyTooLarge) }
+    }
+
+    @Test("An actor that reads lines isn't left for each of them")
+    func isolation() async throws {
+        let reader = Reader()
+        let text = String(repeating: "line\n", count: 1_000)
+        #expect(try await reader.count(HTTPBody.text(text).lines()) == 1_000)
+        #expect(reader.jobs.count < 50)
+    }
+
+    /// An actor that counts how often it is entered.
+    private actor Reader {
+        nonisolated let jobs = CountedJobs()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { jobs.asUnownedSerialExecutor() }
+
+        func count(_ lines: BodyLines) async throws -> Int {
+            var count = 0
+            for try await _ in lines { count += 1 }
+            return count
+        }
+    }
+
+    private final class CountedJobs: SerialExecutor {
+        private let number = Locked(0)
+        private let queue = DispatchQueue(label: "reader")
+        var count: Int { number.withLock { $0 } }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            number.withLock { $0 += 1 }
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
     }
 
     @Test("An error of the body comes instead of the line that it cuts")

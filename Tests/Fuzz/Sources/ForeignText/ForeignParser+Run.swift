@@ -1,11 +1,16 @@
 import Foundation
+@testable import MidstreamAuthentication
 @testable import MidstreamCache
 @testable import MidstreamCookies
 @testable import MidstreamCore
+@testable import MidstreamObservability
+@testable import MidstreamResilience
 @testable import MidstreamSigning
 @testable import MidstreamStreams
 @testable import MidstreamTasks
+@testable import MidstreamTemplates
 @testable import MidstreamTesting
+@testable import MidstreamTransfers
 @testable import MidstreamURLSession
 
 extension ForeignParser {
@@ -17,16 +22,27 @@ extension ForeignParser {
             for challenge in AuthenticationChallenge.all(in: ["WWW-Authenticate": text]) { _ = DigestChallenge(challenge) }
         case .cacheControl: _ = CacheControl([text])
         case .cacheEntry: _ = CacheEntry(bytes, key: CacheKey(url: "http://h/"))
+        case .cacheHead: readCachedHead(bytes)
+        case .canonicalRequest:
+            for isS3 in [true, false] {
+                let canonical = try? CanonicalRequest(HTTPRequest(text), isS3: isS3)
+                _ = (canonical?.text, canonical?.url)
+            }
         case .charset: _ = FieldValueScanner.parameter("charset", of: text)
         case .conditions:
             _ = EntityTagCondition([text])?.matches(EntityTag(text))
             _ = RangeRequest([text])?.resolved(length: 10)
-            _ = ContentRange(text)
+            _ = MidstreamCache.ContentRange(text)
+        #if os(Linux)
+            case .contentCoding: EncodedBody.read(bytes)
+        #endif
         case .contentLength: _ = HTTPHeaders.contentLength(text)
         case .cookieDate: _ = CookieDate.parse(text)
         case .cookieJar: readTarget(text)
+        case .digestField: _ = DigestField(text)
         case .eventStream: readEvents(bytes)
         case .fields: readFields(bytes)
+        case .httpArchive: _ = try? ServiceTime.recorded(in: Data(bytes))
         case .httpDate: _ = HTTPDate.parse(text)
         case .joinedCookies: _ = SetCookieList.split(text)
         case .json: _ = try? JSONScanner.find([.key("a"), .key("a"), .index(0)], in: Data(bytes))
@@ -38,20 +54,32 @@ extension ForeignParser {
         case .multipart:
             var form = MultipartForm(boundary: "b")
             form.add(text, content: .bytes([]), fileName: text, contentType: text)
-        case .publicKey: _ = PublicKeyInfo.bytes(ofCertificate: bytes)
         case .multipartResponse: readParts(bytes)
-        case .redaction: _ = URLText.redacted(text)
         case .noVarySearch:
             _ = NoVarySearch(["No-Vary-Search": text])
             _ = NoVarySearch(["No-Vary-Search": "key-order, params=(\"a\")"])?.canonical("http://h/?\(text)")
+        case .oauthAnswer: readToken(bytes)
+        case .partRecord:
+            let record = PartRecord(Data(bytes.prefix(PartFile.largestRecord)))
+            _ = record?.ranges(in: .max)?.gaps(upTo: .max)
+        case .publicKey: _ = PublicKeyInfo.bytes(ofCertificate: bytes)
+        case .rangeAnswer: readRange(text)
+        case .rateLimit: readLimits(text)
+        case .redaction: _ = URLText.redacted(text)
         case .request: readRequests(bytes)
         case .requestHead: _ = try? RequestHead(bytes[...])
+        #if os(Linux)
+            case .responseHead: ReceivedHeads.read(bytes)
+        #endif
         case .retryAfter:
             _ = HTTPResponse(status: 503, headers: ["Retry-After": text], request: HTTPRequest("http://h/")).retryAfter
         case .setCookie: readCookies(text)
         case .structured:
             _ = StructuredDictionary([text])
             _ = StructuredList([text])
+        case .traceParent: _ = TraceParent(text, state: text)?.child()
+        case .uploadLimit: _ = UploadLimit(text)
+        case .uriTemplate: _ = try? URITemplate(text).expand(["a": "b", "c": ["d", "ü"], "e": ["f": "g"]])
         case .url:
             _ = try? URLText.resolve(text, base: nil, query: nil)
             _ = try? URLText.resolve(text, base: "https://h/a/?q", query: "k=v")
@@ -69,6 +97,13 @@ extension ForeignParser {
     }
 
     private func readFields(_ bytes: [UInt8]) {
+        var headers = fields(bytes)
+        for name in Set(headers.prefix(5).map(\.name)) { _ = headers[name] }
+        headers.remove(.contentLength)
+        headers.remove(.contentEncoding)
+    }
+
+    private func fields(_ bytes: [UInt8]) -> HTTPHeaders {
         var buffer = HTTPHeaders.FieldBuffer()
         bytes.withUnsafeBytes { bytes in
             var start = 0
@@ -78,10 +113,55 @@ extension ForeignParser {
                 start = end + 1
             }
         }
-        var headers = HTTPHeaders(buffer)
-        for name in Set(headers.prefix(5).map(\.name)) { _ = headers[name] }
-        headers.remove(.contentLength)
-        headers.remove(.contentEncoding)
+        return HTTPHeaders(buffer)
+    }
+
+    /// What a cache makes of a response with these fields, and of a request.
+    private func readCachedHead(_ bytes: [UInt8]) {
+        // No head is larger.
+        let request = HTTPRequest(.get, "http://h/", headers: fields(Array(bytes.prefix(256 << 10))))
+        let response = HTTPResponse(status: 200, headers: request.headers, request: request)
+        let rules = CacheRules(isShared: true, targetedFields: ["CDN-Cache-Control"])
+        let moment = Date(timeIntervalSince1970: 1_700_000_000)
+        let head = StoredHead(
+            response, to: request, requestTime: moment, responseTime: moment, rules: rules, fingerprint: Fingerprint(salt: []))
+        let demand = CacheDemand(request)
+        _ = rules.obstacle(to: response, for: request)
+        _ = rules.reuse(head, for: demand, at: moment + 10)
+        _ = rules.mayAnswerOnError(head, for: demand, at: moment + 10)
+        _ = head.freshened(by: response, requestTime: moment, responseTime: moment, rules: rules)
+    }
+
+    private func readToken(_ bytes: [UInt8]) {
+        for status: HTTPStatus in [200, 400] {
+            let endpoint = OAuthTokenEndpoint(url: "http://h/", client: OAuthClient(id: "a", secret: "b")) { request in
+                HTTPResponse(status: status, body: .bytes(bytes), request: request)
+            }
+            finish { _ = try await endpoint.token(for: [("refresh_token", "c")]) }
+        }
+    }
+
+    private func readRange(_ text: String) {
+        let headers: HTTPHeaders = [
+            "Content-Range": text, "ETag": text, .lastModified: text, .contentLength: text,
+            .date: "Sun, 06 Nov 1994 08:49:37 GMT",
+        ]
+        let validator = StrongValidator(headers)
+        for status: HTTPStatus in [200, 206, 416] {
+            for start: Int64? in [nil, 5] {
+                let question = RangeAnswer.Question(start: start, total: nil, validator: validator)
+                _ = RangeAnswer(status: status, headers: headers, to: question)
+            }
+        }
+    }
+
+    private func readLimits(_ text: String) {
+        let headers: HTTPHeaders = [
+            "RateLimit": text, "RateLimit-Policy": text, "X-RateLimit-Remaining": text, "X-RateLimit-Reset": text,
+        ]
+        for dialect: RateLimit.Dialect in [.resetTime, .resetSeconds] {
+            _ = RateLimitFields(headers, dialect, now: 1_700_000_000).policy?.rate
+        }
     }
 
     /// The bytes as a body, in pieces of the size that the first one says, or as a whole.

@@ -3,13 +3,20 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case authenticate
     case cacheControl = "cache-control"
     case cacheEntry = "cache-entry"
+    case cacheHead = "cache-head"
+    case canonicalRequest = "canonical-request"
     case charset
     case conditions
+    #if os(Linux)
+        case contentCoding = "content-coding"
+    #endif
     case contentLength = "content-length"
     case cookieDate = "cookie-date"
     case cookieJar = "cookie-jar"
+    case digestField = "digest-field"
     case eventStream = "event-stream"
     case fields
+    case httpArchive = "http-archive"
     case httpDate = "http-date"
     case joinedCookies = "joined-cookies"
     case json
@@ -19,15 +26,25 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case link
     case location
     case multipart
-    case publicKey = "public-key"
     case multipartResponse = "multipart-response"
-    case redaction
     case noVarySearch = "no-vary-search"
+    case oauthAnswer = "oauth-answer"
+    case partRecord = "part-record"
+    case publicKey = "public-key"
+    case rangeAnswer = "range-answer"
+    case rateLimit = "rate-limit"
+    case redaction
     case request
     case requestHead = "request-head"
+    #if os(Linux)
+        case responseHead = "response-head"
+    #endif
     case retryAfter = "retry-after"
     case setCookie = "set-cookie"
     case structured
+    case traceParent = "trace-parent"
+    case uploadLimit = "upload-limit"
+    case uriTemplate = "uri-template"
     case url
     case vary
 }

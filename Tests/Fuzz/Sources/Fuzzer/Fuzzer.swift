@@ -25,7 +25,9 @@ import LibFuzzer
         let code = words.withUnsafeMutableBufferPointer { words in
             var start = words.baseAddress
             return LLVMFuzzerRunDriver(&count, &start) { bytes, count in
-                Fuzzer.parser.read(Array(UnsafeBufferPointer(start: bytes, count: count)))
+                let bytes = Array(UnsafeBufferPointer(start: bytes, count: count))
+                Fuzzer.parser.read(bytes)
+                Fuzzer.parser.check(bytes)
                 return 0
             }
         }

@@ -1,13 +1,13 @@
-#if Curl && os(Linux)
+#if os(Linux)
     import Foundation
     import Glibc
 
-    /// The server's side of TLS, by the copy of OpenSSL that libcurl has loaded. It offers HTTP/2 (ALPN, RFC 7301) and takes a client
-    /// that doesn't.
+    /// The server's side of TLS, by the copy of OpenSSL that libcurl has loaded, or by the system's. It takes HTTP/2 (ALPN, RFC 7301) from a client
+    /// that offers it.
     ///
     /// `@unchecked Sendable`: the context is made in `init` and not changed any more; OpenSSL counts its references itself.
-    final class TLSServer: @unchecked Sendable {
-        struct Unavailable: Error {}
+    package final class TLSServer: @unchecked Sendable {
+        package struct Unavailable: Error {}
 
         fileprivate let library: OpenSSL
         private let context: OpaquePointer
@@ -15,13 +15,15 @@
         /// - Parameters:
         ///   - certificate: The path of a PEM file.
         ///   - key: The path of a PEM file.
-        init(certificate: String, key: String) throws {
+        ///   - offersHTTP2: Whether it takes HTTP/2 from a client that knows it.
+        package init(certificate: String, key: String, offersHTTP2: Bool = true) throws {
             library = try OpenSSL()
             guard let context = library.newContext(library.serverMethod()) else { throw Unavailable() }
             self.context = context
             guard library.useCertificate(context, certificate) == 1, library.useKey(context, key, 1) == 1 else {
                 throw Unavailable()
             }
+            guard offersHTTP2 else { return }
             library.setALPN(
                 context,
                 { _, chosen, length, offered, count, _ in
@@ -75,6 +77,9 @@
             Int(server.library.read(session, buffer.baseAddress, Int32(clamping: buffer.count)))
         }
 
+        /// Says that nothing more is written.
+        func end() { _ = server.library.shutdown(session) }
+
         func write(_ buffer: UnsafeRawBufferPointer) -> Int {
             Int(server.library.write(session, buffer.baseAddress, Int32(clamping: buffer.count)))
         }
@@ -100,6 +105,7 @@
         let accept: @convention(c) (OpaquePointer?) -> Int32
         let read: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int32) -> Int32
         let write: @convention(c) (OpaquePointer?, UnsafeRawPointer?, Int32) -> Int32
+        let shutdown: @convention(c) (OpaquePointer?) -> Int32
 
         init() throws {
             guard let library = dlopen("libssl.so.3", RTLD_NOW) else { throw TLSServer.Unavailable() }
@@ -119,6 +125,7 @@
             accept = try find("SSL_accept")
             read = try find("SSL_read")
             write = try find("SSL_write")
+            shutdown = try find("SSL_shutdown")
         }
     }
 #endif

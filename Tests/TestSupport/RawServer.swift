@@ -1,10 +1,9 @@
-#if Curl && os(Linux)
+#if os(Linux)
     import Foundation
     import Interception
-    import TestSupport
 
     /// A server on loopback whose every byte the test decides, on a thread for each connection.
-    final class RawServer: Sendable {
+    package final class RawServer: Sendable {
         private struct State {
             var descriptors: Set<Int32> = []
             var accepted = 0
@@ -15,7 +14,7 @@
             let state = Locked(State())
         }
 
-        let port: Int
+        package let port: Int
         private let listener: Int32
         private let isSecure: Bool
         private let progress = Progress()
@@ -24,7 +23,7 @@
         /// Serves each connection by `serve`; the connection is closed when it returns.
         ///
         /// - Parameter tls: What connections begin with; nil: nothing.
-        init(tls: TLSServer? = nil, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+        package init(tls: TLSServer? = nil, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
             isSecure = tls != nil
             listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_in()
@@ -87,13 +86,13 @@
             shutdown(listener, Int32(SHUT_RDWR))
         }
 
-        var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)" }
+        package var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)" }
 
         /// How many connections were made.
-        var accepted: Int { state.withLock { $0.accepted } }
+        package var accepted: Int { state.withLock { $0.accepted } }
 
         /// Answers every request of a connection with what `answer` makes of its head; bodies with a length are read first.
-        static func answering(_ answer: @escaping @Sendable (RawRequest) -> String) throws -> RawServer {
+        package static func answering(_ answer: @escaping @Sendable (RawRequest) -> String) throws -> RawServer {
             try RawServer { connection in
                 while let request = connection.readRequest() {
                     connection.write(answer(request))
@@ -102,14 +101,15 @@
         }
     }
 
-    struct RawRequest: Sendable {
-        var head: String
-        var body: [UInt8] = []
-        var lines: [String] { head.components(separatedBy: "\r\n") }
+    package struct RawRequest: Sendable {
+        package var head: String
+        package var body: [UInt8] = []
+        init(head: String) { self.head = head }
+        package var lines: [String] { head.components(separatedBy: "\r\n") }
     }
 
     /// One connection; used on its own thread alone.
-    final class RawConnection {
+    package final class RawConnection {
         private let descriptor: Int32
         private let tls: TLSSession?
         private var buffer: [UInt8] = []
@@ -120,7 +120,7 @@
         }
 
         /// The head up to the empty line, without it; nil at the end of the connection.
-        func readHead() -> String? {
+        package func readHead() -> String? {
             let mark = Array("\r\n\r\n".utf8)
             while true {
                 if let end = buffer.firstRange(of: mark) {
@@ -133,12 +133,12 @@
         }
 
         /// A head and, when it names its length, a body.
-        func readRequest() -> RawRequest? {
+        package func readRequest() -> RawRequest? {
             readHead().flatMap { readBody(after: $0) }
         }
 
         /// The rest of a request whose head has been read; nil when it doesn't come.
-        func readBody(after head: String) -> RawRequest? {
+        package func readBody(after head: String) -> RawRequest? {
             var request = RawRequest(head: head)
             if let line = request.lines.first(where: { $0.lowercased().hasPrefix("content-length:") }),
                 let length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces))
@@ -153,12 +153,12 @@
         }
 
         /// What comes next; it is still to be read. Nil at the end of the connection.
-        func next(_ count: Int) -> [UInt8]? {
+        package func next(_ count: Int) -> [UInt8]? {
             while buffer.count < count { guard fill() else { return nil } }
             return Array(buffer[..<count])
         }
 
-        func read(_ count: Int) -> [UInt8]? {
+        package func read(_ count: Int) -> [UInt8]? {
             while buffer.count < count { guard fill() else { return nil } }
             defer { buffer.removeFirst(count) }
             return Array(buffer[..<count])
@@ -187,10 +187,10 @@
 
         /// False when the peer is gone.
         @discardableResult
-        func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+        package func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
         @discardableResult
-        func write(_ bytes: [UInt8]) -> Bool {
+        package func write(_ bytes: [UInt8]) -> Bool {
             var sent = 0
             while sent < bytes.count {
                 let count = bytes.withUnsafeBytes { bytes in
@@ -203,11 +203,22 @@
             return true
         }
 
+        /// Ends TLS as it has to be ended (RFC 8446 §6.1); nothing can be written after it.
+        package func endTLS() { tls?.end() }
+
+        /// Breaks the connection (RST). What has been written and read by then may be lost to the peer, too.
+        package func reset() {
+            // Closing it wouldn't be enough, as its end would have been announced before.
+            var nowhere = sockaddr()
+            nowhere.sa_family = sa_family_t(AF_UNSPEC)
+            connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+        }
+
         /// Waits until the peer has closed the connection, or the server is stopped.
-        func waitForEnd() { while fill() { buffer.removeAll() } }
+        package func waitForEnd() { while fill() { buffer.removeAll() } }
 
         /// The same without reading what the peer sends.
-        func waitForHangUp() {
+        package func waitForHangUp() {
             var wanted = pollfd(fd: descriptor, events: Int16(0x2000 /* POLLRDHUP */), revents: 0)
             while poll(&wanted, 1, -1) < 0 {}
         }

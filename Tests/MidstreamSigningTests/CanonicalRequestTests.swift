@@ -1,0 +1,13 @@
+import MidstreamCore
+import Testing
+
+@testable import MidstreamSigning
+
+@Suite struct CanonicalRequestTests {
+    @Test("only two hexadecimal digits make an escape of a percent sign")
+    func escapes() throws {
+        let request = HTTPRequest("https://b.s3.example/%7e%2f/%+5%g0/%ZZ%-1%4")
+        let canonical = try CanonicalRequest(request, isS3: true)
+        #expect(canonical.text.split(separator: "\n")[1] == "/~%2F/%25%2B5%25g0/%25ZZ%25-1%254")
+    }
+}
