@@ -26,7 +26,8 @@ enum Passes {
         let get = HTTPRequest("https://api.example.com/users/42")
         let post = HTTPRequest(.post, "https://api.example.com/users")
         let parts: [(String, HTTPRequest, any HTTPInterceptor)] = [
-            ("ConcurrencyLimit, adaptive", get, ConcurrencyLimit()), ("ConcurrencyLimit, fixed", get, ConcurrencyLimit(.fixed(50))),
+            ("ConcurrencyLimit, adaptive", get, ConcurrencyLimit()),
+            ("ConcurrencyLimit, fixed", get, ConcurrencyLimit(.fixed(50))),
             ("CircuitBreaker", get, CircuitBreaker()), ("RateLimit", get, RateLimit(perSecond: 1e8, burst: 1e8)),
             ("DeadlineHeader, no deadline", get, DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))),
             ("Hedging", get, Hedging()), ("Hedging of a POST", post, Hedging()),

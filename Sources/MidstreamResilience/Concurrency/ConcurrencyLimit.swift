@@ -114,21 +114,19 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             permits.leave()
             throw error
         }
-        let now = time.now(call)
         let outcome = ExchangeOutcome.answered(response.status)
-        if outcome.isTooMuch {
-            lower(permits, outcome, since: start, request, next)
-        } else {
-            permits.answered(after: now &- start, at: now)
-        }
+        if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
+        let now = time.now(call)
+        let latency = outcome.isTooMuch ? nil : now &- start
         // Any other body is whole already.
-        if response.body.bytes == nil, response.body.replayability == .once {
+        if response.body.replayability == .once {
+            if let latency { permits.answered(after: latency, at: now) }
             response.body = response.body.observed { _ in
             } onEnd: { _ in
                 permits.leave()
             }
         } else {
-            permits.leave()
+            permits.leave(answeredAfter: latency, at: now)
         }
         return response
     }

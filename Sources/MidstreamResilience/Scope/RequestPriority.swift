@@ -31,7 +31,7 @@ extension HTTPRequest {
 
     /// Whether it is the second exchange of a hedge, which is only made where nothing stands in its way.
     var isHedge: Bool {
-        get { context[HedgeKey.self] }
+        get { !context.isEmpty && context[HedgeKey.self] }
         set { context[HedgeKey.self] = newValue }
     }
 
