@@ -138,10 +138,12 @@ public final class CircuitBreaker: HTTPInterceptor {
         do {
             response = try await next(request)
         } catch {
-            ended(pass, ExchangeOutcome(error, in: call), in: circuit, since: start, nil, request, next)
+            ended(pass, ExchangeOutcome(error, in: call), in: circuit, since: start, call, request, next) { _ in nil }
             throw error
         }
-        ended(pass, .answered(response.status), in: circuit, since: start, response, request, next)
+        ended(pass, .answered(response.status), in: circuit, since: start, call, request, next) {
+            response.retryAfter(at: $0.now)
+        }
         return response
     }
 
@@ -174,17 +176,16 @@ public final class CircuitBreaker: HTTPInterceptor {
     }
 
     private func ended(
-        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?, _ response: HTTPResponse?,
-        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?, _ call: Call?,
+        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, retryAfter: (any CallOwner) -> Duration?
     ) {
-        let call = next.call
         let now = time.now(call)
         let latency = start.map { now &- $0 } ?? 0
         // Others don't open it.
         let mayOpen = outcome.isFailure == true || circuit.isSlow(latency)
-        let retryAfter = mayOpen ? call.flatMap { response?.retryAfter(at: $0.owner.now) } : nil
+        let wait = mayOpen ? call.flatMap { retryAfter($0.owner) } : nil
         let change = circuit.ended(
-            pass, outcome, after: latency, retryAfter: retryAfter, at: now, random: { call?.owner.random() ?? 0.5 })
+            pass, outcome, after: latency, retryAfter: wait, at: now, random: { call?.owner.random() ?? 0.5 })
         if let change { tell(change, of: circuit, request, next) }
     }
 

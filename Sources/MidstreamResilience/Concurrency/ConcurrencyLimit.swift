@@ -104,7 +104,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         }
         let call = next.call
         let start = time.now(call)
-        var response: HTTPResponse
+        let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
@@ -119,14 +119,20 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         let now = time.now(call)
         let latency = outcome.isTooMuch ? nil : now &- start
         // Any other body is whole already.
-        if response.body.replayability == .once {
+        guard response.body.replayability == .replayable else {
             if let latency { permits.answered(after: latency, at: now) }
-            response.body = response.body.observed { _ in
-            } onEnd: { _ in
-                permits.leave()
-            }
-        } else {
-            permits.leave(answeredAfter: latency, at: now)
+            return Self.watched(response, for: permits)
+        }
+        permits.leave(answeredAfter: latency, at: now)
+        return response
+    }
+
+    /// A response whose permit comes back when its body has ended.
+    private static func watched(_ response: HTTPResponse, for permits: Permits) -> HTTPResponse {
+        var response = response
+        response.body = response.body.observed { _ in
+        } onEnd: { _ in
+            permits.leave()
         }
         return response
     }

@@ -1,73 +1,40 @@
-internal import Interception
-internal import MidstreamCore
+public import MidstreamCore
 
-/// What happens in a race, for the task that waits for it.
-struct HedgeEvents: Sendable {
-    typealias Ending = Result<HTTPResponse, any Error>
+extension CallEvents {
+    /// A second exchange was begun, since the first took long, or would have been.
+    public struct Hedge: CallEvent, Hashable {
+        /// `hedge`
+        public static let name = "hedge"
+        /// Whose times it went by: an origin, or another key.
+        public let key: String
+        /// For how long the first had taken.
+        public let after: Duration
+        /// Whether it was begun; otherwise the budget is used up.
+        public let isSent: Bool
 
-    enum Event: Sendable {
-        /// The first has taken long enough.
-        case isLate
-        case ended(isSecond: Bool, Ending)
-    }
-
-    private struct State {
-        var first: Ending?
-        var second: Ending?
-        var isLate = false
-        var waiter: UnsafeContinuation<Event, Never>?
-
-        /// The results before the time, since they make it of no interest.
-        mutating func take() -> Event? {
-            if let result = first {
-                first = nil
-                return .ended(isSecond: false, result)
-            }
-            if let result = second {
-                second = nil
-                return .ended(isSecond: true, result)
-            }
-            guard isLate else { return nil }
-            isLate = false
-            return .isLate
+        /// `key`, `after` in seconds, `sent`
+        public var attributes: [String: EventValue] {
+            ["key": .string(key), "after": .seconds(after), "sent": .boolean(isSent)]
+        }
+        /// Such as `no answer after 120 ms: sends it a second time`.
+        public var description: String {
+            "no answer after \(after.brief): "
+                + (isSent ? "sends it a second time" : "would send it a second time, but the budget is used up")
         }
     }
 
-    private let state = Locked(State())
+    /// Which of two exchanges has won.
+    public struct HedgeWon: CallEvent, Hashable {
+        /// `hedge.won`
+        public static let name = "hedge.won"
+        /// Whether it was the second.
+        public let isSecond: Bool
+        /// How long it took from the beginning of the first.
+        public let time: Duration
 
-    /// Tells that the first has taken long enough.
-    func isLate() { tell { $0.isLate = true } }
-
-    /// Tells what an exchange has come to.
-    func ended(isSecond: Bool, _ result: Ending) {
-        tell { state in
-            if isSecond { state.second = result } else { state.first = result }
-        }
-    }
-
-    /// What has happened and wasn't taken yet.
-    func takeAtOnce() -> Event? { state.withLock { $0.take() } }
-
-    /// Waits until something happens. One task does, and doesn't hear of its cancellation: the exchanges do, and end.
-    func next() async -> Event {
-        if let event = takeAtOnce() { return event }
-        return await withUnsafeContinuation { continuation in
-            let event = state.withLock { state -> Event? in
-                if let event = state.take() { return event }
-                state.waiter = continuation
-                return nil
-            }
-            if let event { continuation.resume(returning: event) }
-        }
-    }
-
-    private func tell(_ change: (inout State) -> Void) {
-        let told = state.withLock { state -> (UnsafeContinuation<Event, Never>, Event)? in
-            change(&state)
-            guard let waiter = state.waiter, let event = state.take() else { return nil }
-            state.waiter = nil
-            return (waiter, event)
-        }
-        if let (waiter, event) = told { waiter.resume(returning: event) }
+        /// `second`, `time` in seconds
+        public var attributes: [String: EventValue] { ["second": .boolean(isSecond), "time": .seconds(time)] }
+        /// Such as `the second answered first, after 210 ms`.
+        public var description: String { "the \(isSecond ? "second" : "first") answered first, after \(time.brief)" }
     }
 }

@@ -16,14 +16,14 @@ struct HedgeRace: Sendable {
 
     func run() async throws -> HTTPResponse {
         let first = leg()
-        let events = HedgeEvents()
+        let events = RaceEvents()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.startAtOnce { await events.ended(isSecond: false, result(of: request, first)) }
             var event = events.takeAtOnce()
             let alarm = event == nil ? setAlarm(for: events) : nil
             defer { if let alarm { timer.remove(alarm) } }
             var running = 1
-            var kept: (isSecond: Bool, result: HedgeEvents.Ending)?
+            var kept: (isSecond: Bool, result: RaceEvents.Ending)?
             var second: Next<HTTPRequest, HTTPResponse>?
             while running > 0 {
                 if event == nil { event = await events.next() }
@@ -60,7 +60,7 @@ struct HedgeRace: Sendable {
         }
     }
 
-    private func setAlarm(for events: HedgeEvents) -> HedgeTimer.Alarm {
+    private func setAlarm(for events: RaceEvents) -> HedgeTimer.Alarm {
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
         return timer.set(for: events, at: start &+ delay, on: clock) { [time] in time.now(on: clock) }
     }

@@ -11,11 +11,11 @@ final class HedgeTimer: Sendable {
     final class Alarm: @unchecked Sendable {
         fileprivate let due: Int64
         fileprivate let number: UInt64
-        fileprivate let race: HedgeEvents
+        fileprivate let race: RaceEvents
         /// Where it is in the heap; nil once it has left it.
         fileprivate var place: Int?
 
-        fileprivate init(due: Int64, number: UInt64, race: HedgeEvents) {
+        fileprivate init(due: Int64, number: UInt64, race: RaceEvents) {
             (self.due, self.number, self.race) = (due, number, race)
         }
 
@@ -44,7 +44,7 @@ final class HedgeTimer: Sendable {
     ///   - due: On the clock of `time`.
     ///   - time: What time it is, on the clock on which the task sleeps.
     func set(
-        for race: HedgeEvents, at due: Int64, on clock: any Clock<Duration>, _ time: @escaping @Sendable () -> Int64
+        for race: RaceEvents, at due: Int64, on clock: any Clock<Duration>, _ time: @escaping @Sendable () -> Int64
     ) -> Alarm {
         let (alarm, overtaken) = state.withLock { state -> (Alarm, Task<Void, Never>?) in
             state.lastNumber &+= 1
@@ -82,9 +82,9 @@ final class HedgeTimer: Sendable {
     ///
     /// - Returns: When there is something to do again; nil: never.
     private func ring(_ sleeper: UInt64, at now: Int64) -> Int64? {
-        let (late, next) = state.withLock { state -> ([HedgeEvents], Int64?) in
+        let (late, next) = state.withLock { state -> ([RaceEvents], Int64?) in
             guard state.sleepers == sleeper else { return ([], nil) }
-            var late: [HedgeEvents] = []
+            var late: [RaceEvents] = []
             while let first = state.heap.first, first.due <= now {
                 Self.remove(first, from: &state.heap)
                 late.append(first.race)

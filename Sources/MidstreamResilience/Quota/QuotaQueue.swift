@@ -36,6 +36,8 @@ final class QuotaQueue: Sendable {
         /// By their times.
         var tokens: [Token] = []
         var lastNumber: UInt64 = 0
+        /// Whether it isn't this bucket alone that decides about requests.
+        var isOneOfSeveral: Bool
 
         /// The first one's turn has come.
         mutating func grantFirst() -> UnsafeContinuation<Void, any Error>? {
@@ -49,12 +51,18 @@ final class QuotaQueue: Sendable {
 
     private let state: Locked<State>
 
-    init(_ bucket: TokenBucket) { state = Locked(State(bucket: bucket)) }
-
-    /// Takes a token if there is one; otherwise nothing.
-    func takeAtOnce(at now: Int64) -> Bool {
-        state.withLock { $0.bucket.reserve(at: now, waitingAtMost: 0) == .sends(after: 0) }
+    /// - Parameter isOneOfSeveral: Whether it isn't this bucket alone that decides about requests.
+    init(_ bucket: TokenBucket, isOneOfSeveral: Bool = false) {
+        state = Locked(State(bucket: bucket, isOneOfSeveral: isOneOfSeveral))
     }
+
+    /// Takes a token if there is one, and nobody else is to be asked; otherwise nothing.
+    func takeAtOnce(at now: Int64) -> Bool {
+        state.withLock { !$0.isOneOfSeveral && $0.bucket.reserve(at: now, waitingAtMost: 0) == .sends(after: 0) }
+    }
+
+    /// From now on it isn't this bucket alone that decides.
+    func becomeOneOfSeveral() { state.withLock { $0.isOneOfSeveral = true } }
 
     /// Takes a token, or a place.
     ///

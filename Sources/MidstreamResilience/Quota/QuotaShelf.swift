@@ -26,9 +26,10 @@ final class QuotaShelf: Sendable {
     /// Nil while the server has named none, as most never do.
     private let partitions = Locked<Partitions?>(nil)
 
-    init(_ key: String, general: TokenBucket, partition: @escaping @Sendable () -> TokenBucket) {
+    /// - Parameter isShared: Whether a quota that is kept elsewhere decides as well.
+    init(_ key: String, general: TokenBucket, isShared: Bool = false, partition: @escaping @Sendable () -> TokenBucket) {
         self.key = key
-        self.general = QuotaQueue(general)
+        self.general = QuotaQueue(general, isOneOfSeveral: isShared)
         makePartition = partition
     }
 
@@ -44,6 +45,7 @@ final class QuotaShelf: Sendable {
     /// The queue of a partition that was named, made if there is none.
     func queue(of partition: String) -> QuotaQueue {
         partitions.withLock { partitions in
+            if partitions == nil { general.becomeOneOfSeveral() }
             var present = partitions ?? Partitions()
             partitions = nil
             defer { partitions = present }

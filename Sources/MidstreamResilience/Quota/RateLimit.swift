@@ -93,7 +93,9 @@ public final class RateLimit: HTTPInterceptor {
         self.dialect = dialect
         self.quota = quota
         table = ScopeTable(scope) { key in
-            QuotaShelf(key, general: TokenBucket(rate: perSecond, burst: burst, isAdaptive: adaptive)) {
+            QuotaShelf(
+                key, general: TokenBucket(rate: perSecond, burst: burst, isAdaptive: adaptive), isShared: quota != nil
+            ) {
                 TokenBucket(rate: nil, burst: 1, isAdaptive: adaptive, ceiling: perSecond)
             }
         }
@@ -109,9 +111,7 @@ public final class RateLimit: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request)
-        let partitions = shelf.partitions(of: request)
-        let isFree = partitions.isEmpty && quota == nil && shelf.general.takeAtOnce(at: time.now(next.call))
-        if !isFree { try await takeTurns(partitions, shelf, request, next) }
+        if !shelf.general.takeAtOnce(at: time.now(next.call)) { try await takeTurns(shelf, request, next) }
         let response = try await next(request)
         learn(from: response, to: request, shelf, next)
         return response
@@ -126,7 +126,7 @@ public final class RateLimit: HTTPInterceptor {
 
     /// One after the other: what the server says of the request's partitions, what holds for all, and what is kept elsewhere.
     private func takeTurns(
-        _ partitions: [QuotaQueue], _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
         let start = time.now(next.call)
@@ -134,7 +134,7 @@ public final class RateLimit: HTTPInterceptor {
         let most = request.isHedge ? 0 : longest
         var taken: [QuotaQueue] = []
         do {
-            for queue in partitions + [shelf.general] {
+            for queue in shelf.partitions(of: request) + [shelf.general] {
                 let now = time.now(next.call)
                 switch queue.enter(at: now, waitingAtMost: max(0, most - (now &- start)), left: next.timeLeft, on: clock) {
                 case .granted: break
@@ -200,14 +200,13 @@ public final class RateLimit: HTTPInterceptor {
         from response: HTTPResponse, to request: HTTPRequest, _ shelf: QuotaShelf, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
         let isThrottled = response.status == .tooManyRequests
-        let headers = response.headers
         // Most responses say nothing.
         guard
-            isThrottled || headers.contains(.rateLimit) || headers.contains(.rateLimitPolicy)
-                || dialect.map({ headers.contains($0.remaining) }) == true
+            isThrottled || response.headers.contains(.rateLimit) || response.headers.contains(.rateLimitPolicy)
+                || dialect.map({ response.headers.contains($0.remaining) }) == true
         else { return }
         let owner = next.call?.owner
-        let fields = RateLimitFields(headers, dialect, now: Int(owner?.now().timeIntervalSince1970.rounded() ?? 0))
+        let fields = RateLimitFields(response.headers, dialect, now: Int(owner?.now().timeIntervalSince1970.rounded() ?? 0))
         let retryAfter = isThrottled ? owner.flatMap { response.retryAfter(at: $0.now) } : nil
         let now = time.now(next.call)
         func learn(_ said: RateLimitFields.Limit, of queue: QuotaQueue, isThrottled: Bool, isPartition: Bool) {

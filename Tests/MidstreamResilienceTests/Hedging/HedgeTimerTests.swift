@@ -10,13 +10,13 @@ import Testing
 struct HedgeTimerTests {
     private let clock = TestClock()
 
-    private func set(_ timer: HedgeTimer, at due: Duration) -> (alarm: HedgeTimer.Alarm, race: HedgeEvents) {
-        let race = HedgeEvents()
+    private func set(_ timer: HedgeTimer, at due: Duration) -> (alarm: HedgeTimer.Alarm, race: RaceEvents) {
+        let race = RaceEvents()
         let clock = clock
         return (timer.set(for: race, at: due.wholeNanoseconds, on: clock) { clock.now.offset.wholeNanoseconds }, race)
     }
 
-    private func isLate(_ race: HedgeEvents) -> Bool {
+    private func isLate(_ race: RaceEvents) -> Bool {
         if case .isLate? = race.takeAtOnce() { true } else { false }
     }
 
@@ -24,7 +24,7 @@ struct HedgeTimerTests {
     func order(seed: UInt64) async throws {
         let timer = HedgeTimer()
         let random = SimulatedRandom(seed: seed)
-        var waiting: [(due: Duration, alarm: HedgeTimer.Alarm, race: HedgeEvents)] = []
+        var waiting: [(due: Duration, alarm: HedgeTimer.Alarm, race: RaceEvents)] = []
         for step in 0..<200 {
             let due = clock.now.offset + .milliseconds(1 + Int(random.next() % 50))
             let (alarm, race) = set(timer, at: due)
