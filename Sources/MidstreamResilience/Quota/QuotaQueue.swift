@@ -152,9 +152,10 @@ final class QuotaQueue: Sendable {
     private func token(after wait: Int64, at time: Int64, on clock: any Clock<Duration>, _ state: inout State) -> Token {
         state.lastNumber += 1
         let number = state.lastNumber
-        // It is in the list before it can come: that takes the lock.
+        // It is in the list before it can come: that takes the lock. One that is cancelled isn't there any more, and a clock that fails
+        // leaves nobody waiting.
         let alarm = CallersExecutor().startDetached { [self] in
-            do { try await clock.pause(for: .nanoseconds(wait)) } catch { return }
+            try? await clock.pause(for: .nanoseconds(wait))
             came(number)
         }
         return Token(number: number, time: time, alarm: alarm)
