@@ -8,6 +8,8 @@ struct ResilienceExamples {
     private let transport = StubTransport(status: .ok)
     private let session = Session()
 
+    private let store = TokenStore()
+
     private struct Session: Sendable {
         let userID = "ann"
     }
@@ -59,6 +61,7 @@ struct ResilienceExamples {
         RateLimit(perSecond: 10, burst: 20, maximumWait: .seconds(5))
         RateLimit()  // as the server says
         RateLimit(dialect: .resetTime)  // X-RateLimit-Remaining and -Reset, as many servers have them
+        RateLimit(quota: SharedQuota(store: store), maximumWait: .seconds(5))
         DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))
         DeadlineHeader(.grpc, refusesHopeless: true)
         Coalescing()
@@ -176,6 +179,23 @@ struct ResilienceExamples {
     private func shows(_ text: String) throws -> Bool {
         try page.blocks().contains { $0.lines.joined(separator: "\n").trimmingCharacters() == text.trimmingCharacters() }
     }
+}
+
+/// Stands for a store that several processes reach.
+struct TokenStore: Sendable {
+    func takeToken(of key: String) async throws -> Duration { .zero }
+    func giveTokenBack(to key: String) async throws {}
+}
+
+struct SharedQuota: Quota {
+    let store: TokenStore
+
+    func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
+        let wait = try await store.takeToken(of: key)
+        return wait > longest ? .refuses(wait: wait) : .sends(after: wait)
+    }
+
+    func giveBack(for key: String) async { try? await store.giveTokenBack(to: key) }
 }
 
 /// Lists interceptors as a pipeline does.

@@ -91,7 +91,7 @@ struct ControlTests {
         arguments: [
             ("a;b=\"x\\\"y\"", .string("x\"y")), ("a;b=\"\\\\\"", .string("\\")), ("a;b=\"\"", .string("")),
             ("a;b", .boolean(true)),
-            ("a;b=1;b=2", .integer(2)), ("a;c", nil), ("a;b=to/k:en", .token("to/k:en")), ("a;b=:aGk=:", .bytes),
+            ("a;b=1;b=2", .integer(2)), ("a;c", nil), ("a;b=to/k:en", .token("to/k:en")), ("a;b=:aGk=:", .bytes("aGk=")),
         ] as [(String, StructuredList.Value?)])
     func parameters(text: String, value: StructuredList.Value?) throws {
         #expect(try #require(StructuredList([text])).members[0]["b"] == value)

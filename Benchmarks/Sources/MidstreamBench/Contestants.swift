@@ -29,11 +29,11 @@ extension Options {
         case .client:
             return try await onTransport { transport in
                 let client = client(on: transport)
-                return WireRun(options: self) { try await client.send(HTTPRequest(url)) }
+                return WireRun(options: self) { try await client.send(request) }
             }
         case .urlsession:
             let client = client(on: URLSessionTransport())
-            return try await WireRun(options: self) { try await client.send(HTTPRequest(url)) }.outcome()
+            return try await WireRun(options: self) { try await client.send(request) }.outcome()
         case .download: return try await download()
         case .stub: return try await throughPipeline()
         case .copy: return copies()
@@ -47,8 +47,28 @@ extension Options {
         configuration.recordsTrace = recordsTrace
         return HTTPClient(configuration: configuration, transport: transport) {
             for _ in 0..<interceptors { PassThrough() }
+            for part in parts { Self.part(part) }
         }
     }
+
+    /// A part of resilience that lets everything through.
+    private static func part(_ name: String) -> any HTTPInterceptor {
+        switch name {
+        case "nothing": PassThrough().at(.exchange)
+        case "concurrency": ConcurrencyLimit()
+        case "fixed": ConcurrencyLimit(.fixed(200))
+        case "breaker": CircuitBreaker()
+        case "quota": RateLimit(perSecond: 1e8, burst: 1e8)
+        case "hedging": Hedging()
+        case "deadline": DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))
+        case "fallback": Fallback { request, _ in HTTPResponse(status: .ok, request: request) }
+        case "coalescing": Coalescing()
+        case "standard": Resilience.standard
+        default: preconditionFailure("no part is called \(name)")
+        }
+    }
+
+    private var request: HTTPRequest { HTTPRequest(HTTPMethod(rawValue: method), url) }
 
     private func curlTransport() -> CurlTransport {
         var configuration = CurlTransport.Configuration()
@@ -82,9 +102,9 @@ extension Options {
         var configuration = HTTPClient.Configuration()
         configuration.timeout = nil
         let client = client(on: ImmediateTransport(), configuration: configuration)
-        for _ in 0..<requests / 10 { _ = try await client.send(HTTPRequest(url)) }
+        for _ in 0..<requests / 10 { _ = try await client.send(request) }
         let before = Reading()
-        for _ in 0..<requests { _ = try await client.send(HTTPRequest(url)) }
+        for _ in 0..<requests { _ = try await client.send(request) }
         return Outcome(options: self, before: before, after: Reading())
     }
 

@@ -26,6 +26,9 @@ struct Options: Sendable {
     var requests = 10_000
     var inFlight = 64
     var interceptors = 0
+    /// What is there against failures: parts of resilience by their names.
+    var parts: [String] = []
+    var method = "GET"
     /// Whether the tasks run on the transport's own thread.
     var runsOnLoop = false
     /// Whether calls record what happens to them, as they do by default.
@@ -52,6 +55,8 @@ struct Options: Sendable {
             case "--ca": authorities = value
             case "--requests": requests = try Self.count(value, atLeast: 1)
             case "--in-flight": inFlight = try Self.count(value, atLeast: 1)
+            case "--parts": parts = value.split(separator: ",").map { String($0) }
+            case "--method": method = value
             case "--interceptors": interceptors = try Self.count(value, atLeast: 0)
             case "--protocol" where ["http1", "http2"].contains(value): isHTTP2 = value == "http2"
             default: throw Failure(description: "unknown: \(option) \(value)")

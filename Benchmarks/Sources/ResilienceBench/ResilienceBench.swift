@@ -2,56 +2,14 @@ import Foundation
 import Midstream
 import MidstreamTesting
 
-/// Answers at once, so that nothing but the pipeline is measured.
-struct Instant: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        HTTPResponse(status: 200, body: .bytes([65]), request: request)
-    }
-}
-
-/// Does nothing, as every interceptor at least does.
-struct Nothing: HTTPInterceptor {
-    let stage = InterceptorStage.exchange
-
-    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        try await next(request)
-    }
-}
-
 @main
 struct ResilienceBench {
     static func main() async throws {
         let parts = CommandLine.arguments.dropFirst()
-        if parts.isEmpty || parts.contains("passes") { try await passes() }
+        if parts.isEmpty || parts.contains("passes") { try await Passes.measure() }
+        if parts.isEmpty || parts.contains("wire") { try await Wire.measure() }
         if parts.isEmpty || parts.contains("outages") { try await outages() }
         if parts.isEmpty || parts.contains("speed") { try await speed() }
-    }
-
-    /// Nanoseconds that a part adds to one that does nothing: the best of some rounds, since others use the machine, too.
-    private static func passes() async throws {
-        let nothing = try await nanoseconds { Nothing() }
-        print("an exchange through an interceptor that does nothing: \(nothing) ns; each part adds")
-        let parts: [(String, any HTTPInterceptor)] = [
-            ("ConcurrencyLimit, adaptive", ConcurrencyLimit()), ("ConcurrencyLimit, fixed", ConcurrencyLimit(.fixed(50))),
-            ("CircuitBreaker", CircuitBreaker()), ("RateLimit", RateLimit(perSecond: 1e8, burst: 1e8)),
-            ("DeadlineHeader", DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))), ("Hedging", Hedging()),
-        ]
-        for (name, part) in parts { print("  \(name): \(try await nanoseconds { part } - nothing) ns") }
-    }
-
-    private static func nanoseconds(_ interceptor: () -> any HTTPInterceptor) async throws -> Int {
-        var configuration = HTTPClient.Configuration()
-        configuration.recordsTrace = false
-        configuration.timeout = nil
-        let client = HTTPClient(configuration: configuration, transport: Instant()) { interceptor() }
-        let request = HTTPRequest("https://api.example.com/users/42")
-        var best = Duration.seconds(3_600)
-        for _ in 0..<15 {
-            let start = ContinuousClock.now
-            for _ in 0..<20_000 { _ = try await client.send(request) }
-            best = min(best, ContinuousClock.now - start)
-        }
-        return Int(best / .nanoseconds(1) / 20_000)
     }
 
     private static func outages() async throws {

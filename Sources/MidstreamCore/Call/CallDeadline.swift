@@ -36,9 +36,6 @@ package final class CallDeadline: Sendable {
     /// The same, of this deadline alone.
     package var isPastItself: Bool { duration != nil && state.withLock { $0.isPast } }
 
-    /// How much is left of it, and of those that enclose it within the same call.
-    package func timeLeft(after elapsed: Duration) -> Duration? { duration.map { $0 - elapsed } }
-
     /// What to throw in place of a cancellation: the deadline, if that was the reason.
     package func reason(for cancellation: CancellationError) -> any Error {
         guard isPastItself, let duration else { return cancellation }
@@ -103,8 +100,11 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// when it is over, nil when there is no limit.
     public var timeLeft: Duration? {
         guard let call else { return nil }
-        let left = [position.timeLeft, call.deadline.timeLeft(after: call.stopwatch.elapsed)]
-        return left.compactMap { $0 }.min()
+        // Without a limit, nor a look at the clock.
+        guard let whole = call.deadline.duration else { return position.timeLeft }
+        let elapsed = call.stopwatch.elapsed
+        let left = whole - elapsed
+        return position.due == .max ? left : min(left, .nanoseconds(position.due) - elapsed)
     }
 }
 

@@ -62,6 +62,9 @@ public struct HTTPRequest: Identifiable, Sendable {
         _modify { yield &fields[0].context }
     }
 
+    /// Whether no values travel with it. Costs no copy of them.
+    package var hasEmptyContext: Bool { fields[0].context.isEmpty }
+
     /// Whether nothing that it says can have been changed between the two; false says nothing.
     func isUnchanged(since other: HTTPRequest) -> Bool {
         guard attemptNumber == other.attemptNumber else { return false }

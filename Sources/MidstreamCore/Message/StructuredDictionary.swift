@@ -7,7 +7,8 @@ package struct StructuredDictionary: Sendable, Equatable {
         case decimal(Double)
         case string(String)
         case token(String)
-        case bytes
+        /// In base64, as it is written.
+        case bytes(String)
         case boolean(Bool)
         case date(Int)
         case displayString

@@ -159,8 +159,10 @@ struct StructuredParser {
     private mutating func byteSequence() -> Value? {
         place += 1
         let characters = ASCIISet.base64
+        let start = place
         pass { characters.contains($0) }
-        return take(":") ? .bytes : nil
+        let content = start..<place
+        return take(":") ? .bytes(text(content)) : nil
     }
 
     private mutating func displayString() -> Value? {

@@ -40,6 +40,8 @@ final class Circuit: Sendable {
         var breakLength: Int64 = 0
         var goodProbes = 0
         var isProbing = false
+        /// Whether all circuits of the breaker are isolated, whatever the phase of this one.
+        var isHeld: Bool
 
         mutating func enter(_ phase: Phase) {
             self.phase = phase
@@ -51,6 +53,7 @@ final class Circuit: Sendable {
 
         func publicState(at now: Int64) -> CircuitBreaker.State {
             switch phase {
+            case _ where isHeld: .isolated
             case .closed: .closed
             case .open(let until): until > now ? .open(for: .nanoseconds(until - now)) : .halfOpen
             case .halfOpen: .halfOpen
@@ -64,21 +67,33 @@ final class Circuit: Sendable {
     private let slow: Int64
     private let state: Locked<State>
 
-    init(_ key: String, _ settings: BreakerSettings) {
+    init(_ key: String, _ settings: BreakerSettings, isHeld: Bool = false) {
         self.key = key
         self.settings = settings
         slow = settings.slowerThan?.wholeNanoseconds ?? .max
         let length = min(max(.milliseconds(10), settings.window), .longest).wholeNanoseconds
-        state = Locked(State(window: FailureWindow(length)))
+        state = Locked(State(window: FailureWindow(length), isHeld: isHeld))
     }
 
+    /// Whether an answer that took so many nanoseconds is a slow one.
+    func isSlow(_ time: Int64) -> Bool { time > slow }
+
     func publicState(at now: Int64) -> CircuitBreaker.State { state.withLock { $0.publicState(at: now) } }
+
+    /// Asks to send a request while the circuit is closed, as it is nearly always; nil: it isn't, so ``admit(mayProbe:at:)`` has to be asked.
+    func admitWhenClosed() -> Pass? {
+        state.withLock { state in
+            guard case .closed = state.phase, !state.isHeld else { return nil }
+            return Pass(epoch: state.epoch, isProbe: false)
+        }
+    }
 
     /// Asks to send a request.
     ///
     /// - Parameter mayProbe: Whether it may be the one that finds out if the server is well again.
     func admit(mayProbe: Bool, at now: Int64) -> (Admission, Change?) {
         state.withLock { state in
+            if state.isHeld { return (.refused(.isolated, counts: .init(), last: ""), nil) }
             switch state.phase {
             case .closed: return (.pass(Pass(epoch: state.epoch, isProbe: false)), nil)
             case .open(let until) where until <= now && mayProbe:
@@ -105,7 +120,7 @@ final class Circuit: Sendable {
     func ended(
         _ pass: Pass, _ outcome: ExchangeOutcome, after time: Int64, retryAfter: Duration?, at now: Int64, random: () -> Double
     ) -> Change? {
-        let isSlow = time > slow
+        let isSlow = isSlow(time)
         return state.withLock { state -> Change? in
             guard pass.epoch == state.epoch else { return nil }
             if pass.isProbe { state.isProbing = false }
@@ -125,14 +140,16 @@ final class Circuit: Sendable {
                 state.enter(.closed)
                 return change
             }
-            state.window.count(failed: isFailure, slow: isSlow, at: now)
-            let counts = state.window.counts(at: now)
+            let counts = state.window.count(failed: isFailure, slow: isSlow, at: now)
             guard counts.total >= settings.minimum, isTooMany(counts) else { return nil }
             state.counts = counts
             state.breakLength = min(max(.zero, settings.breakFor), .longest).wholeNanoseconds
             return open(&state, from: .closed, retryAfter, now, random)
         }
     }
+
+    /// Refuses everything, or no longer, without a change of the state.
+    func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
     /// Refuses everything until it is closed.
     func isolate() -> Change { change(to: .isolated) }
@@ -170,7 +187,7 @@ final class Circuit: Sendable {
 
 extension ExchangeOutcome {
     /// Whether the server has failed; nil when it says nothing about that.
-    fileprivate var isFailure: Bool? {
+    var isFailure: Bool? {
         switch self {
         case .answered(let status): status.code >= 500 || status == .tooManyRequests
         case .timedOut, .broken: true

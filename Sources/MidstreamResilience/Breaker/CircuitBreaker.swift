@@ -46,7 +46,8 @@ public final class CircuitBreaker: HTTPInterceptor {
 
     private let settings: BreakerSettings
     private let table: ScopeTable<Circuit>
-    private let isIsolated = Locked(false)
+    /// Whether all circuits are held, those that are still to be made included.
+    private let isIsolated: Locked<Bool>
     private let time = Timekeeper()
     private let onChange: (@Sendable (CallEvents.BreakerChanged) -> Void)?
 
@@ -74,7 +75,9 @@ public final class CircuitBreaker: HTTPInterceptor {
             failureRatio: failureRatio, slowerThan: slowerThan, slowRatio: slowRatio, minimum: max(1, minimum), window: window,
             breakFor: breakFor, longestBreak: max(breakFor, longestBreak), probes: max(1, probes))
         self.settings = settings
-        table = ScopeTable(scope) { Circuit($0, settings) }
+        let isIsolated = Locked(false)
+        self.isIsolated = isIsolated
+        table = ScopeTable(scope) { Circuit($0, settings, isHeld: isIsolated.withLock { $0 }) }
         self.onChange = onChange
     }
 
@@ -96,7 +99,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     ///
     /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
     public func isolate(_ key: String? = nil) {
-        guard let key else { return isIsolated.withLock { $0 = true } }
+        guard let key else { return holdAll(true) }
         let circuit = table.state(of: key)
         tell(circuit.isolate(), of: circuit)
     }
@@ -105,16 +108,21 @@ public final class CircuitBreaker: HTTPInterceptor {
     ///
     /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
     public func close(_ key: String? = nil) {
-        if key == nil { isIsolated.withLock { $0 = false } }
+        if key == nil { holdAll(false) }
         for (name, circuit) in table.all where key == nil || name == key || table.isSingle {
             tell(circuit.close(), of: circuit)
         }
     }
 
+    /// First what those are made by that are made from now on, and then those that there are.
+    private func holdAll(_ isHeld: Bool) {
+        isIsolated.withLock { $0 = isHeld }
+        for (_, circuit) in table.all { circuit.hold(isHeld) }
+    }
+
     func states(on clock: any Clock<Duration>) -> [(key: String, state: State)] {
         let now = time.now(on: clock)
-        let isIsolated = isIsolated.withLock { $0 }
-        return table.all.map { ($0.key, isIsolated ? .isolated : $0.state.publicState(at: now)) }
+        return table.all.map { ($0.key, $0.state.publicState(at: now)) }
     }
 
     /// Sends the request on, unless the breaker is open.
@@ -123,16 +131,19 @@ public final class CircuitBreaker: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let call = next.call
         let circuit = table.state(for: request)
-        let start = time.now(call)
-        let pass = try admit(request, to: circuit, at: start, next)
+        // Nobody asks how long it takes when none is slow.
+        let start = settings.slowerThan == nil ? nil : time.now(call)
+        let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, at: start ?? time.now(call), next)
         let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            ended(pass, ExchangeOutcome(error, in: call), in: circuit, since: start, nil, request, next)
+            ended(pass, ExchangeOutcome(error, in: call), in: circuit, since: start, call, request, next) { _ in nil }
             throw error
         }
-        ended(pass, .answered(response.status), in: circuit, since: start, response, request, next)
+        ended(pass, .answered(response.status), in: circuit, since: start, call, request, next) {
+            response.retryAfter(at: $0.now)
+        }
         return response
     }
 
@@ -142,7 +153,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
         let call = ChainPosition.current?.call
         let circuit = table.state(for: request)
-        let state = isIsolated.withLock { $0 } ? .isolated : circuit.publicState(at: time.now(call))
+        let state = circuit.publicState(at: time.now(call))
         switch state {
         case .closed: return "closed"
         case .halfOpen: return "half open: would let one request through at a time"
@@ -153,9 +164,6 @@ public final class CircuitBreaker: HTTPInterceptor {
     private func admit(
         _ request: HTTPRequest, to circuit: Circuit, at now: Int64, _ next: Next<HTTPRequest, HTTPResponse>
     ) throws -> Circuit.Pass {
-        if isIsolated.withLock({ $0 }) {
-            throw refusal(circuit.key, .isolated, .init(), "", request, next)
-        }
         let (admission, change) = circuit.admit(mayProbe: !request.isHedge, at: now)
         if let change { tell(change, of: circuit, request, next) }
         switch admission {
@@ -168,14 +176,16 @@ public final class CircuitBreaker: HTTPInterceptor {
     }
 
     private func ended(
-        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64, _ response: HTTPResponse?,
-        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?, _ call: Call?,
+        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, retryAfter: (any CallOwner) -> Duration?
     ) {
-        let now = time.now(next.call)
-        let owner = next.call?.owner
+        let now = time.now(call)
+        let latency = start.map { now &- $0 } ?? 0
+        // Others don't open it.
+        let mayOpen = outcome.isFailure == true || circuit.isSlow(latency)
+        let wait = mayOpen ? call.flatMap { retryAfter($0.owner) } : nil
         let change = circuit.ended(
-            pass, outcome, after: now &- start, retryAfter: owner.flatMap { response?.retryAfter(at: $0.now) }, at: now,
-            random: owner?.random ?? { 0.5 })
+            pass, outcome, after: latency, retryAfter: wait, at: now, random: { call?.owner.random() ?? 0.5 })
         if let change { tell(change, of: circuit, request, next) }
     }
 

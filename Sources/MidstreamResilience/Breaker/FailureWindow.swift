@@ -11,15 +11,22 @@ struct FailureWindow: Sendable {
     private let slotLength: Int64
     private var slots = ContiguousArray(repeating: Counts(), count: slotCount)
     private var sum = Counts()
-    /// The number of the slot that is counted in, since the beginning of time.
+    /// The number of the slot that is counted in, since the beginning of time, its place, and when it is over.
     private var present: Int64 = 0
+    private var place = 0
+    private var end: Int64
 
     /// - Parameter length: That of the whole window, in nanoseconds.
-    init(_ length: Int64) { slotLength = max(1, length / Int64(Self.slotCount)) }
+    init(_ length: Int64) {
+        slotLength = max(1, length / Int64(Self.slotCount))
+        end = slotLength
+    }
 
-    mutating func count(failed: Bool, slow: Bool, at now: Int64) {
-        move(to: now)
-        let place = Int(present % Int64(Self.slotCount))
+    /// Counts an exchange.
+    ///
+    /// - Returns: What the window then has.
+    mutating func count(failed: Bool, slow: Bool, at now: Int64) -> Counts {
+        if now >= end { move(to: now) }
         slots[place].total += 1
         sum.total += 1
         if failed {
@@ -30,10 +37,6 @@ struct FailureWindow: Sendable {
             slots[place].slow += 1
             sum.slow += 1
         }
-    }
-
-    mutating func counts(at now: Int64) -> Counts {
-        move(to: now)
         return sum
     }
 
@@ -57,5 +60,8 @@ struct FailureWindow: Sendable {
             }
         }
         present = number
+        place = Int(number % Int64(Self.slotCount))
+        let (end, isTooLarge) = (number + 1).multipliedReportingOverflow(by: slotLength)
+        self.end = isTooLarge ? .max : end
     }
 }

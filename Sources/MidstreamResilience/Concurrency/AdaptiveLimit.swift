@@ -9,7 +9,9 @@ struct AdaptiveLimit: Sendable {
     private static let longWindows = 600.0
 
     /// As many as may be under way; the whole part counts.
-    private(set) var value: Double
+    private(set) var value: Double { didSet { whole = Int(value) } }
+    /// The whole part.
+    private(set) var whole: Int
     private let range: ClosedRange<Double>
 
     private var windowStart: Int64?
@@ -25,6 +27,7 @@ struct AdaptiveLimit: Sendable {
     init(start: Int, in range: ClosedRange<Int>) {
         self.range = Double(max(1, range.lowerBound))...Double(max(1, range.upperBound))
         value = min(max(Double(start), self.range.lowerBound), self.range.upperBound)
+        whole = Int(value)
     }
 
     /// The head of a response is there.

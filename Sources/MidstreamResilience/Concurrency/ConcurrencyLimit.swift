@@ -104,7 +104,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         }
         let call = next.call
         let start = time.now(call)
-        var response: HTTPResponse
+        let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
@@ -114,20 +114,24 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             permits.leave()
             throw error
         }
-        let now = time.now(call)
         let outcome = ExchangeOutcome.answered(response.status)
-        if outcome.isTooMuch {
-            lower(permits, outcome, since: start, request, next)
-        } else {
-            permits.answered(after: now &- start, at: now)
-        }
+        if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
+        let now = time.now(call)
+        let latency = outcome.isTooMuch ? nil : now &- start
         // Any other body is whole already.
-        if response.body.bytes == nil, response.body.replayability == .once {
-            response.body = response.body.observed { _ in
-            } onEnd: { _ in
-                permits.leave()
-            }
-        } else {
+        guard response.body.replayability == .replayable else {
+            if let latency { permits.answered(after: latency, at: now) }
+            return Self.watched(response, for: permits)
+        }
+        permits.leave(answeredAfter: latency, at: now)
+        return response
+    }
+
+    /// A response whose permit comes back when its body has ended.
+    private static func watched(_ response: HTTPResponse, for permits: Permits) -> HTTPResponse {
+        var response = response
+        response.body = response.body.observed { _ in
+        } onEnd: { _ in
             permits.leave()
         }
         return response

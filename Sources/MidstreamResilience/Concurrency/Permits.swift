@@ -33,7 +33,12 @@ final class Permits: Sendable {
         var queue: [Waiter] = []
         var latencies = Latencies()
 
-        var limit: Int { adaptive.map { Int($0.value) } ?? fixed }
+        var limit: Int { adaptive?.whole ?? fixed }
+
+        mutating func answered(after time: Int64, at now: Int64) {
+            latencies.record(time, at: now)
+            adaptive?.answered(after: time, inFlight: inFlight, at: now)
+        }
     }
 
     let key: String
@@ -128,10 +133,7 @@ final class Permits: Sendable {
 
     /// The head of a response is there.
     func answered(after time: Int64, at now: Int64) {
-        state.withLock { state in
-            state.latencies.record(time, at: now)
-            state.adaptive?.answered(after: time, inFlight: state.inFlight, at: now)
-        }
+        state.withLock { $0.answered(after: time, at: now) }
     }
 
     /// The server can't keep up.
@@ -147,10 +149,15 @@ final class Permits: Sendable {
     }
 
     /// Returns a permit.
-    func leave() {
-        let next = state.withLock { state in
+    ///
+    /// - Parameters:
+    ///   - latency: After how many nanoseconds the head of the response came; nil when that is known already, or no news.
+    ///   - now: Counts with it only.
+    func leave(answeredAfter latency: Int64? = nil, at now: Int64 = 0) {
+        let next = state.withLock { state -> [UnsafeContinuation<Bool, any Error>] in
+            if let latency { state.answered(after: latency, at: now) }
             state.inFlight -= 1
-            return Self.admitNext(&state, places)
+            return state.queue.isEmpty ? [] : Self.admitNext(&state, places)
         }
         for continuation in next { continuation.resume(returning: true) }
     }

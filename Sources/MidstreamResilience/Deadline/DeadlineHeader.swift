@@ -14,7 +14,12 @@ public final class DeadlineHeader: HTTPInterceptor {
     public struct Format: Sendable, Hashable {
         enum Kind: Sendable, Hashable { case milliseconds, seconds, grpc }
         let name: String
+        let field: HTTPHeaders.Name
         let kind: Kind
+
+        private init(name: String, kind: Kind) {
+            (self.name, field, self.kind) = (name, HTTPHeaders.Name(name), kind)
+        }
 
         /// Whole milliseconds, rounded down.
         public static func milliseconds(_ name: String) -> Format { Format(name: name, kind: .milliseconds) }
@@ -41,7 +46,7 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// The times of the answers of one key.
     private final class Times: Sendable {
         let key: String
-        let latencies = Locked(Latencies())
+        let usual = Locked(RunningQuantile(0.5, from: 20))
         init(_ key: String) { self.key = key }
     }
 
@@ -74,7 +79,7 @@ public final class DeadlineHeader: HTTPInterceptor {
         add(left, to: &request)
         guard let table else { return try await next(request) }
         let times = table.state(for: request)
-        if let left, let usual = times.latencies.withLock({ $0.count >= 20 ? $0.quantile(0.5) : nil }), left < usual {
+        if let left, let usual = times.usual.withLock({ $0.value.map { Duration.nanoseconds($0) } }), left < usual {
             next.position.record({ CallEvents.Hopeless(key: times.key, left: left, usual: usual) }, about: request)
             throw HTTPError(
                 .timeout, "\(left.brief) are left, and half of the answers of \(times.key) take longer than \(usual.brief).",
@@ -83,7 +88,7 @@ public final class DeadlineHeader: HTTPInterceptor {
         let start = time.now(next.call)
         let response = try await next(request)
         let now = time.now(next.call)
-        times.latencies.withLock { $0.record(now &- start, at: now) }
+        times.usual.withLock { $0.record(now &- start, at: now) }
         return response
     }
 
@@ -94,8 +99,7 @@ public final class DeadlineHeader: HTTPInterceptor {
 
     private func add(_ left: Duration?, to request: inout HTTPRequest) {
         guard let left, left < .longest else { return }
-        let name = HTTPHeaders.Name(format.name)
-        if !request.headers.contains(name) { request.headers[name] = format.value(left) }
+        if !request.headers.contains(format.field) { request.headers[format.field] = format.value(left) }
     }
 }
 

@@ -2,14 +2,12 @@ internal import Interception
 internal import MidstreamCore
 
 /// Up to two exchanges of one request, of which the first acceptable head wins.
+///
+/// The first runs in a child task: should the second win, it is cancelled alone, which a task can't be in part. It begins there where the
+/// caller is, so that one which answers at once costs no change of threads, nor a timer.
 struct HedgeRace: Sendable {
-    private enum Event: Sendable {
-        /// The first has taken long enough.
-        case isLate
-        case ended(isSecond: Bool, Result<HTTPResponse, any Error>)
-    }
-
     let account: HedgeAccount
+    let timer: HedgeTimer
     let time: Timekeeper
     let request: HTTPRequest
     let next: Next<HTTPRequest, HTTPResponse>
@@ -17,48 +15,54 @@ struct HedgeRace: Sendable {
     let delay: Int64
 
     func run() async throws -> HTTPResponse {
-        let call = next.call
         let first = leg()
-        return try await withThrowingTaskGroup(of: Event.self) { group in
-            group.addTask { await Event.ended(isSecond: false, result(of: request, first)) }
-            group.addTask { [delay] in
-                try await (call?.stopwatch.clock ?? ContinuousClock()).pause(for: .nanoseconds(delay))
-                return .isLate
-            }
+        let events = RaceEvents()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.startAtOnce { await events.ended(isSecond: false, result(of: request, first)) }
+            var event = events.takeAtOnce()
+            let alarm = event == nil ? setAlarm(for: events) : nil
+            defer { if let alarm { timer.remove(alarm) } }
             var running = 1
-            var kept: (isSecond: Bool, result: Result<HTTPResponse, any Error>)?
+            var kept: (isSecond: Bool, result: RaceEvents.Ending)?
             var second: Next<HTTPRequest, HTTPResponse>?
             while running > 0 {
-                // The wait throws when it is cancelled, which the first exchange hears of, too.
-                guard let event = try? await group.next() else { continue }
-                switch event {
+                if event == nil { event = await events.next() }
+                switch event.take() {
                 case .isLate:
-                    guard kept == nil, running == 1, second == nil, mayBegin() else { continue }
+                    guard kept == nil, running == 1, second == nil, !Task.isCancelled, mayBegin() else { continue }
                     let leg = leg()
                     second = leg
                     running += 1
                     var hedge = request
                     hedge.isHedge = true
-                    group.addTask { [hedge] in await Event.ended(isSecond: true, result(of: hedge, leg)) }
+                    group.startAtOnce { [hedge] in await events.ended(isSecond: true, result(of: hedge, leg)) }
                 case .ended(let isSecond, let result):
                     running -= 1
                     if isSecond, result.isRefusal { account.giveBackHedge() }
                     kept = Self.better(kept, (isSecond, result))
                     if running > 0, !result.isAcceptable { continue }
                     running = 0
+                case nil: continue
                 }
             }
-            group.cancelAll()
-            guard let winner = kept else { throw CancellationError() }
-            // What comes in now is nobody's.
-            while let event = await group.nextResult() {
-                guard case .success(.ended(let isSecond, let result)) = event else { continue }
-                if isSecond, result.isRefusal { account.giveBackHedge() }
-                result.response?.body.close()
+            if second != nil {
+                group.cancelAll()
+                try? await group.waitForAll()
+                // What comes in now is nobody's.
+                while case .ended(let isSecond, let result)? = events.takeAtOnce() {
+                    if isSecond, result.isRefusal { account.giveBackHedge() }
+                    result.response?.body.close()
+                }
             }
+            guard let winner = kept else { throw CancellationError() }
             if second != nil { (winner.isSecond ? first : second)?.call?.giveUp() }
             return try finish(winner, isHedged: second != nil)
         }
+    }
+
+    private func setAlarm(for events: RaceEvents) -> HedgeTimer.Alarm {
+        let clock = next.call?.stopwatch.clock ?? ContinuousClock()
+        return timer.set(for: events, at: start &+ delay, on: clock) { [time] in time.now(on: clock) }
     }
 
     /// The rest of the pipeline as a branch of its own, whose bodies can be given up without the other's.
@@ -103,6 +107,19 @@ struct HedgeRace: Sendable {
         let isBetter = (b.result.value, b.isSecond ? 0 : 1) > (a.result.value, a.isSecond ? 0 : 1)
         (isBetter ? a : b).result.response?.body.close()
         return isBetter ? b : a
+    }
+}
+
+extension ThrowingTaskGroup<Void, any Error> {
+    /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that.
+    fileprivate mutating func startAtOnce(_ operation: @escaping @Sendable () async -> Void) {
+        #if compiler(>=6.2)
+            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+                addImmediateTask(operation: operation)
+                return
+            }
+        #endif
+        addTask(operation: operation)
     }
 }
 

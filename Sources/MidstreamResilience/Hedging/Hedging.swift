@@ -15,7 +15,8 @@ public import MidstreamCore
 /// The first head that isn't a 5xx wins, and its body is read as any other. The other exchange is cancelled and its body closed; it
 /// counts as neither success nor failure.
 ///
-/// Exchanges that may be hedged run in a child task, which costs a few allocations.
+/// Exchanges that may be hedged run in a child task, which costs a few allocations. One task of the interceptor's own watches the time for all
+/// of them; it may sleep for the delay after the last, and ends with the interceptor.
 public final class Hedging: HTTPInterceptor {
     /// How often it was done.
     public struct State: Sendable, Hashable {
@@ -29,6 +30,8 @@ public final class Hedging: HTTPInterceptor {
 
     private let table: ScopeTable<HedgeAccount>
     private let time = Timekeeper()
+    /// For clients on the system's clock, and for those on another one.
+    private let timers = (HedgeTimer(), HedgeTimer())
 
     /// Makes a hedge.
     ///
@@ -68,8 +71,10 @@ public final class Hedging: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.mayBeHedged else { return try await next(request) }
         let account = table.state(for: request)
+        let isOnSystemClock = next.call?.stopwatch.isOnSystemClock ?? true
         let race = HedgeRace(
-            account: account, time: time, request: request, next: next, start: time.now(next.call), delay: account.begin())
+            account: account, timer: isOnSystemClock ? timers.0 : timers.1, time: time, request: request, next: next,
+            start: time.now(next.call), delay: account.begin())
         return try await race.run()
     }
 

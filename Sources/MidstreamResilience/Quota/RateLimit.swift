@@ -16,6 +16,12 @@ public import MidstreamCore
 /// wants to be left alone (429 with `Retry-After`, RFC 9110 §10.2.3, which wins over the fields). What can't be read is ignored, and
 /// noted in the trace.
 ///
+/// Where a server has a quota for each user or the like, its fields name the partition that the request was counted in (`pk`). What it says
+/// of a partition then holds for the requests with the same credentials as that one: those fields that are secret
+/// (``HTTPHeaders/isSensitive(_:)``), cookies only where there are no others. By what else a server tells partitions apart can't be
+/// known; the one named last counts. Requests of which no partition is known go by what is said without one. At most 100
+/// partitions and 1,000 credentials of a key are remembered.
+///
 /// It stands inside the cache, whose hits cost nothing.
 public final class RateLimit: HTTPInterceptor {
     /// Fields by which servers told of limits before there was a draft for it.
@@ -31,22 +37,13 @@ public final class RateLimit: HTTPInterceptor {
             remaining: "X-RateLimit-Remaining", reset: "X-RateLimit-Reset", resetIsTime: false)
     }
 
-    private final class Shelf: Sendable {
-        let key: String
-        let quota: Locked<TokenBucket>
-
-        init(_ key: String, _ bucket: TokenBucket) {
-            self.key = key
-            quota = Locked(bucket)
-        }
-    }
-
     private let perSecond: Double?
     private let burst: Double
     private let maximumWait: Duration
     private let longest: Int64
     private let dialect: Dialect?
-    private let table: ScopeTable<Shelf>
+    private let quota: (any Quota)?
+    private let table: ScopeTable<QuotaShelf>
     private let time = Timekeeper()
 
     /// Makes a limit.
@@ -61,9 +58,32 @@ public final class RateLimit: HTTPInterceptor {
     ///   - dialect: Older fields to read where the standard ones are missing; none by default, since they mean different things to
     ///     different servers.
     ///   - scope: Which requests share a quota; those to one origin by default.
-    public init(
+    public convenience init(
         perSecond: Double? = nil, burst: Double? = nil, maximumWait: Duration = .seconds(10), adaptive: Bool = false,
         dialect: Dialect? = nil, scope: ResilienceScope = .origin
+    ) {
+        self.init(
+            perSecond: perSecond, burst: burst, maximumWait: maximumWait, adaptive: adaptive, dialect: dialect, scope: scope,
+            quota: nil)
+    }
+
+    /// Makes a limit that goes by a quota which is kept elsewhere, and by what servers say.
+    ///
+    /// - Parameters:
+    ///   - quota: Asked for each exchange, after those have waited that a server wants to wait.
+    ///   - maximumWait: How long a request may wait for its turn in all; 10 s by default.
+    ///   - dialect: Older fields to read where the standard ones are missing; none by default.
+    ///   - scope: Which requests share a quota; those to one origin by default.
+    public convenience init(
+        quota: some Quota, maximumWait: Duration = .seconds(10), dialect: Dialect? = nil, scope: ResilienceScope = .origin
+    ) {
+        self.init(
+            perSecond: nil, burst: nil, maximumWait: maximumWait, adaptive: false, dialect: dialect, scope: scope, quota: quota)
+    }
+
+    private init(
+        perSecond: Double?, burst: Double?, maximumWait: Duration, adaptive: Bool, dialect: Dialect?, scope: ResilienceScope,
+        quota: (any Quota)?
     ) {
         let burst = max(1, burst ?? perSecond ?? 1)
         self.perSecond = perSecond
@@ -71,7 +91,14 @@ public final class RateLimit: HTTPInterceptor {
         self.maximumWait = maximumWait
         longest = min(max(.zero, maximumWait), .longest).wholeNanoseconds
         self.dialect = dialect
-        table = ScopeTable(scope) { Shelf($0, TokenBucket(rate: perSecond, burst: burst, isAdaptive: adaptive)) }
+        self.quota = quota
+        table = ScopeTable(scope) { key in
+            QuotaShelf(
+                key, general: TokenBucket(rate: perSecond, burst: burst, isAdaptive: adaptive), isShared: quota != nil
+            ) {
+                TokenBucket(rate: nil, burst: 1, isAdaptive: adaptive, ceiling: perSecond)
+            }
+        }
     }
 
     /// `.exchange`
@@ -84,49 +111,81 @@ public final class RateLimit: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request)
-        let now = time.now(next.call)
-        // A hedge that has to wait is of no use.
-        let most = request.isHedge ? 0 : longest
-        let (decision, place) = shelf.quota.withLock { quota -> (QuotaDecision, UInt64) in
-            let decision = quota.reserve(at: now, waitingAtMost: most)
-            if case .sends(let wait) = decision, wait > 0, let left = next.timeLeft, left.wholeNanoseconds <= wait {
-                quota.giveBack(quota.lastPlace)
-                return (.refuses(wait: wait), 0)
-            }
-            return (decision, quota.lastPlace)
-        }
-        switch decision {
-        case .sends(0): break
-        case .sends(let wait): try await pause(wait, place, shelf, request, next)
-        case .refuses(let wait): throw refusal(wait, shelf, request, next)
-        }
+        if !shelf.general.takeAtOnce(at: time.now(next.call)) { try await takeTurns(shelf, request, next) }
         let response = try await next(request)
-        learn(from: response, shelf, next)
+        learn(from: response, to: request, shelf, next)
         return response
     }
 
     /// Says what the limit is.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
+        if let quota { return "as \(type(of: quota)) and the server say; would wait up to \(maximumWait.brief)" }
         guard let perSecond else { return "as many requests as the server says; would wait up to \(maximumWait.brief)" }
         return "\(perSecond) requests a second, \(Int(min(burst, 1e15))) at once; would wait up to \(maximumWait.brief)"
     }
 
-    private func pause(
-        _ wait: Int64, _ place: UInt64, _ shelf: Shelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+    /// One after the other: what the server says of the request's partitions, what holds for all, and what is kept elsewhere.
+    private func takeTurns(
+        _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
-        next.position.record(
-            { CallEvents.QuotaWait(key: shelf.key, wait: .nanoseconds(wait), isSent: true) }, about: request)
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
+        let start = time.now(next.call)
+        // A hedge that has to wait is of no use.
+        let most = request.isHedge ? 0 : longest
+        var taken: [QuotaQueue] = []
         do {
-            try await clock.pause(for: .nanoseconds(wait))
+            for queue in shelf.partitions(of: request) + [shelf.general] {
+                let now = time.now(next.call)
+                switch queue.enter(at: now, waitingAtMost: max(0, most - (now &- start)), left: next.timeLeft, on: clock) {
+                case .granted: break
+                case .waits(let place, let wait):
+                    noteWait(wait, shelf, request, next)
+                    try await queue.wait(place)
+                case .refused(let wait): throw refusal(wait, shelf, request, next)
+                }
+                taken.append(queue)
+            }
+            if let quota {
+                let left = max(0, most - (time.now(next.call) &- start))
+                try await take(from: quota, waitingAtMost: left, on: clock, shelf, request, next)
+            }
         } catch {
-            shelf.quota.withLock { $0.giveBack(place) }
+            for queue in taken { queue.giveBack() }
             throw error
         }
     }
 
+    private func take(
+        from quota: any Quota, waitingAtMost most: Int64, on clock: any Clock<Duration>, _ shelf: QuotaShelf,
+        _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
+    ) async throws {
+        let key = shelf.key
+        switch try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most)) {
+        case .refuses(let wait): throw refusal(wait.wholeNanoseconds, shelf, request, next)
+        case .sends(let given):
+            let wait = given.wholeNanoseconds
+            guard wait > 0 else { return }
+            do {
+                if wait > most || next.timeLeft.map({ $0 <= given }) == true { throw refusal(wait, shelf, request, next) }
+                noteWait(wait, shelf, request, next)
+                try await clock.pause(for: .nanoseconds(wait))
+            } catch {
+                // Not in this task, which may be cancelled.
+                _ = next.call?.owner.background.start { await quota.giveBack(for: key) }
+                throw error
+            }
+        }
+    }
+
+    private func noteWait(
+        _ wait: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
+        next.position.record({ CallEvents.QuotaWait(key: shelf.key, wait: .nanoseconds(wait), isSent: true) }, about: request)
+    }
+
     private func refusal(
-        _ wait: Int64, _ shelf: Shelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        _ wait: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) -> HTTPError {
         let wait = Duration.nanoseconds(wait)
         next.position.record({ CallEvents.QuotaWait(key: shelf.key, wait: wait, isSent: false) }, about: request)
@@ -137,26 +196,40 @@ public final class RateLimit: HTTPInterceptor {
             request: request, phase: .notSent)
     }
 
-    private func learn(from response: HTTPResponse, _ shelf: Shelf, _ next: Next<HTTPRequest, HTTPResponse>) {
+    private func learn(
+        from response: HTTPResponse, to request: HTTPRequest, _ shelf: QuotaShelf, _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
         let isThrottled = response.status == .tooManyRequests
         // Most responses say nothing.
         guard
-            isThrottled || response.headers.contains("RateLimit") || response.headers.contains("RateLimit-Policy")
+            isThrottled || response.headers.contains(.rateLimit) || response.headers.contains(.rateLimitPolicy)
                 || dialect.map({ response.headers.contains($0.remaining) }) == true
         else { return }
         let owner = next.call?.owner
-        let fields = RateLimitFields(
-            response.headers, dialect, now: Int(owner?.now().timeIntervalSince1970.rounded() ?? 0))
+        let fields = RateLimitFields(response.headers, dialect, now: Int(owner?.now().timeIntervalSince1970.rounded() ?? 0))
         let retryAfter = isThrottled ? owner.flatMap { response.retryAfter(at: $0.now) } : nil
-        let wait = retryAfter.map { min(max(.zero, $0), .longest).wholeNanoseconds }
         let now = time.now(next.call)
-        shelf.quota.withLock { $0.learn(fields, retryAfter: wait, isThrottled: isThrottled, at: now) }
-        next.position.record(
-            {
-                CallEvents.QuotaLearned(
-                    key: shelf.key, left: retryAfter == nil ? fields.left : nil,
-                    time: retryAfter ?? fields.seconds.map { .seconds($0) }, malformed: fields.malformed)
-            }, about: response.request)
+        func learn(_ said: RateLimitFields.Limit, of queue: QuotaQueue, isThrottled: Bool, isPartition: Bool) {
+            let retryAfter = isThrottled ? retryAfter : nil
+            let wait = retryAfter.map { min(max(.zero, $0), .longest).wholeNanoseconds }
+            queue.learn(said, retryAfter: wait, isThrottled: isThrottled, at: now)
+            next.position.record(
+                {
+                    CallEvents.QuotaLearned(
+                        key: shelf.key, left: retryAfter == nil ? said.left : nil,
+                        time: retryAfter ?? said.seconds.map { .seconds($0) }, isOfPartition: isPartition,
+                        malformed: isPartition ? nil : fields.malformed)
+                }, about: response.request)
+        }
+        let throttled = isThrottled ? fields.usedUp : []
+        for (key, said) in fields.partitions {
+            learn(said, of: shelf.queue(of: key), isThrottled: throttled.contains(key), isPartition: true)
+        }
+        if !fields.partitions.isEmpty { shelf.note(fields.partitions.map(\.key), for: request) }
+        let isGeneral = throttled.contains(nil)
+        if fields.partitions.isEmpty || fields.general != .init() || fields.malformed != nil || isGeneral {
+            learn(fields.general, of: shelf.general, isThrottled: isGeneral, isPartition: false)
+        }
     }
 }
 

@@ -32,12 +32,14 @@ extension CallEvents {
         public let left: Int?
         /// For how long; nil: not said.
         public let time: Duration?
+        /// Whether that holds only for requests with the same credentials, as of a partition of the quota.
+        public let isOfPartition: Bool
         /// The field that isn't what it should be and was ignored; nil: none.
         public let malformed: String?
 
-        /// `key`, and `left`, `time` in seconds, `malformed`
+        /// `key`, `partition`, and `left`, `time` in seconds, `malformed`
         public var attributes: [String: EventValue] {
-            var attributes: [String: EventValue] = ["key": .string(key)]
+            var attributes: [String: EventValue] = ["key": .string(key), "partition": .boolean(isOfPartition)]
             if let left { attributes["left"] = .count(left) }
             if let time { attributes["time"] = .seconds(time) }
             if let malformed { attributes["malformed"] = .string(malformed) }
@@ -46,7 +48,7 @@ extension CallEvents {
         /// Such as `https://a leaves 3 requests for 20.0 s`.
         public var description: String {
             if let malformed { return "\(malformed) of \(key) can't be read and is ignored" }
-            let time = time.map { " for \($0.brief)" } ?? ""
+            let time = (time.map { " for \($0.brief)" } ?? "") + (isOfPartition ? " to those with these credentials" : "")
             return left.map { "\(key) leaves \($0) requests\(time)" } ?? "\(key) asks to be left alone\(time)"
         }
     }

@@ -1,68 +1,115 @@
 internal import MidstreamCore
 
+/// Nothing that can be so long or so many is cut.
+private let most = 1_000_000_000
+
 /// What a response says about how many more requests may be made.
-struct RateLimitFields: Sendable, Equatable {
+struct RateLimitFields: Sendable {
     /// So many, in so many seconds.
     struct Policy: Sendable, Equatable {
         let quota: Int
         let seconds: Int
     }
 
-    /// How many requests are left; the least, when there are several.
-    var left: Int?
-    /// In how many seconds there will be more.
-    var seconds: Int?
-    /// The strictest of those that are said.
-    var policy: Policy?
-    /// A field that isn't what it should be, such as `RateLimit`; the others count.
-    var malformed: String?
+    /// What is said of one quota.
+    struct Limit: Sendable, Equatable {
+        /// How many requests are left; the least, when there are several.
+        var left: Int?
+        /// In how many seconds there will be more.
+        var seconds: Int?
+        /// The strictest of those that are said.
+        var policy: Policy?
 
-    /// Nothing that can be so long or so many is cut.
-    private static let most = 1_000_000_000
+        mutating func read(left: Int, seconds: Int?) {
+            if left < self.left ?? .max { (self.left, self.seconds) = (min(left, most), seconds) }
+        }
+
+        mutating func read(_ policy: Policy) {
+            if policy.rate < self.policy?.rate ?? .infinity { self.policy = policy }
+        }
+    }
+
+    /// What holds for all requests.
+    private(set) var general = Limit()
+    /// What holds for those of a partition, by its key in base64; the first eight.
+    private(set) var partitions: [(key: String, limit: Limit)] = []
+    /// A field that isn't what it should be, such as `RateLimit`; the others count.
+    private(set) var malformed: String?
+
+    /// Which quota a server means that has had too many requests; nil stands for that of all.
+    ///
+    /// Those of which nothing is left; where that isn't said, all that are named, and that of all only when no other is.
+    var usedUp: [String?] {
+        let empty = partitions.filter { $0.limit.left == 0 }.map { Optional($0.key) } + (general.left == 0 ? [nil] : [])
+        if !empty.isEmpty { return empty }
+        return partitions.map { Optional($0.key) } + (partitions.isEmpty || general != Limit() ? [nil] : [])
+    }
+
+    private static let mostPartitions = 8
+    private static let longestKey = 1_024
 
     /// - Parameter dialect: Which other fields to read.
     init(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect?, now: @autoclosure () -> Int) {
         readLimit(headers)
         readPolicy(headers)
-        if left == nil, let dialect { readOlder(headers, dialect, now()) }
+        if general.left == nil, partitions.isEmpty, let dialect { readOlder(headers, dialect, now()) }
     }
 
-    /// `RateLimit: "name";r=5;t=30` (draft-ietf-httpapi-ratelimit-headers-11).
+    /// `RateLimit: "name";r=5;t=30;pk=:dXNlcg==:` (draft-ietf-httpapi-ratelimit-headers-11).
     private mutating func readLimit(_ headers: HTTPHeaders) {
-        guard headers.contains("RateLimit") else { return }
-        guard let list = StructuredList(headers.values("RateLimit")) else { return malformed = "RateLimit" }
+        guard headers.contains(.rateLimit) else { return }
+        guard let list = StructuredList(headers.values(.rateLimit)) else { return malformed = "RateLimit" }
         for member in list.members {
             guard case .integer(let left)? = member["r"], left >= 0 else { return malformed = "RateLimit" }
             var seconds: Int?
             if let given = member["t"] {
                 guard case .integer(let number) = given, number >= 0 else { return malformed = "RateLimit" }
-                seconds = min(number, Self.most)
+                seconds = min(number, most)
             }
-            if left < self.left ?? .max { (self.left, self.seconds) = (min(left, Self.most), seconds) }
+            let isRead = add(of: member) { $0.read(left: left, seconds: seconds) }
+            guard isRead else { return malformed = "RateLimit" }
         }
     }
 
-    /// `RateLimit-Policy: "name";q=100;w=60`.
+    /// `RateLimit-Policy: "name";q=100;w=60;pk=:dXNlcg==:`.
     private mutating func readPolicy(_ headers: HTTPHeaders) {
-        guard headers.contains("RateLimit-Policy") else { return }
-        guard let list = StructuredList(headers.values("RateLimit-Policy")) else { return malformed = "RateLimit-Policy" }
+        guard headers.contains(.rateLimitPolicy) else { return }
+        guard let list = StructuredList(headers.values(.rateLimitPolicy)) else { return malformed = "RateLimit-Policy" }
         for member in list.members {
             guard case .integer(let quota)? = member["q"], quota > 0 else { return malformed = "RateLimit-Policy" }
             // Without a window, or with another unit than requests, it says nothing about a rate of requests.
             guard case .integer(let window)? = member["w"], window > 0 else { continue }
             if let unit = member["qu"], unit != .string("requests") { continue }
-            let policy = Policy(quota: min(quota, Self.most), seconds: min(window, Self.most))
-            if policy.rate < self.policy?.rate ?? .infinity { self.policy = policy }
+            let policy = Policy(quota: min(quota, most), seconds: min(window, most))
+            let isRead = add(of: member) { $0.read(policy) }
+            guard isRead else { return malformed = "RateLimit-Policy" }
         }
+    }
+
+    /// Adds what a member says to what it is about; false when its partition key is none.
+    private mutating func add(of member: StructuredList.Member, _ read: (inout Limit) -> Void) -> Bool {
+        guard let named = member["pk"] else {
+            read(&general)
+            return true
+        }
+        guard case .bytes(let key) = named, key.utf8.count <= Self.longestKey else { return false }
+        if let place = partitions.firstIndex(where: { $0.key == key }) {
+            read(&partitions[place].limit)
+        } else if partitions.count < Self.mostPartitions {
+            var limit = Limit()
+            read(&limit)
+            partitions.append((key, limit))
+        }
+        return true
     }
 
     private mutating func readOlder(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect, _ now: Int) {
         guard let left = headers[dialect.remaining] else { return }
         guard let number = Self.number(left) else { return malformed = "\(dialect.remaining)" }
-        self.left = number
+        general.left = number
         guard let reset = headers[dialect.reset] else { return }
         guard let number = Self.number(reset) else { return malformed = "\(dialect.reset)" }
-        seconds = dialect.resetIsTime ? min(max(0, number - now), Self.most) : min(number, Self.most)
+        general.seconds = dialect.resetIsTime ? min(max(0, number - now), most) : min(number, most)
     }
 
     /// Digits only; as many as mean something, the rest makes it no smaller.
@@ -77,4 +124,9 @@ struct RateLimitFields: Sendable, Equatable {
 extension RateLimitFields.Policy {
     /// Requests a second.
     var rate: Double { Double(quota) / Double(seconds) }
+}
+
+extension HTTPHeaders.Name {
+    static let rateLimit: Self = "RateLimit"
+    static let rateLimitPolicy: Self = "RateLimit-Policy"
 }

@@ -1,11 +1,20 @@
 /// A bucket of tokens, one of which each request takes: it fills at a rate, up to a burst. What the server says bounds it further.
-struct TokenBucket: Quota, Sendable {
+struct TokenBucket: Sendable {
+    enum Decision: Sendable, Equatable {
+        /// The request is sent after so many nanoseconds; 0: now.
+        case sends(after: Int64)
+        /// It would have to wait for so many, which is too long.
+        case refuses(wait: Int64)
+    }
+
     private static let second = 1_000_000_000.0
 
     /// Tokens a second; nil: as many as the server lets.
     private let givenRate: Double?
     private let givenBurst: Double
     private let isAdaptive: Bool
+    /// What throttling slows down where there is no rate, and the server's policy doesn't count either; nil: nothing.
+    private let ceiling: Double?
 
     private var tokens: Double
     private var filled: Int64?
@@ -17,10 +26,13 @@ struct TokenBucket: Quota, Sendable {
     private var quietUntil = Int64.min
     /// What the server says is left, and until when that holds.
     private var left: (count: Int, until: Int64)?
-    private(set) var lastPlace: UInt64 = 0
 
-    init(rate: Double?, burst: Double, isAdaptive: Bool) {
+    /// - Parameters:
+    ///   - rate: Tokens a second; nil: as many as the server lets.
+    ///   - ceiling: What throttling slows down where there is no rate, and the server's policy doesn't count either.
+    init(rate: Double?, burst: Double, isAdaptive: Bool, ceiling: Double? = nil) {
         givenRate = rate.map { min(max(1e-9, $0), 1e9) }
+        self.ceiling = ceiling.map { min(max(1e-9, $0), 1e9) }
         givenBurst = min(max(1, burst), 1e9)
         self.isAdaptive = isAdaptive
         tokens = givenBurst
@@ -31,7 +43,10 @@ struct TokenBucket: Quota, Sendable {
 
     private var burst: Double { givenRate == nil ? policy.map { Double($0.quota) } ?? givenBurst : givenBurst }
 
-    mutating func reserve(at now: Int64, waitingAtMost most: Int64) -> QuotaDecision {
+    /// Takes a token, which may be one that is still to come.
+    ///
+    /// - Parameter most: How long the request may wait for it, in nanoseconds.
+    mutating func reserve(at now: Int64, waitingAtMost most: Int64) -> Decision {
         fill(at: now)
         if let left, left.until <= now { self.left = nil }
         var wait = max(0, quietUntil > now ? quietUntil &- now : 0)
@@ -42,25 +57,27 @@ struct TokenBucket: Quota, Sendable {
         guard wait <= most else { return .refuses(wait: wait) }
         if rate != nil { tokens -= 1 }
         left?.count -= 1
-        lastPlace &+= 1
         return .sends(after: wait)
     }
 
-    mutating func giveBack(_ place: UInt64) {
+    /// Gives back the token that would have come last.
+    mutating func giveBack() {
         left?.count += 1
-        // Those behind it keep their times, and whoever came next would be sent at the same time as the last of them.
-        guard place == lastPlace else { return }
-        lastPlace &-= 1
         if rate != nil { tokens = min(burst, tokens + 1) }
     }
 
-    mutating func learn(_ fields: RateLimitFields, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
+    /// Takes in what a response says.
+    ///
+    /// - Parameters:
+    ///   - retryAfter: For how many nanoseconds the server wants to be left alone.
+    ///   - isThrottled: Whether it has had too many requests.
+    mutating func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
         fill(at: now)
-        if givenRate == nil, let new = fields.policy, new != policy {
+        if givenRate == nil, ceiling == nil, let new = said.policy, new != policy {
             if policy == nil { tokens = Double(new.quota) }
             policy = new
         }
-        if let count = fields.left, let seconds = fields.seconds {
+        if let count = said.left, let seconds = said.seconds {
             left = (count, now &+ Int64(seconds) * 1_000_000_000)
         }
         guard isThrottled else { return }
@@ -69,7 +86,7 @@ struct TokenBucket: Quota, Sendable {
             quietUntil = max(quietUntil, now &+ retryAfter)
             left = nil
         }
-        if isAdaptive, let rate {
+        if isAdaptive, let rate = rate ?? ceiling {
             slowed = (max(rate / 2, 1e-9), slowed?.lastGood ?? rate)
         }
     }

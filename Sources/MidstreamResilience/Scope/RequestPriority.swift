@@ -31,10 +31,10 @@ extension HTTPRequest {
 
     /// Whether it is the second exchange of a hedge, which is only made where nothing stands in its way.
     var isHedge: Bool {
-        get { context[HedgeKey.self] }
+        get { !hasEmptyContext && context[HedgeKey.self] }
         set { context[HedgeKey.self] = newValue }
     }
 
     /// Whether it is refused before others.
-    var isSheddable: Bool { !context.isEmpty && context[PriorityKey.self] == .sheddable }
+    var isSheddable: Bool { !hasEmptyContext && context[PriorityKey.self] == .sheddable }
 }

@@ -1,22 +1,46 @@
+internal import Foundation
 internal import Interception
 internal import MidstreamCore
 
 /// What is known about each key of a scope.
 ///
-/// The keys used last are found by comparing texts, so that an exchange costs no allocation.
+/// The keys used last are found by comparing bytes, so that an exchange costs no allocation.
 final class ScopeTable<State: AnyObject & Sendable>: Sendable {
     private struct Entry {
-        let key: String
         let state: State
         /// The larger, the later.
         var lastUse: UInt64
     }
 
+    private struct Recent {
+        let key: String
+        /// Of the key.
+        let bytes: ContiguousArray<UInt8>
+        let state: State
+
+        /// Whether an absolute URL is of the origin that is the key for certain; false says nothing.
+        func isOrigin(of url: UnsafeBufferPointer<UInt8>) -> Bool {
+            let count = bytes.count
+            guard count > 0, url.count >= count else { return false }
+            let isSame = bytes.withUnsafeBufferPointer { key in
+                guard let key = key.baseAddress, let url = url.baseAddress else { return false }
+                return memcmp(key, url, count) == 0
+            }
+            // Only these end the host for certain: what looks like a port may belong to a user's name before the real host.
+            return isSame && (url.count == count || url[count] == UInt8(ascii: "/") || url[count] == UInt8(ascii: "?"))
+        }
+    }
+
     private struct Contents {
         var entries: [String: Entry] = [:]
-        /// The first is the one found last.
-        var recent: [(key: String, state: State)] = []
+        /// The first is the one looked up last.
+        var recent: [Recent] = []
         var uses: UInt64 = 0
+
+        func state(of url: UnsafeBufferPointer<UInt8>) -> State? {
+            for place in recent.indices where recent[place].isOrigin(of: url) { return recent[place].state }
+            return nil
+        }
     }
 
     private let scope: ResilienceScope
@@ -38,12 +62,9 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
     /// That of a request, made if there is none.
     func state(for request: HTTPRequest) -> State {
         if let single { return single }
-        switch scope.kind {
-        case .key(let key): return state(of: key(request))
-        case .origin, .client: break
-        }
-        let url = request.urlText
-        if let found = contents.withLock({ $0.recent.first { url.isBelow(origin: $0.key) }?.state }) { return found }
+        if case .key(let key) = scope.kind { return state(of: key(request)) }
+        var url = request.urlText
+        if let found = url.withUTF8({ url in contents.withLock { $0.state(of: url) } }) { return found }
         return state(of: HTTPOrigin(url)?.description ?? "")
     }
 
@@ -54,9 +75,9 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
             if let first = contents.recent.first, first.key == key { return first.state }
             contents.uses += 1
             let state = contents.entries[key]?.state ?? make(key)
-            contents.entries[key] = Entry(key: key, state: state, lastUse: contents.uses)
+            contents.entries[key] = Entry(state: state, lastUse: contents.uses)
             contents.recent.removeAll { $0.key == key }
-            contents.recent.insert((key, state), at: 0)
+            contents.recent.insert(Recent(key: key, bytes: ContiguousArray(key.utf8), state: state), at: 0)
             if contents.recent.count > 4 { contents.recent.removeLast() }
             if contents.entries.count > maximum { forgetOne(&contents) }
             return state
@@ -66,22 +87,12 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
     /// Those that are known, by their keys.
     var all: [(key: String, state: State)] {
         if let single { return [("all requests", single)] }
-        return contents.withLock { $0.entries.values.map { ($0.key, $0.state) } }.sorted { $0.0 < $1.0 }
+        return contents.withLock { $0.entries.map { ($0.key, $0.value.state) } }.sorted { $0.0 < $1.0 }
     }
 
     private func forgetOne(_ contents: inout Contents) {
         let recent = contents.recent
-        let candidates = contents.entries.values.filter { entry in !recent.contains { $0.key == entry.key } }
-        if let oldest = candidates.min(by: { $0.lastUse < $1.lastUse }) { contents.entries[oldest.key] = nil }
-    }
-}
-
-extension String {
-    /// Whether an absolute URL is of an origin for certain; false says nothing.
-    fileprivate func isBelow(origin: String) -> Bool {
-        guard !origin.isEmpty, hasPrefix(origin) else { return false }
-        let rest = utf8.dropFirst(origin.utf8.count)
-        // Only these end the host for certain: what looks like a port may belong to a user's name before the real host.
-        return rest.first == nil || rest.first == UInt8(ascii: "/") || rest.first == UInt8(ascii: "?")
+        let candidates = contents.entries.filter { entry in !recent.contains { $0.key == entry.key } }
+        if let oldest = candidates.min(by: { $0.value.lastUse < $1.value.lastUse }) { contents.entries[oldest.key] = nil }
     }
 }

@@ -12,15 +12,46 @@ struct RateLimitFieldsTests {
     @Test("the standard fields are read; of several the strictest counts")
     func standard() {
         let one = fields(["RateLimit": "\"default\";r=50;t=30"])
-        #expect(one.left == 50 && one.seconds == 30 && one.malformed == nil)
-        let two = fields(["RateLimit": "\"day\";r=900;t=80000, \"burst\";r=3;t=2;pk=:dXNlcg==:"])
-        #expect(two.left == 3 && two.seconds == 2)
+        #expect(one.general.left == 50 && one.general.seconds == 30 && one.malformed == nil)
+        let two = fields(["RateLimit": "\"day\";r=900;t=80000, \"burst\";r=3;t=2"])
+        #expect(two.general.left == 3 && two.general.seconds == 2)
         let policy = fields([
             "RateLimit-Policy": "\"burst\";q=100;w=60, \"daily\";q=1000;w=86400, \"bytes\";q=1;w=1;qu=\"content-bytes\""
         ])
-        #expect(policy.policy == .init(quota: 1_000, seconds: 86_400))
-        #expect(fields(["RateLimit-Policy": "\"p\";q=5"]).policy == nil)
-        #expect(fields([:]) == fields(["Other": "1"]))
+        #expect(policy.general.policy == .init(quota: 1_000, seconds: 86_400))
+        #expect(fields(["RateLimit-Policy": "\"p\";q=5"]).general.policy == nil)
+        #expect(fields(["Other": "1"]).general == .init() && fields([:]).partitions.isEmpty)
+    }
+
+    @Test("what is said of a partition holds for that one, and the strictest counts in each")
+    func partitions() {
+        let two = fields([
+            "RateLimit":
+                "\"day\";r=900;t=80000, \"user\";r=3;t=2;pk=:dXNlcg==:, \"user\";r=2;t=9;pk=:dXNlcg==:, \"b\";r=0;pk=:Yg==:",
+            "RateLimit-Policy": "\"user\";q=10;w=1;pk=:dXNlcg==:, \"day\";q=1000;w=86400",
+        ])
+        #expect(two.general == .init(left: 900, seconds: 80_000, policy: .init(quota: 1_000, seconds: 86_400)))
+        #expect(two.partitions.map(\.key) == ["dXNlcg==", "Yg=="])
+        #expect(
+            two.partitions.map(\.limit) == [
+                .init(left: 2, seconds: 9, policy: .init(quota: 10, seconds: 1)), .init(left: 0, seconds: nil, policy: nil),
+            ])
+        #expect(two.usedUp == ["Yg=="] && two.malformed == nil)
+        #expect(fields([:]).usedUp == [nil])
+        #expect(fields(["RateLimit": "\"a\";r=1;pk=:YQ==:"]).usedUp == ["YQ=="])
+        #expect(fields(["RateLimit": "\"a\";r=1;pk=:YQ==:, \"b\";r=7"]).usedUp == ["YQ==", nil])
+        #expect(fields(["RateLimit": "\"a\";r=1;pk=:YQ==:, \"b\";r=0"]).usedUp == [nil])
+        let many = (0..<50).map { "\"a\";r=1;pk=:\($0)aa:" }.joined(separator: ", ")
+        #expect(fields(["RateLimit": "\(many)"]).partitions.count == 8)
+    }
+
+    @Test(
+        "a partition key that is none is ignored, and named",
+        arguments: ["user", "1", "\"user\"", ":us er:", ":" + String(repeating: "a", count: 1_025) + ":"])
+    func malformedPartition(key: String) {
+        let read = fields(["RateLimit": "\"a\";r=1;pk=\(key)", "RateLimit-Policy": "\"a\";q=1;w=1;pk=\(key)"])
+        #expect(read.malformed == "RateLimit-Policy")
+        #expect(read.partitions.isEmpty && read.general == .init())
     }
 
     @Test(
@@ -33,7 +64,7 @@ struct RateLimitFieldsTests {
     func malformed(text: String) {
         let fields = fields(["RateLimit": text])
         #expect(fields.malformed == "RateLimit")
-        #expect(fields.left == nil)
+        #expect(fields.general.left == nil)
     }
 
     @Test(
@@ -46,14 +77,15 @@ struct RateLimitFieldsTests {
     @Test("older fields are read when the dialect is said, and only where the standard ones are missing")
     func dialects() {
         let headers: HTTPHeaders = ["X-RateLimit-Remaining": "7", "X-RateLimit-Reset": "1060"]
-        #expect(fields(headers).left == nil)
+        #expect(fields(headers).general.left == nil)
         let time = fields(headers, .resetTime)
-        #expect(time.left == 7 && time.seconds == 60)
-        #expect(fields(headers, .resetSeconds).seconds == 1_060)
-        #expect(fields(["X-RateLimit-Remaining": "7", "X-RateLimit-Reset": "5"], .resetTime).seconds == 0)
+        #expect(time.general.left == 7 && time.general.seconds == 60)
+        #expect(fields(headers, .resetSeconds).general.seconds == 1_060)
+        #expect(fields(["X-RateLimit-Remaining": "7", "X-RateLimit-Reset": "5"], .resetTime).general.seconds == 0)
         #expect(fields(["X-RateLimit-Remaining": "-7"], .resetTime).malformed == "X-RateLimit-Remaining")
         let digits = String(repeating: "9", count: 300)
-        #expect(fields(["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "\(digits)"], .resetTime).seconds == 1_000_000_000)
-        #expect(fields(["RateLimit": "\"a\";r=1", "X-RateLimit-Remaining": "7"], .resetTime).left == 1)
+        #expect(
+            fields(["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "\(digits)"], .resetTime).general.seconds == 1_000_000_000)
+        #expect(fields(["RateLimit": "\"a\";r=1", "X-RateLimit-Remaining": "7"], .resetTime).general.left == 1)
     }
 }

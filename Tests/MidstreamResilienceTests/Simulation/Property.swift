@@ -83,6 +83,18 @@ struct Property: Sendable {
                 return tokens > -1e-4
             }
         },
+        Property("nobody waits longer for the quota than he would if those who left had never come") { _, who, seen in
+            // What a queue of those that have passed would give each of them.
+            var (free, last) = (who.burst, Duration.zero)
+            return seen.arrivals.enumerated().allSatisfy { number, arrival in
+                guard let pass = seen.passes[number] else { return true }
+                free = min(who.burst, free + max(.zero, arrival - last) / .seconds(1) * who.rate)
+                let time = max(arrival, last) + .seconds(max(0, 1 - free) / who.rate)
+                free = max(0, free - 1)
+                last = time
+                return pass <= time + .microseconds(1)
+            }
+        },
         Property("nobody waits longer for the quota than is allowed") { _, _, seen in
             seen.longestQuotaWait <= Inhabitant.longestQuotaWait
         },

@@ -46,6 +46,9 @@ final class Inhabitant: Sendable {
         var probes = 0
         /// Behind the quota: when.
         var sent: [Duration] = []
+        /// Before the quota, in order, and behind it, by their place in that order.
+        var arrivals: [Duration] = []
+        var passes: [Int: Duration] = [:]
         var longestQuotaWait = Duration.zero
         /// Attempts.
         var refusals: [HTTPError.Code: Int] = [:]
@@ -179,10 +182,19 @@ final class Inhabitant: Sendable {
         static let defaultValue = Duration.zero
     }
 
+    private enum ArrivalNumber: RequestContextKey {
+        static let defaultValue = -1
+    }
+
     private var outsideQuota: Lookout {
-        Lookout(.exchange, .quota) { [clock] request, next in
+        Lookout(.exchange, .quota) { [seen, clock] request, next in
             var request = request
-            request.context[Arrival.self] = clock.now.offset
+            let now = clock.now.offset
+            request.context[Arrival.self] = now
+            request.context[ArrivalNumber.self] = seen.withLock { seen in
+                seen.arrivals.append(now)
+                return seen.arrivals.count - 1
+            }
             return try await next(request)
         }
     }
@@ -194,6 +206,7 @@ final class Inhabitant: Sendable {
             seen.withLock { seen in
                 seen.queued = max(seen.queued, queued)
                 seen.sent.append(now)
+                seen.passes[request.context[ArrivalNumber.self]] = now
                 seen.longestQuotaWait = max(seen.longestQuotaWait, now - request.context[Arrival.self])
             }
             return try await next(request)

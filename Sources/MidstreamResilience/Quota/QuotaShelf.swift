@@ -1,0 +1,88 @@
+internal import Interception
+internal import MidstreamCore
+
+/// The quotas of one key: that of all requests, and those of the partitions that the server has named.
+final class QuotaShelf: Sendable {
+    private struct Partitions {
+        var queues: [String: (queue: QuotaQueue, lastUse: UInt64)] = [:]
+        /// The partitions that were named last for those who have the same credentials.
+        var named: [Int: [String]] = [:]
+        var uses: UInt64 = 0
+
+        mutating func queue(of partition: String) -> QuotaQueue? {
+            guard let queue = queues[partition]?.queue else { return nil }
+            uses += 1
+            queues[partition]?.lastUse = uses
+            return queue
+        }
+    }
+
+    static let mostPartitions = 100
+    static let mostCredentials = 1_000
+
+    let key: String
+    let general: QuotaQueue
+    private let makePartition: @Sendable () -> TokenBucket
+    /// Nil while the server has named none, as most never do.
+    private let partitions = Locked<Partitions?>(nil)
+
+    /// - Parameter isShared: Whether a quota that is kept elsewhere decides as well.
+    init(_ key: String, general: TokenBucket, isShared: Bool = false, partition: @escaping @Sendable () -> TokenBucket) {
+        self.key = key
+        self.general = QuotaQueue(general, isOneOfSeveral: isShared)
+        makePartition = partition
+    }
+
+    /// Those that a request counts in, as far as is known.
+    func partitions(of request: HTTPRequest) -> [QuotaQueue] {
+        partitions.withLock { partitions in
+            guard partitions != nil else { return [] }
+            let names = partitions?.named[request.credentialMark] ?? []
+            return names.compactMap { partitions?.queue(of: $0) }
+        }
+    }
+
+    /// The queue of a partition that was named, made if there is none.
+    func queue(of partition: String) -> QuotaQueue {
+        partitions.withLock { partitions in
+            if partitions == nil { general.becomeOneOfSeveral() }
+            var present = partitions ?? Partitions()
+            partitions = nil
+            defer { partitions = present }
+            if let queue = present.queue(of: partition) { return queue }
+            if present.queues.count >= Self.mostPartitions,
+                let oldest = present.queues.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                present.queues[oldest.key] = nil
+            }
+            let queue = QuotaQueue(makePartition())
+            present.uses += 1
+            present.queues[partition] = (queue, present.uses)
+            return queue
+        }
+    }
+
+    /// Notes in which partitions a request was counted.
+    func note(_ names: [String], for request: HTTPRequest) {
+        partitions.withLock { partitions in
+            // What is forgotten is told again by the next answer.
+            if partitions?.named.count ?? 0 >= Self.mostCredentials { partitions?.named.removeAll(keepingCapacity: true) }
+            partitions?.named[request.credentialMark] = names
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Tells whose a request is: a mark of its credentials, from which they can't be told. Cookies count where there are no others, as they
+    /// also hold what changes from answer to answer.
+    fileprivate var credentialMark: Int {
+        var credentials: [(name: HTTPHeaders.Name, value: String)] = headers.filter { headers.isSensitive($0.name) }
+        if credentials.contains(where: { $0.name != .cookie }) { credentials.removeAll { $0.name == .cookie } }
+        var hasher = Hasher()
+        for (name, value) in credentials {
+            hasher.combine(name)
+            hasher.combine(value)
+        }
+        return hasher.finalize()
+    }
+}

@@ -1,0 +1,95 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamResilience
+
+/// A counter that several clients share, as several processes would by a store.
+private final class SharedCounter: Quota {
+    struct Unreachable: Error {}
+
+    /// The waits that it gives out, in order; nil: it can't be reached.
+    private let answers: Locked<[QuotaDecision?]>
+    let asked = Locked<[(key: String, most: Duration)]>([])
+    let given = Locked(0)
+
+    init(_ answers: [QuotaDecision?]) { self.answers = Locked(answers) }
+
+    func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
+        asked.withLock { $0.append((key, longest)) }
+        guard let answer = answers.withLock({ $0.isEmpty ? .sends(after: .zero) : $0.removeFirst() }) else { throw Unreachable() }
+        return answer
+    }
+
+    func giveBack(for key: String) async { given.withLock { $0 += 1 } }
+}
+
+@Suite("A quota of one's own", .leavesNothing, .timeLimit(.minutes(10)))
+struct SharedQuotaTests {
+    private let bench = ArbiterBench()
+
+    private func client(_ quota: some Quota, _ headers: HTTPHeaders = [:]) -> HTTPClient {
+        bench.client(
+            StubTransport(status: 200, headers: headers), interceptors: { RateLimit(quota: quota, maximumWait: .seconds(5)) })
+    }
+
+    @Test("says when requests are sent, to all that share it")
+    func shared() async throws {
+        let quota = SharedCounter([.sends(after: .zero), .sends(after: .seconds(2)), .sends(after: .seconds(-1))])
+        let (one, other) = (client(quota), client(quota))
+        #expect(await bench.waits(0, of: one).delays.isEmpty)
+        let (delays, result) = await bench.waits(1, of: other)
+        #expect(delays == [.seconds(2)])
+        #expect(try result.get().trace.events(of: CallEvents.QuotaWait.self).map(\.wait) == [.seconds(2)])
+        #expect(await bench.waits(0, of: one).delays.isEmpty)
+        #expect(quota.asked.withLock { $0.map(\.key) } == ["https://h", "https://h", "https://h"])
+        #expect(quota.asked.withLock { $0.map(\.most) } == [.seconds(5), .seconds(5), .seconds(5)])
+        #expect(quota.given.withLock { $0 } == 0)
+        #expect(
+            "\(try await one.explain(HTTPRequest("/")))".contains("as SharedCounter and the server say; would wait up to 5.0 s"))
+    }
+
+    @Test("refuses, and what can't be waited for is given back")
+    func refused() async throws {
+        let quota = SharedCounter([
+            .refuses(wait: .seconds(9)), .sends(after: .seconds(9)), .sends(after: .seconds(3)), .sends(after: .seconds(3)),
+        ])
+        let client = client(quota)
+        let error = try #require(await httpError { try await client.send(HTTPRequest("/")) })
+        #expect(error.code == .rateLimited && error.phase == .notSent)
+        #expect(
+            error.message
+                == "The quota of https://h is used up for 9.0 s, and requests wait at most 5.0 s. Send fewer, or later.")
+        #expect(quota.given.withLock { $0 } == 0)
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .rateLimited)
+        await eventually { quota.given.withLock { $0 } == 1 }
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(2)
+        let hasty = request
+        #expect(await httpError { try await client.send(hasty) }?.code == .rateLimited)
+        await eventually { quota.given.withLock { $0 } == 2 }
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        await eventually { quota.given.withLock { $0 } == 3 }
+    }
+
+    @Test("is asked after those have waited that the server wants to wait, for what is left of the longest wait")
+    func server() async throws {
+        let quota = SharedCounter([.sends(after: .zero), .sends(after: .seconds(2))])
+        let client = client(quota, ["RateLimit": "\"a\";r=0;t=3"])
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(await bench.waits(2, of: client).delays == [.seconds(3), .seconds(2)])
+        #expect(quota.asked.withLock { $0.map(\.most) } == [.seconds(5), .seconds(2)])
+    }
+
+    @Test("that can't be reached ends the request as it says")
+    func unreachable() async throws {
+        let client = client(SharedCounter([nil]))
+        await #expect(throws: SharedCounter.Unreachable.self) { try await client.send(HTTPRequest("/")) }
+        _ = try await client.send(HTTPRequest("/"))
+    }
+}
