@@ -19,7 +19,7 @@ struct Wire {
         var stage: InterceptorStage { .exchange }
     }
 
-    private func client(_ cache: CacheInterceptor?, freshness: String = "max-age=600") -> HTTPClient {
+    func client(_ cache: CacheInterceptor?, freshness: String = "max-age=600") -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.recordsTrace = false
         configuration.timeout = nil
