@@ -109,7 +109,11 @@ public struct HTTPHeaders: Sendable {
 
     /// Removes all fields whose names the closure wants gone, in one pass.
     package mutating func removeAll(where isUnwanted: (Name) -> Bool) {
-        removeAll { isUnwanted($0.name) } refused: { isUnwanted($0) }
+        removeAll {
+            isUnwanted($0.name)
+        } refused: {
+            isUnwanted($0)
+        }
     }
 
     mutating func removeAll(_ isUnwanted: (FieldLine) -> Bool, refused isRefusedUnwanted: (Name) -> Bool) {
