@@ -7,12 +7,13 @@ package final class Arbiter: HTTPInterceptor {
     private let ledger: RetryLedger?
     private let alternates: AlternateRequests
     private let pacing: Pacing?
-    /// The client's validators that have nothing to wait for; nil in the place of any other.
-    let immediate: [(any ImmediateValidator)?]
+    /// The client's validators, when none of them has to be waited for; otherwise nil.
+    let immediate: [DefaultValidator]?
 
     package init(_ settings: ArbiterSettings) {
         self.settings = settings
-        immediate = settings.validators.map { $0 as? any ImmediateValidator }
+        let immediate = settings.validators.compactMap { $0 as? DefaultValidator }
+        self.immediate = immediate.count == settings.validators.count ? immediate : nil
         ledger = settings.retryBudget.map { RetryLedger($0, on: settings.clock) }
         alternates = AlternateRequests()
         pacing = settings.sharesRetryAfter ? Pacing(on: settings.clock) : nil
@@ -69,34 +70,46 @@ package final class Arbiter: HTTPInterceptor {
     {
         var retries = Retries(of: request, next.call, settings)
         if retries.maximum > 0 { ledger?.countCall() }
-        var lastCause: (any Error)?
+        var cause: (any Error)?
         while true {
-            if let pacing { try await keep(pacing, retries, at: next.position, after: lastCause) }
+            if let pacing { try await keep(pacing, retries, at: next.position, after: cause) }
             let attempt = Attempt(
                 request: retries.attempt(), answers: alternates.answers,
                 next: next.branching(to: next.call?.branch(), due: next.call?.due(in: retries.timeout) ?? .max))
             let outcome = try await outcome(of: attempt)
-            var judgement = try await judge(outcome, of: attempt)
-            while case .retry(let strategy, let cause, let outcome, let place) = judgement {
-                // What the strategy does is the arbiter's, in the eyes of whoever leaves notes or sends something.
-                let refusal = try await ChainPosition.local.withValue(next.position) {
-                    try await prepare(&retries, strategy, after: outcome, of: attempt, because: cause, place)
-                }
-                lastCause = cause
-                guard let refusal else { break }
-                // Good enough when it can't be better.
-                let isAcceptable = strategy.isPreference && outcome.response != nil
-                judgement =
-                    isAcceptable
-                    ? try await judge(outcome, of: attempt, after: place) : .fail(refusal, outcome.response)
+            // Whatever is not the rule is apart from here, where all calls wait for their responses, so that they need little memory.
+            if let response = accepted(outcome, of: attempt) { return response }
+            if let response = try await settle(outcome, of: attempt, &retries, &cause, at: next.position) { return response }
+        }
+    }
+
+    /// Does what the validators want to be done about an outcome.
+    ///
+    /// - Parameter cause: Becomes what makes another attempt necessary.
+    /// - Returns: The response to deliver; nil when another attempt is to be made.
+    /// - Throws: What the call ends with.
+    private func settle(
+        _ outcome: Outcome, of attempt: Attempt, _ retries: inout Retries, _ cause: inout (any Error)?, at position: ChainPosition
+    ) async throws -> HTTPResponse? {
+        var judgement = try await judge(outcome, of: attempt)
+        while case .retry(let strategy, let reason, let outcome, let place) = judgement {
+            // What the strategy does is the arbiter's, in the eyes of whoever leaves notes or sends something.
+            let refusal = try await ChainPosition.local.withValue(position) {
+                try await prepare(&retries, strategy, after: outcome, of: attempt, because: reason, place)
             }
-            switch judgement {
-            case .deliver(let response): return response
-            case .fail(let error, let response):
-                if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
-                throw try await attempt.withBody(error)
-            case .retry: continue
-            }
+            cause = reason
+            guard let refusal else { return nil }
+            // Good enough when it can't be better.
+            let isAcceptable = strategy.isPreference && outcome.response != nil
+            judgement =
+                isAcceptable ? try await judge(outcome, of: attempt, after: place) : .fail(refusal, outcome.response)
+        }
+        switch judgement {
+        case .deliver(let response): return response
+        case .retry: return nil
+        case .fail(let error, let response):
+            if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
+            throw try await attempt.withBody(error)
         }
     }
 

@@ -43,6 +43,12 @@ enum Judgement: Sendable {
 }
 
 extension Arbiter {
+    /// The response, when the validators find nothing wrong with it and there is no need to wait for any of them.
+    func accepted(_ outcome: Outcome, of attempt: Attempt) -> HTTPResponse? {
+        guard case .response(let response) = outcome, let immediate, attempt.request.validators == nil else { return nil }
+        return immediate.allSatisfy { $0.accepts(response) } ? response : nil
+    }
+
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.
     ///
     /// - Parameter last: The place of the validator after which to begin; -1: with the first.
@@ -50,18 +56,11 @@ extension Arbiter {
         func judge(_ outcome: Outcome, of attempt: Attempt, after last: Int = -1) async throws -> Judgement
     {
         var outcome = outcome
-        let request = attempt.request
-        let own = request.validators
-        let validators = own ?? settings.validators
+        let validators = attempt.request.validators ?? settings.validators
         for place in (last + 1)..<max(last + 1, validators.count) {
             let verdict: HTTPVerdict
             do {
-                verdict =
-                    if own == nil, let validator = immediate[place] {
-                        validator.verdict(on: outcome)
-                    } else {
-                        try await asked(validators[place], place, about: outcome, of: attempt)
-                    }
+                verdict = try await asked(validators[place], place, about: outcome, of: attempt)
             } catch {
                 if error is CancellationError || Task.isCancelled {
                     attempt.giveUp(outcome.response)

@@ -125,20 +125,23 @@ public final class HTTPClient: Sendable {
             deadline: deadline, sharing: sharing)
         defer { recorder?.end() }
         do {
-            var response: HTTPResponse
-            if deadline.duration == nil {
-                response = try await run(prepared, through: pipeline, as: call)
-            } else {
-                response = try await deadline.limit(call.stopwatch) {
-                    try await self.run(prepared, through: pipeline, as: call)
+            var response =
+                if deadline.duration == nil {
+                    try await run(prepared, through: pipeline, as: call)
+                } else {
+                    try await runWithDeadline(prepared, through: pipeline, as: call)
                 }
-            }
             response.record = recorder
             response.decoder = configuration.decoder
             return response
         } catch let error as HTTPError {
             throw error.completed(request: prepared, record: recorder, decoder: configuration.decoder)
         }
+    }
+
+    /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
+    private func runWithDeadline(_ request: HTTPRequest, through pipeline: Pipeline, as call: Call) async throws -> HTTPResponse {
+        try await call.deadline.limit(call.stopwatch) { try await self.run(request, through: pipeline, as: call) }
     }
 
     nonisolated(nonsending)

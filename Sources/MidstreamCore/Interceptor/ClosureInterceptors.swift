@@ -1,7 +1,7 @@
 public import Interception
 
 /// A request interceptor that is written as a closure.
-public struct ClosureRequestInterceptor: RequestInterceptor, NamedInterceptor {
+public struct ClosureRequestInterceptor: RequestInterceptor {
     /// `.attempt` unless given.
     public let stage: InterceptorStage
     package let name: String
@@ -39,7 +39,7 @@ public struct ClosureRequestInterceptor: RequestInterceptor, NamedInterceptor {
 }
 
 /// A response interceptor that is written as a closure.
-public struct ClosureResponseInterceptor: ResponseInterceptor, NamedInterceptor {
+public struct ClosureResponseInterceptor: ResponseInterceptor {
     /// `.attempt` unless given.
     public let stage: InterceptorStage
     package let name: String
@@ -62,7 +62,7 @@ public struct ClosureResponseInterceptor: ResponseInterceptor, NamedInterceptor 
 }
 
 /// An interceptor that is written as a closure.
-public struct ClosureHTTPInterceptor: HTTPInterceptor, NamedInterceptor {
+public struct ClosureHTTPInterceptor: HTTPInterceptor {
     /// `.attempt` unless given.
     public let stage: InterceptorStage
     package let name: String
@@ -96,5 +96,18 @@ public struct ClosureHTTPInterceptor: HTTPInterceptor, NamedInterceptor {
     /// Calls the closure.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         try await body(request, next)
+    }
+}
+
+extension HTTPInterceptor {
+    /// The name by which pipelines, explanations and traces call the interceptor: its type's, or the one that a closure was given.
+    package var name: String {
+        // By type: to ask for a protocol takes as long as a request does, the first time for each type.
+        switch self {
+        case let closure as ClosureRequestInterceptor: closure.name
+        case let closure as ClosureResponseInterceptor: closure.name
+        case let closure as ClosureHTTPInterceptor: closure.name
+        default: "\(type(of: self as Any))"
+        }
     }
 }

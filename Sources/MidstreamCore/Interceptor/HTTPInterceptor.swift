@@ -69,14 +69,6 @@ extension HTTPInterceptor {
 
     /// What an explanation says of an interceptor that doesn't say what it would do.
     package static var unknownPlan: String { "not run: it doesn't say what it would do" }
-
-    /// The name by which pipelines, explanations and traces call the interceptor: its type's.
-    package var name: String { (self as? any NamedInterceptor)?.name ?? "\(type(of: self as Any))" }
-}
-
-/// An interceptor that stands for something else and goes by that one's name.
-package protocol NamedInterceptor {
-    var name: String { get }
 }
 
 extension HTTPInterceptor {

@@ -36,13 +36,17 @@ struct Exchange: Interceptor {
             if informed?.keepsTime == true, stopwatch.isOnSystemClock, delivery != .streamed {
                 options.timeLimit = left
             } else {
-                let limit = TimeLimit(left, on: stopwatch.clock)
-                return try await limit.run(error: { _ in .timeout() }) { [options] in
-                    try await deliver(request, options, call)
-                }
+                return try await deliver(request, options, call, within: TimeLimit(left, on: stopwatch.clock))
             }
         }
         return try await deliver(request, options, call)
+    }
+
+    /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
+    private func deliver(
+        _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?, within limit: TimeLimit
+    ) async throws -> HTTPResponse {
+        try await limit.run(error: { _ in .timeout() }) { try await deliver(request, options, call) }
     }
 
     nonisolated(nonsending)

@@ -18,28 +18,37 @@ package struct Redirects: HTTPInterceptor {
                 // The server may well have acted on what it answered with a redirect, a POST with a 303 say.
                 throw error.afterAnAnswer
             }
-            guard response.status.isRedirectToFollow else { return response }
-            let decided: HTTPRequest?
-            do {
-                decided = try await policy.target(of: response, from: request, at: next.position)
-            } catch {
-                response.body.close()
-                throw error
-            }
-            guard let target = decided else { return response }
-            // The limit is what ends a circle too: a site may well send a client back to where it came from, with a cookie more.
-            guard hops < policy.limit else {
-                throw HTTPError(
-                    .tooManyRedirects, "More than \(policy.limit) redirects, the last one to \(target.redactedURL).",
-                    request: request, response: response)
-            }
+            guard response.status.isRedirectToFollow,
+                let target = try await target(of: response, from: request, after: hops, by: policy, at: next.position)
+            else { return response }
             hops += 1
-            // A redirect's body is of no use to anyone, and unread it would hold its connection.
-            response.body.close()
-            next.position.record(
-                { CallEvents.Redirect(status: response.status, target: target.redactedURL) }, about: request)
             request = target
         }
+    }
+
+    /// The request that follows a redirect, whose body is closed; nil when the redirect is to be taken as the response.
+    private func target(
+        of response: HTTPResponse, from request: HTTPRequest, after hops: Int, by policy: RedirectPolicy,
+        at position: ChainPosition
+    ) async throws -> HTTPRequest? {
+        let decided: HTTPRequest?
+        do {
+            decided = try await policy.target(of: response, from: request, at: position)
+        } catch {
+            response.body.close()
+            throw error
+        }
+        guard let target = decided else { return nil }
+        // The limit is what ends a circle too: a site may well send a client back to where it came from, with a cookie more.
+        guard hops < policy.limit else {
+            throw HTTPError(
+                .tooManyRedirects, "More than \(policy.limit) redirects, the last one to \(target.redactedURL).",
+                request: request, response: response)
+        }
+        // A redirect's body is of no use to anyone, and unread it would hold its connection.
+        response.body.close()
+        position.record({ CallEvents.Redirect(status: response.status, target: target.redactedURL) }, about: request)
+        return target
     }
 
     package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects.over(policy))" }

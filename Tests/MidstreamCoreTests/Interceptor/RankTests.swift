@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Ranks within a stage", .leavesNothing)
 struct RankTests {
-    private struct Ranked: HTTPInterceptor, NamedInterceptor {
-        let name: String
+    private struct Ranked: HTTPInterceptor {
+        let label: String
         let stage: InterceptorStage
         let rank: InterceptorRank
 
         init(_ rank: InterceptorRank, _ name: String? = nil, at stage: InterceptorStage = .exchange) {
-            self.name = name ?? rank.description
+            label = name ?? rank.description
             self.stage = stage
             self.rank = rank
         }
@@ -20,14 +20,19 @@ struct RankTests {
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             try await next(request)
         }
+
+        func plan(_ request: inout HTTPRequest) async throws -> String? { label }
     }
 
     private static let ranks: [InterceptorRank] = [
         .cookies, .cache, .hedging, .breaker, .quota, .concurrency, .signing, .ordinary,
     ]
 
-    private func names(_ interceptors: [any HTTPInterceptor]) -> [String] {
-        testClient(transport: StubTransport.ok) { interceptors }.pipeline.entries.filter { $0.stage == .exchange }.map(\.name)
+    /// In the order in which the pipeline has them.
+    private func labels(_ interceptors: [any HTTPInterceptor]) -> [String] {
+        testClient(transport: StubTransport.ok) { interceptors }.interceptors.compactMap { interceptor in
+            (interceptor as? Ranked)?.label ?? (interceptor is ClosureRequestInterceptor ? interceptor.name : nil)
+        }
     }
 
     @Test("any permutation of a list prints the same pipeline")
@@ -35,14 +40,14 @@ struct RankTests {
         let ordered = Self.ranks.map(\.description)
         for seed in 0..<200 {
             var generator = SplitMix(state: UInt64(seed))
-            #expect(names(Self.ranks.shuffled(using: &generator).map { Ranked($0) }) == ordered)
+            #expect(labels(Self.ranks.shuffled(using: &generator).map { Ranked($0) }) == ordered)
         }
     }
 
     @Test("within a rank the list's order counts, and nothing said means ordinary")
     func listOrder() {
         #expect(
-            names([Ranked(.ordinary, "a"), Ranked(.signing, "b"), ClosureRequestInterceptor("c", stage: .exchange) { _ in }])
+            labels([Ranked(.ordinary, "a"), Ranked(.signing, "b"), ClosureRequestInterceptor("c", stage: .exchange) { _ in }])
                 == ["b", "a", "c"])
     }
 
@@ -54,17 +59,14 @@ struct RankTests {
         }
         var request = HTTPRequest("https://h/")
         request.interceptors = [Ranked(.ordinary, "own log"), Ranked(.signing, "own signer"), Ranked(.cache, "own cache")]
-        let explained = try await client.explain(request).steps.filter { $0.stage == .exchange }.map(\.name)
+        let explained = try await client.explain(request).steps.filter { $0.stage == .exchange }.compactMap(\.note)
         #expect(explained == ["own cache", "client's cache", "own signer", "own log", "client's log"])
     }
 
     @Test("a rank stays when an interceptor is put at another stage")
     func otherStage() {
-        let client = testClient(transport: StubTransport.ok) {
-            Ranked(.ordinary, "plain").at(.attempt)
-            Ranked(.cookies, "cookies").at(.attempt)
-        }
-        #expect(client.pipeline.entries.filter { $0.scope == .client }.map(\.name) == ["cookies", "plain"])
+        #expect(
+            labels([Ranked(.ordinary, "plain").at(.attempt), Ranked(.cookies, "cookies").at(.attempt)]) == ["cookies", "plain"])
     }
 }
 

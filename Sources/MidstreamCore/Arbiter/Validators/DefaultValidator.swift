@@ -40,15 +40,14 @@ public struct DefaultValidator: HTTPValidator {
     public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { verdict(on: response) }
 
     /// Asks for a retry after a failure that is among the retriable ones.
-    public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict { verdict(on: error) }
-}
+    public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
+        guard let error = error as? HTTPError, let strategy = retriableErrors[error.code] else { return .next }
+        return .retry(strategy.automatic)
+    }
 
-extension DefaultValidator: ImmediateValidator {
-    func verdict(on outcome: Outcome) -> HTTPVerdict {
-        switch outcome {
-        case .response(let response): verdict(on: response)
-        case .failure(let error): verdict(on: error)
-        }
+    /// Whether it has no objection to a response: all that most calls need to know, and without an asynchronous call.
+    func accepts(_ response: HTTPResponse) -> Bool {
+        if case .next = verdict(on: response) { true } else { false }
     }
 
     private func verdict(on response: HTTPResponse) -> HTTPVerdict {
@@ -62,11 +61,6 @@ extension DefaultValidator: ImmediateValidator {
             return .fail(HTTPError(.emptyResponse, "The response has no body.", request: response.request, response: response))
         }
         return .next
-    }
-
-    private func verdict(on error: any Error) -> HTTPVerdict {
-        guard let error = error as? HTTPError, let strategy = retriableErrors[error.code] else { return .next }
-        return .retry(strategy.automatic)
     }
 }
 

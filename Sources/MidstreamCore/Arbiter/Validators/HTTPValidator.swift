@@ -19,12 +19,6 @@ extension HTTPValidator {
     public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict { .next }
 }
 
-/// A validator with nothing to wait for and nothing to note, which most calls are judged by: asking it costs no asynchronous call.
-protocol ImmediateValidator: HTTPValidator {
-    /// What ``HTTPValidator/validate(_:for:)`` returns.
-    func verdict(on outcome: Outcome) -> HTTPVerdict
-}
-
 /// What a validator finds.
 public enum HTTPVerdict: Sendable {
     /// No objection: the next validator is asked.
