@@ -5,7 +5,7 @@ extension ResponseCache {
     /// The response that an entry gives to a request; nil when the bytes that it needs aren't there.
     ///
     /// - Parameter judged: Whether the request's own conditions are judged here, as they are of what is fresh (RFC 9111 §4.3.2).
-    func answer(
+    nonisolated(nonsending) func answer(
         _ request: HTTPRequest, with entry: CacheEntry, _ demand: CacheDemand, on clock: any Clock<Duration>
     ) async -> HTTPResponse? {
         let head = entry.head
@@ -35,13 +35,13 @@ extension ResponseCache {
         return response
     }
 
-    func body(
+    nonisolated(nonsending) func body(
         of entry: CacheEntry, _ range: Range<Int64>?, _ request: HTTPRequest, _ clock: any Clock<Duration>
     ) async -> HTTPBody? {
         await ask(for: request, on: clock) { [store] in try await store.body(of: entry, range: range) }
     }
 
-    private func part(
+    nonisolated(nonsending) private func part(
         _ wanted: RangeRequest, of entry: CacheEntry, _ request: HTTPRequest, _ clock: any Clock<Duration>
     ) async -> HTTPResponse? {
         guard let length = entry.length, let range = wanted.resolved(length: length) else { return nil }

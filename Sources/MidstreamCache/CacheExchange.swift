@@ -2,27 +2,48 @@ internal import Foundation
 internal import Interception
 internal import MidstreamCore
 
-/// A request that goes further than the cache.
-struct CacheErrand: Sendable {
-    var request: HTTPRequest
-    var demand: CacheDemand
-    var lookup: CacheLookup
+/// A request that goes further than the cache. One object, since it is handed to whatever has to do with its response.
+final class CacheErrand: Sendable {
+    let request: HTTPRequest
+    let demand: CacheDemand
+    let lookup: CacheLookup
     /// Why it goes further.
-    var forward: CacheStatus.Forward
+    let forward: CacheStatus.Forward
     /// In words.
-    var reason: String
+    let reason: String
     let clock: any Clock<Duration>
     /// Whether conditions of the cache's own may be added.
-    var mayValidate = true
+    let mayValidate: Bool
     /// Which fetch it leads.
-    var flight: Flight?
+    let flight: Flight?
+
+    init(
+        _ request: HTTPRequest, _ demand: CacheDemand, _ lookup: CacheLookup, forward: CacheStatus.Forward, reason: String,
+        clock: any Clock<Duration>, mayValidate: Bool = true, flight: Flight? = nil
+    ) {
+        self.request = request
+        self.demand = demand
+        self.lookup = lookup
+        self.forward = forward
+        self.reason = reason
+        self.clock = clock
+        self.mayValidate = mayValidate
+        self.flight = flight
+    }
+
+    /// The same with something changed.
+    func with(mayValidate: Bool? = nil, flight: Flight? = nil) -> CacheErrand {
+        CacheErrand(
+            request, demand, lookup, forward: forward, reason: reason, clock: clock,
+            mayValidate: mayValidate ?? self.mayValidate, flight: flight ?? self.flight)
+    }
 }
 
 extension ResponseCache {
     typealias Next = Interception.Next<HTTPRequest, HTTPResponse>
 
     /// Asks the server, and stores what it answers.
-    func fetch(_ errand: CacheErrand, _ next: Next) async throws -> Flight.Landing {
+    nonisolated(nonsending) func fetch(_ errand: CacheErrand, _ next: Next) async throws -> Flight.Landing {
         let permit = permits.give(errand.lookup.key)
         let validation = CacheValidation(errand, rules)
         let requestTime = options.now()
@@ -33,13 +54,15 @@ extension ResponseCache {
             guard let landing = await instead(of: "\(error.code)", errand) else { throw error }
             return landing
         }
-        let exchange = CacheExchange(
+        var exchange = CacheExchange(
             errand: errand, validation: validation, response: response, requestTime: requestTime, responseTime: options.now(),
             permit: permit)
+        // Most responses are here as a whole, and nothing is known that they would have to be compared with.
+        if errand.lookup.match == nil, exchange.response.status == .ok, let landing = storedAtOnce(&exchange) { return landing }
         return try await settle(exchange, next)
     }
 
-    private func settle(_ exchange: CacheExchange, _ next: Next) async throws -> Flight.Landing {
+    nonisolated(nonsending) private func settle(_ exchange: CacheExchange, _ next: Next) async throws -> Flight.Landing {
         let errand = exchange.errand
         let response = exchange.response
         switch response.status.code {
@@ -70,11 +93,11 @@ extension ResponseCache {
     }
 
     /// Sends the request as it is, since what is stored was of no use.
-    private func again(_ errand: CacheErrand, _ next: Next, _ reason: String) async throws -> Flight.Landing {
+    nonisolated(nonsending) private func again(
+        _ errand: CacheErrand, _ next: Next, _ reason: String
+    ) async throws -> Flight.Landing {
         errand.request.note("asks again without conditions: \(reason)")
-        var errand = errand
-        errand.mayValidate = false
-        return try await fetch(errand, next)
+        return try await fetch(errand.with(mayValidate: false), next)
     }
 
     /// A stale response in the place of an error (RFC 5861 §4).
@@ -100,7 +123,7 @@ extension ResponseCache {
 struct CacheExchange: Sendable {
     let errand: CacheErrand
     let validation: CacheValidation
-    let response: HTTPResponse
+    var response: HTTPResponse
     let requestTime: Date
     let responseTime: Date
     let permit: FetchPermits.Permit
@@ -117,6 +140,8 @@ struct CacheValidation: Sendable {
 
     init(_ errand: CacheErrand, _ rules: CacheRules) {
         request = errand.request
+        // Most have nothing that could be validated.
+        guard !errand.lookup.variants.isEmpty else { return }
         let demand = errand.demand
         guard errand.mayValidate, request.method == .get, !demand.isConditional, demand.use != .reload, demand.ifRange == nil
         else { return }

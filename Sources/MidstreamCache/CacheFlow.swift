@@ -24,25 +24,38 @@ extension ResponseCache {
         let fingerprint = if let knownFingerprint { knownFingerprint } else { await self.fingerprint(clock) }
         var lookup = CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint)
         let now = options.now()
-        if let (head, body, left) = answerAtOnce(request, lookup, demand, at: now) {
+        switch answerAtOnce(request, lookup, demand, at: now) {
+        case .stored(let head, let body, let left):
             var response = made(head.status, of: head, .bytes(body), request, at: now)
             note(&response, .fresh(left), at: next.position)
             return response
+        case .nothingStored: break
+        case .unknown: lookup = await lookUp(request, lookup, on: clock)
         }
-        lookup = await lookUp(request, lookup, on: clock)
-        var errand = CacheErrand(
-            request: request, demand: demand, lookup: lookup, forward: lookup.variants.isEmpty ? .uriMiss : .varyMiss,
-            reason: lookup.variants.isEmpty ? "nothing stored" : "nothing stored for these fields", clock: clock)
+        var (forward, reason) = (CacheStatus.Forward.uriMiss, "nothing stored")
+        if !lookup.variants.isEmpty { (forward, reason) = (.varyMiss, "nothing stored for these fields") }
         if let entry = lookup.match {
             let reuse = rules.reuse(entry.head, for: demand, at: options.now())
+            let errand = CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: clock)
             if let response = await reused(entry, reuse, errand, next) { return response }
-            errand.say(reuse, entry)
+            (forward, reason) = Self.whyNot(reuse, entry)
         }
-        errand.lookup.forgetBodies()
+        lookup.forgetBodies()
+        let errand = CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: clock)
         if demand.isOnlyIfCached { return unsatisfied(errand) }
         count { $0.misses += 1 }
         if request.method == .head { return try await sendHead(errand, next) }
         return try await fetchOnce(errand, next)
+    }
+
+    /// Why what is stored doesn't answer.
+    private static func whyNot(_ reuse: Reuse, _ entry: CacheEntry) -> (CacheStatus.Forward, String) {
+        switch reuse {
+        case .validate(let reason):
+            let isRequests = reason == .demanded || reason == .tooOld || reason == .notFreshEnough
+            return (isRequests ? .request : .stale, reason.rawValue)
+        default: return entry.isWhole ? (.uriMiss, "what was stored is gone") : (.partial, "only a part is stored")
+        }
     }
 
     /// The response that an entry gives without the server; nil when it gives none.
@@ -84,24 +97,27 @@ extension ResponseCache {
     }
 
     /// Fetches for all who miss the same at the same time.
-    private func fetchOnce(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
-        var errand = errand
+    nonisolated(nonsending) private func fetchOnce(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
         let demand = errand.demand
         let key = errand.lookup.key
         guard demand.range == nil, !demand.isConditional, demand.use != .reload else {
             return try await fetch(errand, next).response
         }
+        try Task.checkCancellation()
         switch board.role(for: key, now: options.now()) {
         case .passes: return try await land(errand, next)
         case .leads(let flight):
-            errand.flight = flight
             let apart = next.branching(to: next.call?.branch(), due: next.position.due)
-            let share = try await flight.lead { [errand] in
-                let landing = try await self.fetch(errand, apart)
-                self.board.note(errand.lookup.key, isShareable: landing.shared != nil, now: self.options.now())
-                return landing
-            } onHead: { [errand] shared in
-                if shared?.isArriving != true { self.board.close(errand.lookup.key, flight) }
+            let led = errand.with(flight: flight)
+            let share = try await flight.lead {
+                do {
+                    let landing = try await self.fetch(led, apart)
+                    self.board.land(key, flight, landing.shared, now: self.options.now())
+                    return landing
+                } catch {
+                    self.board.close(key, flight)
+                    throw error
+                }
             }
             guard case .own(let response) = share else { return try await land(errand, next) }
             return response
@@ -118,22 +134,24 @@ extension ResponseCache {
     }
 
     /// Fetches for one alone.
-    private func land(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
+    nonisolated(nonsending) private func land(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
         let landing = try await fetch(errand, next)
-        if landing.shared != nil { board.note(errand.lookup.key, isShareable: true, now: options.now()) }
+        if landing.shared != nil { board.noteShareable(errand.lookup.key) }
         return landing.response
     }
 
     /// What another has asked for, if it may answer this request, too; nil: it goes by itself.
     private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
-        let share: Flight.Share?
-        do {
-            share = try await TimeLimit(Self.patience, on: errand.clock).run(error: { _ in .timeout() }) {
-                try await flight.join()
+        var share = flight.joinAtOnce()
+        if share == nil {
+            do {
+                share = try await TimeLimit(Self.patience, on: errand.clock).run(error: { _ in .timeout() }) {
+                    try await flight.join()
+                }
+            } catch let error as HTTPError where Self.isItsOwn(error) {
+                errand.request.note("waited for another's answer, which didn't come")
+                return nil
             }
-        } catch let error as HTTPError where Self.isItsOwn(error) {
-            errand.request.note("waited for another's answer, which didn't come")
-            return nil
         }
         guard case .shared(let head, let body)? = share else { return nil }
         let request = errand.request
@@ -169,20 +187,6 @@ extension Reuse {
         case .fresh: "fresh for \(ttl) s"
         case .staleWhileRevalidating: "stale for \(-ttl) s; validated meanwhile"
         default: "stale for \(-ttl) s, as the request allows"
-        }
-    }
-}
-
-extension CacheErrand {
-    /// Notes why what is stored doesn't answer.
-    fileprivate mutating func say(_ reuse: Reuse, _ entry: CacheEntry) {
-        switch reuse {
-        case .validate(let reason):
-            forward = reason == .demanded || reason == .tooOld || reason == .notFreshEnough ? .request : .stale
-            self.reason = reason.rawValue
-        default:
-            forward = entry.isWhole ? .uriMiss : .partial
-            self.reason = entry.isWhole ? "what was stored is gone" : "only a part is stored"
         }
     }
 }

@@ -23,13 +23,15 @@ struct CacheLookup: Sendable {
 
 extension ResponseCache {
     /// Looks for what matches a request (RFC 9111 §4).
-    func lookUp(_ request: HTTPRequest, on clock: any Clock<Duration>) async -> CacheLookup {
+    nonisolated(nonsending) func lookUp(_ request: HTTPRequest, on clock: any Clock<Duration>) async -> CacheLookup {
         let fingerprint = await fingerprint(clock)
         return await lookUp(request, CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint), on: clock)
     }
 
     /// Completes a lookup of which no more is known than the key.
-    func lookUp(_ request: HTTPRequest, _ begun: CacheLookup, on clock: any Clock<Duration>) async -> CacheLookup {
+    nonisolated(nonsending) func lookUp(
+        _ request: HTTPRequest, _ begun: CacheLookup, on clock: any Clock<Duration>
+    ) async -> CacheLookup {
         var lookup = begun
         let (url, partition, fingerprint) = (lookup.key.url, lookup.key.partition, lookup.fingerprint)
         lookup.variants = await entries(for: lookup.key, request, clock)
@@ -51,29 +53,41 @@ extension ResponseCache {
         return CacheKey(url: url, partition: rules.isShared ? "" : fingerprint.owner(of: request) ?? "")
     }
 
-    /// What a store in memory answers at once, as to most requests that are answered from one: without waiting for anything, and with nothing
-    /// made that only a request needs which goes further. Nil when there is more to it.
-    ///
-    /// - Returns: The head, the body, and for how many seconds they are fresh.
-    func answerAtOnce(
-        _ request: HTTPRequest, _ lookup: CacheLookup, _ demand: CacheDemand, at now: Date
-    ) -> (head: StoredHead, body: [UInt8], left: Double)? {
-        guard let memory, request.method == .get, demand.range == nil, !demand.isConditional else { return nil }
+    /// What a store in memory says at once.
+    enum AtOnce {
+        /// The head, the body, and for how many seconds they are fresh.
+        case stored(StoredHead, [UInt8], left: Double)
+        case nothingStored
+        /// There is more to it.
+        case unknown
+    }
+
+    /// Asks a store in memory for what most requests want of one: without waiting for anything, and with nothing made that only a request
+    /// needs which goes further.
+    func answerAtOnce(_ request: HTTPRequest, _ lookup: CacheLookup, _ demand: CacheDemand, at now: Date) -> AtOnce {
+        guard let memory else { return .unknown }
+        let mayAnswer = request.method == .get && demand.range == nil && !demand.isConditional
         var left = 0.0
         let found = memory.whole(for: lookup.key) { entry in
-            Self.matches(entry, request, lookup.fingerprint)
+            mayAnswer && Self.matches(entry, request, lookup.fingerprint)
         } isUsable: { entry in
             guard case .fresh(let seconds) = rules.reuse(entry.head, for: demand, at: now) else { return false }
             left = seconds
             return true
         }
-        return found.map { ($0.head, $0.body, left) }
+        switch found {
+        case .stored(let head, let body): return .stored(head, body, left: left)
+        case .otherwise: return .unknown
+        // It may be stored for others, or under another URL that means the same.
+        case .nothing: return lookup.key.partition.isEmpty && searches.isEmpty ? .nothingStored : .unknown
+        }
     }
 
-    private func entries(
+    nonisolated(nonsending) private func entries(
         for key: CacheKey, _ request: HTTPRequest, _ clock: any Clock<Duration>
     ) async -> [CacheEntry] {
-        await ask(for: request, on: clock) { [store] in try await store.entries(for: key) } ?? []
+        if let memory { return memory.stored(for: key) }
+        return await ask(for: request, on: clock) { [store] in try await store.entries(for: key) } ?? []
     }
 
     private static func match(_ entries: [CacheEntry], _ request: HTTPRequest, _ fingerprint: Fingerprint) -> CacheEntry? {

@@ -24,8 +24,7 @@ extension ResponseCache {
         default: break
         }
         if demand.isOnlyIfCached { throw AnsweredHere("nothing stored that may answer, would answer 504") }
-        let errand = CacheErrand(
-            request: request, demand: demand, lookup: lookup, forward: .stale, reason: "", clock: ContinuousClock())
+        let errand = CacheErrand(request, demand, lookup, forward: .stale, reason: "", clock: ContinuousClock())
         let validation = CacheValidation(errand, rules)
         if request.method == .get { request = validation.request }
         guard case .validate(let reason) = reuse else { return "only a part is stored" }

@@ -4,46 +4,80 @@ internal import MidstreamCore
 
 extension ResponseCache {
     /// Stores a response while it is read, if it may be.
-    func stored(_ exchange: CacheExchange) async -> Flight.Landing {
+    nonisolated(nonsending) func stored(_ exchange: CacheExchange) async -> Flight.Landing {
+        var exchange = exchange
+        let fields = ResponseFields(exchange.response.headers)
+        guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
+        let (body, shared) = await record(exchange.response.body, target, exchange, sharing: head)
+        exchange.response.body = body
+        return Flight.Landing(response: exchange.response, shared: shared)
+    }
+
+    /// The same for a response that is there as a whole, and a store in memory, in which most come and go: nothing is waited for. Nil when
+    /// there is more to it.
+    func storedAtOnce(_ exchange: inout CacheExchange) -> Flight.Landing? {
+        guard let memory, let bytes = exchange.response.body.bytes else { return nil }
+        let fields = ResponseFields(exchange.response.headers)
+        guard !fields.clearsSiteData else { return nil }
+        guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
+        let request = exchange.errand.request
+        if Int64(bytes.count) > target.limit {
+            report(.tooLarge, request)
+        } else if let entry = target.entry(holding: Int64(bytes.count)), exchange.permit.holds {
+            do {
+                try memory.put(bytes, at: target.offset, of: entry)
+                report(.stored, request)
+            } catch {
+                report(.notStored(error), request)
+            }
+        }
+        return Flight.Landing(
+            response: exchange.response, shared: head.map { SharedResponse(head: $0, body: .bytes(bytes)) })
+    }
+
+    /// Says in the response, and in the trace, whether it is stored.
+    ///
+    /// - Returns: What is to be stored; nil: nothing. And the head, when others may have the response, too.
+    private func judge(
+        _ exchange: inout CacheExchange, _ fields: ResponseFields
+    ) -> (target: Recording.Target, shared: StoredHead?)? {
         let errand = exchange.errand
-        var response = exchange.response
         var status = CacheStatus(forward: errand.forward)
-        if let obstacle = rules.obstacle(to: response, for: errand.request) {
+        let own = CacheControl(fields.cacheControl)
+        if let obstacle = rules.obstacle(to: exchange.response, fields, own, for: errand.request) {
             status.detail = obstacle
             tell(errand, status, "isn't stored: \(obstacle)")
-            response.cacheStatus = status
-            return Flight.Landing(response: response)
+            exchange.response.cacheStatus = status
+            return nil
         }
         let head = StoredHead(
-            response, to: errand.request, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules,
-            fingerprint: errand.lookup.fingerprint)
+            exchange.response, fields, own, to: errand.request, requestTime: exchange.requestTime,
+            responseTime: exchange.responseTime, rules: rules, fingerprint: errand.lookup.fingerprint)
         var key = errand.lookup.key
-        if let rule = NoVarySearch(response.headers) {
+        if fields.hasNoVarySearch, let rule = NoVarySearch(exchange.response.headers) {
             searches.learn(rule, for: key.url)
             if let url = rule.canonical(key.url) { key = CacheKey(url: url, partition: key.partition) }
         }
-        guard let target = target(exchange, CacheEntry(key: key, head: head)) else {
+        guard let target = target(exchange, fields, CacheEntry(key: key, head: head)) else {
             tell(errand, status, "isn't stored: its Content-Range contradicts its length")
-            response.cacheStatus = status
-            return Flight.Landing(response: response)
+            exchange.response.cacheStatus = status
+            return nil
         }
         let left = ttl(of: head)
         status.ttl = left
         status.isStored = true
         let isFresh = rules.reuse(head, for: .plain, at: exchange.responseTime).isFresh
         tell(errand, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
-        let shares = isFresh && response.status != .partialContent && errand.demand.range == nil
-        let (body, shared) = await record(response.body, target, exchange, sharing: shares ? head : nil)
-        response.body = body
-        response.cacheStatus = status
-        return Flight.Landing(response: response, shared: shared)
+        exchange.response.cacheStatus = status
+        let isShared = isFresh && exchange.response.status != .partialContent && errand.demand.range == nil
+        return (target, isShared ? head : nil)
     }
 
     /// Which bytes of which entry a response brings; nil when it contradicts itself.
-    private func target(_ exchange: CacheExchange, _ entry: CacheEntry) -> Recording.Target? {
+    private func target(_ exchange: CacheExchange, _ fields: ResponseFields, _ entry: CacheEntry) -> Recording.Target? {
         let response = exchange.response
         var target = Recording.Target(entry: entry, limit: options.maximumEntryBytes)
-        let length = response.headers.values(.contentLength).first.flatMap { ByteNumber.read($0.utf8) }
+        let length = fields.contentLength
         guard response.status == .partialContent, let part = ContentRange(response.headers["Content-Range"]) else {
             target.expected = length
             target.length = length
@@ -67,20 +101,17 @@ extension ResponseCache {
         return target
     }
 
-    /// The body, recorded as it is read; what is in memory is recorded at once.
-    private func record(
+    /// The body, recorded as it is read; what is in memory is stored at once.
+    nonisolated(nonsending) private func record(
         _ body: HTTPBody, _ target: Recording.Target, _ exchange: CacheExchange, sharing head: StoredHead?
     ) async -> (HTTPBody, SharedResponse?) {
         let errand = exchange.errand
-        let recording = await recording(target, exchange)
         if let bytes = body.bytes {
-            if let recording {
-                if !bytes.isEmpty { await recording.write(bytes) }
-                await recording.finish()
-            }
+            if target.expected ?? 0 <= target.limit { await store(bytes, target, exchange) }
             return (body, head.map { SharedResponse(head: $0, body: .bytes(bytes)) })
         }
         guard let arriving = body.incoming else { return (body, nil) }
+        let recording = await recording(target, exchange)
         let source: any IncomingBody = recording.map { RecordedBody(arriving, $0) } ?? arriving
         guard let head, let flight = errand.flight else { return (.incoming(source, length: body.length), nil) }
         let key = errand.lookup.key
@@ -97,21 +128,52 @@ extension ResponseCache {
     /// Up to how many bytes of what is arriving are kept for those who join.
     private static let keptBytes: Int64 = 8 << 20
 
-    private func recording(_ target: Recording.Target, _ exchange: CacheExchange) async -> Recording? {
+    /// Stores bytes that are there already: by one write.
+    nonisolated(nonsending) private func store(
+        _ bytes: [UInt8], _ target: Recording.Target, _ exchange: CacheExchange
+    ) async {
+        let request = exchange.errand.request
+        guard Int64(bytes.count) <= target.limit else { return report(.tooLarge, request) }
+        guard let entry = target.entry(holding: Int64(bytes.count)), exchange.permit.holds else { return }
+        guard let writer = await writer(target, exchange) else { return }
+        do {
+            do {
+                if !bytes.isEmpty { try await writer.write(bytes) }
+            } catch {
+                await writer.abandon()
+                throw error
+            }
+            // Something may have made it wrong meanwhile.
+            guard exchange.permit.holds else { return await writer.abandon() }
+            try await writer.commit(entry)
+            report(.stored, request)
+        } catch {
+            report(.notStored(error), request)
+        }
+    }
+
+    nonisolated(nonsending) private func recording(_ target: Recording.Target, _ exchange: CacheExchange) async -> Recording? {
         // Not the errand: its fetch holds the body that is recorded.
         let request = exchange.errand.request
         if let length = target.expected, length > target.limit { return nil }
-        let writer = await ask(for: request, on: exchange.errand.clock) { [store] in
+        guard let writer = await writer(target, exchange) else { return nil }
+        return Recording(target, writer: writer, permit: exchange.permit) { [weak self] in self?.report($0, request) }
+    }
+
+    nonisolated(nonsending) private func writer(
+        _ target: Recording.Target, _ exchange: CacheExchange
+    ) async -> (any CacheWriter)? {
+        await ask(for: exchange.errand.request, on: exchange.errand.clock) { [store] in
             try await store.writer(for: target.entry, at: target.offset)
         }
-        guard let writer else { return nil }
-        return Recording(target, writer: writer, permit: exchange.permit) { [weak self] outcome in
-            switch outcome {
-            case .stored: self?.count { $0.stored += 1 }
-            case .notStored(let error): self?.storeFailed(error, request)
-            case .tooLarge: request.note("isn't stored: larger than an entry may be")
-            case .abandoned: break
-            }
+    }
+
+    private func report(_ outcome: Recording.Outcome, _ request: HTTPRequest) {
+        switch outcome {
+        case .stored: count { $0.stored += 1 }
+        case .notStored(let error): storeFailed(error, request)
+        case .tooLarge: request.note("isn't stored: larger than an entry may be")
+        case .abandoned: break
         }
     }
 

@@ -36,8 +36,8 @@ extension ResponseCache {
             NormalizedURL.text(url) == NormalizedURL.text(request.urlText)
         else { return nil }
         return CacheErrand(
-            request: request, demand: .plain, lookup: await lookUp(request, on: clock), forward: .method, reason: "a POST",
-            clock: clock, mayValidate: false)
+            request, .plain, await lookUp(request, on: clock), forward: .method, reason: "a POST", clock: clock,
+            mayValidate: false)
     }
 
     /// Sends a `HEAD`, and updates what is stored by what it says (RFC 9111 §4.3.5).
@@ -66,15 +66,13 @@ extension ResponseCache {
     func validateInBackground(_ entry: CacheEntry, _ errand: CacheErrand, _ next: Next) {
         guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
         let (apart, limit) = next.apart(from: call, timeout: errand.request.timeout)
-        var validated = errand
-        validated.request = errand.request.asNewCall()
-        for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { validated.request.headers.remove(name) }
-        validated.request.onInterim = nil
-        validated.demand = .plain
-        validated.lookup.forgetBodies()
-        validated.forward = .stale
-        validated.reason = "stale"
-        let hasBegun = call.owner.background.start { [self, validated] in
+        var request = errand.request.asNewCall()
+        for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
+        request.onInterim = nil
+        var lookup = errand.lookup
+        lookup.forgetBodies()
+        let validated = CacheErrand(request, .plain, lookup, forward: .stale, reason: "stale", clock: errand.clock)
+        let hasBegun = call.owner.background.start { [self] in
             await ChainPosition.local.withValue(apart.position) {
                 try? await TimeLimit(limit, on: validated.clock).run(error: { _ in .timeout() }) {
                     let landing = try await self.fetch(validated, apart)

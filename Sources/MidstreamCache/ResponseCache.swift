@@ -36,7 +36,7 @@ final class ResponseCache: Sendable {
     func count(_ change: (inout CacheStatistics) -> Void) { counters.withLock(change) }
 
     /// Asks the store; nil when it fails or takes too long, which is a note.
-    func ask<Value: Sendable>(
+    nonisolated(nonsending) func ask<Value: Sendable>(
         for request: HTTPRequest?, on clock: any Clock<Duration>, _ question: @escaping @Sendable () async throws -> Value
     ) async -> Value? {
         do {
@@ -102,6 +102,8 @@ final class SearchRules: Sendable {
             rules[path] = rule
         }
     }
+
+    var isEmpty: Bool { rules.withLock { $0.isEmpty } }
 
     /// The URL that stands for all that are the same as this one; nil when no rule is known.
     func canonical(_ url: String) -> String? {

@@ -26,6 +26,8 @@ public final class DiskCacheStore: CacheStore {
     private let folder: CacheFolder
     /// Where what may take long is done: all that opens, writes and tidies up.
     private let queue = DispatchQueue(label: "midstream.cache.disk")
+    /// Where bodies are written to files while they arrive, some of each in turn.
+    let writes = DispatchQueue(label: "midstream.cache.disk.writes")
     /// Held while the database is asked.
     private let state: Locked<State>
     private let chores = Locked(Chores())
@@ -59,7 +61,7 @@ public final class DiskCacheStore: CacheStore {
     public func salt() async throws -> [UInt8] { try await perform { $0.salt } }
 
     /// The entries of a key, the newest first.
-    public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await read { try $0.entries(for: key) } }
+    public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await askAtOnce { try $0.entries(for: key) } }
 
     /// The bytes of an entry: those of the database, or of a file that stays open as long as the body is kept.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
@@ -67,7 +69,7 @@ public final class DiskCacheStore: CacheStore {
         if let bytes = entry.body {
             body = .bytes(try Self.part(range, of: bytes))
         } else {
-            body = try await read { [folder] table in try Self.body(of: entry, range, table, folder) }
+            body = try await askAtOnce { [folder] table in try Self.body(of: entry, range, table, folder) }
         }
         planMaintenance { $0.hits[entry.id, default: 0] += 1 }
         return body
@@ -106,7 +108,8 @@ public final class DiskCacheStore: CacheStore {
     public func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         // One of which nothing is there has no row.
         let isThere =
-            try await entry.ranges.isEmpty ? false : read { table in try table.row(of: entry).map { $0.body == nil } ?? false }
+            try await entry.ranges.isEmpty
+            ? false : askAtOnce { table in try table.row(of: entry).map { $0.body == nil } ?? false }
         return try DiskCacheWriter(self, folder, extending: isThere ? entry.id : nil, offset)
     }
 
@@ -121,9 +124,12 @@ public final class DiskCacheStore: CacheStore {
 
     struct MissingBytes: Error {}
 
-    /// Reads from the database: at once in the task that asks, as files are read here, unless somebody else is asking just then. To hand
-    /// the question over to another thread takes longer than to answer it.
-    private func read<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
+    /// Asks the database at once in the task that asks, as files are read here, unless somebody else is asking just then. To hand the question
+    /// over to another thread takes longer than to answer it, and that of a row longer than to write it into the log, for which no disk is
+    /// waited.
+    ///
+    /// - Parameter question: Asked again where something goes wrong the first time, such as another process holding the database.
+    func askAtOnce<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
         // Whatever goes wrong is seen to where there is time for it.
         let answer = state.withLockIfFree { state in
             state.table.flatMap { table in try? table.withoutWaiting { try question(table) } }

@@ -6,16 +6,38 @@ internal import Platform
 
 /// Writes the body of one entry. A new one that grows beyond a few bytes, or isn't whole, is a file under a name of its own, which becomes that of
 /// the entry just before its row is there: whoever dies in between leaves a file that nothing belongs to.
+///
+/// What belongs into a file is written by another thread while more of it arrives; who brings more waits for it when it is a mebibyte behind.
 final class DiskCacheWriter: CacheWriter {
     private struct State {
         var bytes: [UInt8] = []
-        var written: Int64 = 0
+        /// How many have come.
+        var received: Int64 = 0
         var file: BodyFile?
         var temporary: String?
+        /// What is still to be written, and at which place of the file.
+        var pending: [[UInt8]] = []
+        var pendingBytes = 0
+        var place: Int64
+        var isWriting = false
+        var failure: (any Error)?
+        /// Who waits until no more than so many bytes are to be written.
+        var waiter: (mostBytes: Int, UnsafeContinuation<Void, Never>)?
+
+        /// Takes out the waiter whose wait is over.
+        mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
+            guard let (mostBytes, continuation) = waiter, isBehind(noMoreThan: mostBytes) else { return nil }
+            waiter = nil
+            return continuation
+        }
+
+        func isBehind(noMoreThan bytes: Int) -> Bool { failure != nil || (bytes == 0 ? !isWriting : pendingBytes <= bytes) }
     }
 
     /// Up to how many bytes a body is a part of its row.
     private static let rowBytes = 16 << 10
+    /// How many bytes may be still to be written.
+    private static let mostPending = 1 << 20
     private let store: DiskCacheStore
     private let folder: CacheFolder
     private let offset: Int64
@@ -27,7 +49,7 @@ final class DiskCacheWriter: CacheWriter {
         self.folder = folder
         self.offset = offset
         isExtending = id != nil
-        var state = State()
+        var state = State(place: offset)
         if let id { state.file = try BodyFile(folder.body(id), isNew: false) }
         self.state = Locked(state)
     }
@@ -35,48 +57,102 @@ final class DiskCacheWriter: CacheWriter {
     deinit { discard() }
 
     func write(_ bytes: [UInt8]) async throws {
-        try state.withLock { state in
-            if let file = state.file {
-                try file.write(bytes, at: offset + state.written)
-            } else {
-                state.bytes += bytes
+        let (begins, isFarBehind) = try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            state.received += Int64(bytes.count)
+            if state.file == nil {
+                // Most bodies of one row come in one piece.
+                if state.bytes.isEmpty { state.bytes = bytes } else { state.bytes += bytes }
                 if state.bytes.count > Self.rowBytes { try spill(&state) }
+                return (false, false)
             }
-            state.written += Int64(bytes.count)
+            let begins = Self.enqueue(bytes, &state)
+            return (begins, state.pendingBytes > Self.mostPending)
+        }
+        if begins { store.writes.async { self.writePending() } }
+        if isFarBehind {
+            await wait(untilNoMoreThan: Self.mostPending / 2)
+            if let failure = state.withLock({ $0.failure }) { throw failure }
         }
     }
 
-    /// Goes on in a file.
+    /// Goes on in a file. What has come until now is written here, since it may be all.
     private func spill(_ state: inout State) throws {
         let path = folder.temporary()
         let file = try BodyFile(path, isNew: true)
         state.temporary = path
         state.file = file
         try file.write(state.bytes, at: offset)
+        state.place = offset + Int64(state.bytes.count)
         state.bytes = []
     }
 
+    private static func enqueue(_ bytes: [UInt8], _ state: inout State) -> Bool {
+        state.pending.append(bytes)
+        state.pendingBytes += bytes.count
+        defer { state.isWriting = true }
+        return !state.isWriting
+    }
+
+    /// Writes what has come until now, and then lets others have their turn.
+    private func writePending() {
+        let (pieces, file, place) = state.withLock { state in
+            defer { state.pending = [] }
+            return (state.pending, state.file, state.place)
+        }
+        var (end, failure) = (place, nil as (any Error)?)
+        do {
+            for piece in pieces {
+                try file?.write(piece, at: end)
+                end += Int64(piece.count)
+            }
+        } catch {
+            failure = error
+        }
+        let (waiter, hasMore) = state.withLock { state in
+            state.place = end
+            state.failure = state.failure ?? failure
+            state.pendingBytes = state.failure == nil ? state.pendingBytes - Int(end - place) : 0
+            if state.failure != nil { state.pending = [] }
+            state.isWriting = !state.pending.isEmpty
+            return (state.takeWaiter(), state.isWriting)
+        }
+        waiter?.resume()
+        if hasMore { store.writes.async { self.writePending() } }
+    }
+
+    private func wait(untilNoMoreThan bytes: Int) async {
+        await withUnsafeContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.isBehind(noMoreThan: bytes) { return true }
+                state.waiter = (bytes, continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
     func commit(_ entry: CacheEntry) async throws {
+        if state.withLock({ $0.isWriting }) { await wait(untilNoMoreThan: 0) }
         let (bytes, end, temporary) = try state.withLock { state in
+            if let failure = state.failure { throw failure }
             if state.file == nil, !(offset == 0 && entry.isWhole && Int64(state.bytes.count) == entry.length) {
                 try spill(&state)
             }
-            let end = offset + state.written
             defer { (state.file, state.bytes) = (nil, []) }
-            return (state.file == nil ? state.bytes : nil, end, state.temporary)
+            return (state.file == nil ? state.bytes : nil, offset + state.received, state.temporary)
         }
-        let folder = folder
-        if isExtending {
+        if let bytes {
+            try await store.askAtOnce { try $0.insert(entry, body: bytes, file: 0) }
+        } else if isExtending {
             guard try await store.perform({ try $0.extend(entry, file: end) }) else { throw DiskCacheStore.MissingBytes() }
         } else {
-            var entry = entry
             // What was there before is in no file.
-            if bytes == nil { entry = entry.holding(offset..<end) }
-            let stored = entry
-            try await store.perform { table in
+            let stored = entry.holding(offset..<end)
+            try await store.perform { [folder] table in
                 if let temporary, rename(temporary, folder.body(stored.id)) != 0 { throw FileError(errno) }
                 do {
-                    try table.insert(stored, body: bytes, file: bytes == nil ? end : 0)
+                    try table.insert(stored, body: nil, file: end)
                 } catch {
                     if temporary != nil { unlink(folder.body(stored.id)) }
                     throw error
@@ -91,7 +167,7 @@ final class DiskCacheWriter: CacheWriter {
 
     private func discard() {
         let temporary = state.withLock { state in
-            defer { (state.file, state.temporary, state.bytes) = (nil, nil, []) }
+            defer { (state.file, state.temporary, state.bytes, state.pending) = (nil, nil, [], []) }
             return state.temporary
         }
         if let temporary { unlink(temporary) }

@@ -23,6 +23,8 @@ final class EntryTable {
     private let lock: FolderLock
     /// What stands for the owner of what is anybody's.
     private let anybody: Database.Value
+    private var lastURL: (text: String, hash: Database.Value)?
+    private var lastOrigin: (text: String, hash: Database.Value)?
 
     /// Opens the tables, makes them where there are none, and removes what nothing belongs to.
     init(_ folder: CacheFolder, now: Date) throws {
@@ -198,9 +200,24 @@ final class EntryTable {
 
     private static let maximumVariants = 32
     private static func id(_ entry: CacheEntry) -> Database.Value { .integer(Int64(bitPattern: entry.id)) }
-    private func url(_ key: CacheKey) -> Database.Value { hash("url", key.url) }
     private func owner(_ key: CacheKey) -> Database.Value { key.partition.isEmpty ? anybody : hash("owner", key.partition) }
-    private func origin(_ name: String) -> Database.Value { hash("origin", name) }
+
+    /// What is stored was looked up just before.
+    private func url(_ key: CacheKey) -> Database.Value {
+        if let lastURL, lastURL.text == key.url { return lastURL.hash }
+        let hash = hash("url", key.url)
+        lastURL = (key.url, hash)
+        return hash
+    }
+
+    /// Most of what is stored one after the other is of one origin.
+    private func origin(_ name: String) -> Database.Value {
+        if let lastOrigin, lastOrigin.text == name { return lastOrigin.hash }
+        let hash = hash("origin", name)
+        lastOrigin = (name, hash)
+        return hash
+    }
+
     private func hash(_ kind: String, _ text: String) -> Database.Value { Self.hash(kind, text, fingerprint) }
 
     private static func hash(_ kind: String, _ text: String, _ fingerprint: Fingerprint) -> Database.Value {

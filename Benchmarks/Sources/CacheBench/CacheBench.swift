@@ -19,9 +19,32 @@ struct Instant: HTTPTransport {
 
 /// Prints the microseconds of one `send()`: the best of some rounds, since others use the machine, too. And, with the address of a server,
 /// what a cache costs on the wire. Further arguments say which measurements to make, by the beginnings of their names; all by default.
+///
+/// `--count NAME TIMES SERVER` makes one kind of request so many times and measures nothing; `--names` says which there are.
 @main
 struct CacheBench {
-    static func main() async throws {
+    /// Isn't asynchronous, since the tools that count instructions don't expect the thread of an asynchronous `main` to end.
+    static func main() {
+        let over = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                try await measure()
+                over.signal()
+            } catch {
+                FileHandle.standardError.write(Data("cache-bench: \(error)\n".utf8))
+                exit(1)
+            }
+        }
+        over.wait()
+    }
+
+    private static func measure() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments == ["--names"] { return print(Counted.names.joined(separator: "\n")) }
+        if arguments.count == 4, arguments[0] == "--count", let times = Int(arguments[2]) {
+            guard let counted = Counted(arguments[1]) else { return print("no such name: \(arguments[1])") }
+            return try await counted.run(times: times, server: arguments[3])
+        }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cache-bench-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try await hits("memory hit, 1 KiB", MemoryCacheStore(), size: 1 << 10)
@@ -59,9 +82,11 @@ struct CacheBench {
         }
     }
 
-    private static func client(_ transport: Instant, _ interceptor: CacheInterceptor?) -> HTTPClient {
+    static func client(_ transport: Instant, _ interceptor: CacheInterceptor?) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.recordsTrace = false
+        // A real transport keeps the time by itself.
+        configuration.timeout = nil
         return HTTPClient(configuration: configuration, transport: transport) { interceptor }
     }
 

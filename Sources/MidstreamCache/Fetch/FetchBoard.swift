@@ -13,37 +13,36 @@ final class FetchBoard: Sendable {
         case passes
     }
 
-    private struct State {
+    fileprivate struct State {
         var flights: [CacheKey: Flight] = [:]
         /// Until when a key is passed.
         var passes: [CacheKey: Date] = [:]
     }
 
     /// How long the answer to a key is taken for one that mayn't be shared, in seconds.
-    private static let passTime = 120.0
-    private static let maximumPasses = 10_000
+    fileprivate static let passTime = 120.0
+    fileprivate static let maximumPasses = 10_000
     private let state = Locked(State())
 
     func role(for key: CacheKey, now: Date) -> Role {
-        state.withLock { state in
-            if let flight = state.flights[key] { return .joins(flight) }
-            if let end = state.passes[key] {
+        let own = Flight()
+        return state.withLock { state in
+            if !state.passes.isEmpty, let end = state.passes[key] {
                 // A clock that went back doesn't prolong it.
-                if now < end, end.timeIntervalSince(now) <= Self.passTime { return .passes }
+                let isPassed = now < end && end.timeIntervalSince(now) <= Self.passTime
+                if isPassed { return state.flights[key].map(Role.joins) ?? .passes }
                 state.passes[key] = nil
             }
-            let flight = Flight()
-            state.flights[key] = flight
-            return .leads(flight)
+            // Looked up once, whether there is one or not.
+            let flight = Self.read(&state.flights[key, default: own])
+            return flight === own ? .leads(own) : .joins(flight)
         }
     }
 
+    private static func read(_ flight: inout Flight) -> Flight { flight }
+
     /// Lets nobody join a fetch any more.
-    func close(_ key: CacheKey, _ flight: Flight) {
-        state.withLock { state in
-            if state.flights[key] === flight { state.flights[key] = nil }
-        }
-    }
+    func close(_ key: CacheKey, _ flight: Flight) { state.withLock { $0.close(key, flight) } }
 
     /// Lets nobody join the fetches of a URL, or any, any more.
     func closeAll(where isMeant: (CacheKey) -> Bool) {
@@ -52,18 +51,33 @@ final class FetchBoard: Sendable {
         }
     }
 
-    /// Whether what a key answers mayn't be shared.
-    func note(_ key: CacheKey, isShareable: Bool, now: Date) {
+    /// Notes what a fetch has brought: whether others may have it, and whether they may still join it, since it is arriving.
+    func land(_ key: CacheKey, _ flight: Flight, _ shared: SharedResponse?, now: Date) {
         state.withLock { state in
-            guard !isShareable else {
-                if !state.passes.isEmpty { state.passes[key] = nil }
-                return
-            }
-            if state.passes.count >= Self.maximumPasses {
-                state.passes = state.passes.filter { now < $0.value }
-                if state.passes.count >= Self.maximumPasses { state.passes = [:] }
-            }
-            state.passes[key] = now.addingTimeInterval(Self.passTime)
+            state.note(key, isShareable: shared != nil, now: now)
+            if shared?.isArriving != true { state.close(key, flight) }
         }
+    }
+
+    /// Notes that what a key answers may be shared.
+    func noteShareable(_ key: CacheKey) { state.withLock { $0.note(key, isShareable: true, now: .distantPast) } }
+}
+
+extension FetchBoard.State {
+    fileprivate mutating func close(_ key: CacheKey, _ flight: Flight) {
+        guard let place = flights.index(forKey: key), flights[place].value === flight else { return }
+        flights.remove(at: place)
+    }
+
+    fileprivate mutating func note(_ key: CacheKey, isShareable: Bool, now: Date) {
+        guard !isShareable else {
+            if !passes.isEmpty { passes[key] = nil }
+            return
+        }
+        if passes.count >= FetchBoard.maximumPasses {
+            passes = passes.filter { now < $0.value }
+            if passes.count >= FetchBoard.maximumPasses { passes = [:] }
+        }
+        passes[key] = now.addingTimeInterval(FetchBoard.passTime)
     }
 }

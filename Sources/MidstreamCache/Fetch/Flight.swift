@@ -19,8 +19,11 @@ struct SharedResponse: Sendable {
     }
 }
 
-/// One fetch for all who miss the same key at the same time. It runs in a task of its own, which is cancelled when the last of them leaves
-/// before there is a head.
+/// One fetch for all who miss the same key at the same time.
+///
+/// It runs in a task of its own, since the cancellation of a task can't be undone: in that of the caller who began it, it would end with that
+/// caller. The task begins in the caller's thread, and where it comes to its end there, as it does when the caller drives the exchange, nobody
+/// waits or is woken. It is cancelled when the last caller leaves before there is a head.
 final class Flight: Sendable {
     /// What a fetch brings: the response of who leads it, and what others may have of it.
     struct Landing: Sendable {
@@ -38,119 +41,167 @@ final class Flight: Sendable {
         case nothing
     }
 
+    private typealias Waiter = UnsafeContinuation<Share, any Error>
+
+    /// Where the caller is who began the fetch.
+    private enum Leader {
+        /// It hasn't asked for the head yet.
+        case isBusy
+        case waits(Waiter)
+        /// The head came before it asked.
+        case hasShare(Result<Share, any Error>)
+        case isGone
+
+        var isWaiting: Bool {
+            switch self {
+            case .isBusy, .waits: true
+            case .hasShare, .isGone: false
+            }
+        }
+    }
+
     private struct State {
+        var leader = Leader.isBusy
         var nextTicket = 0
-        var waiters: [Int: CheckedContinuation<Share, any Error>] = [:]
+        /// The others.
+        var waiters: [Int: Waiter] = [:]
         var landed: SharedResponse?
         var isOver = false
         var task: Task<Void, Never>?
+
+        /// Whether nobody waits for the head that hasn't come.
+        var isAbandoned: Bool { !isOver && !leader.isWaiting && waiters.isEmpty }
     }
 
     private let state = Locked(State())
 
-    /// Leads the fetch: starts it, and waits as all others do.
-    ///
-    /// - Parameter onHead: Called when the head is there, or the fetch has failed, before anybody gets it.
-    func lead(
-        _ fetch: @escaping @Sendable () async throws -> Landing, onHead: @escaping @Sendable (SharedResponse?) -> Void
-    ) async throws -> Share {
-        do {
-            return try await wait { ticket in
-                let task = CallersExecutor().startAtOnce {
-                    do {
-                        let landing = try await fetch()
-                        onHead(landing.shared)
-                        self.land(landing, leader: ticket)
-                    } catch {
-                        onHead(nil)
-                        self.fail(error)
-                    }
-                }
-                // Who has left by now found no task to cancel.
-                let isAbandoned = self.state.withLock { state in
-                    state.task = task
-                    return state.waiters.isEmpty && !state.isOver
-                }
-                if isAbandoned { task.cancel() }
+    /// Leads the fetch: starts it, and waits as all others do. Called once.
+    nonisolated(nonsending) func lead(_ fetch: @escaping @Sendable () async throws -> Landing) async throws -> Share {
+        let task = CallersExecutor().startAtOnce {
+            do {
+                self.land(try await fetch())
+            } catch {
+                self.fail(error)
             }
-        } catch {
-            // One that was cancelled before it began has others waiting for nothing.
-            if state.withLock({ $0.task == nil }) {
-                onHead(nil)
-                for waiter in close(landed: nil).values { waiter.resume(returning: .nothing) }
+        }
+        let share = state.withLock { state -> Result<Share, any Error>? in
+            guard case .hasShare(let share) = state.leader else {
+                state.task = task
+                return nil
             }
-            throw error
+            state.leader = .isGone
+            return share
+        }
+        if let share { return try share.get() }
+        return try await waitForHead { waiter, state in
+            if case .hasShare(let share) = state.leader {
+                state.leader = .isGone
+                return share
+            }
+            if Task.isCancelled { return .failure(CancellationError()) }
+            state.leader = .waits(waiter)
+            return nil
+        } onLeaving: { state in
+            switch state.leader {
+            // It is still to be taken.
+            case .hasShare: return nil
+            case .waits(let waiter):
+                state.leader = .isGone
+                return waiter
+            case .isBusy, .isGone:
+                state.leader = .isGone
+                return nil
+            }
         }
     }
 
+    /// Takes part in what has come by now, without waiting; nil when nothing has.
+    func joinAtOnce() -> Share? { state.withLock { $0.landed }.flatMap(Self.share) }
+
     /// Waits for what another one has asked for, or takes part in what is arriving; nil when it is over.
-    func join() async throws -> Share? {
-        let (isOver, landed) = state.withLock { ($0.isOver, $0.landed) }
+    nonisolated(nonsending) func join() async throws -> Share? {
+        let (ticket, isOver, landed) = state.withLock { state in
+            state.nextTicket += 1
+            return (state.nextTicket, state.isOver, state.landed)
+        }
         if isOver { return landed.flatMap(Self.share) }
-        return try await wait { _ in }
+        return try await waitForHead { waiter, state in
+            if Task.isCancelled { return .failure(CancellationError()) }
+            if state.isOver { return .success(state.landed.flatMap(Self.share) ?? .nothing) }
+            state.waiters[ticket] = waiter
+            return nil
+        } onLeaving: { state in
+            state.waiters.removeValue(forKey: ticket)
+        }
     }
 
     /// How many wait for the head.
-    var waiting: Int { state.withLock { $0.waiters.count } }
+    var waiting: Int { state.withLock { $0.waiters.count + ($0.leader.isWaiting ? 1 : 0) } }
 
-    private func wait(_ began: @Sendable (Int) -> Void) async throws -> Share {
-        let ticket = state.withLock { state in
-            state.nextTicket += 1
-            return state.nextTicket
-        }
-        return try await withTaskCancellationHandler {
+    /// - Parameters:
+    ///   - enter: Gives what there is by now; nil: it has entered the waiter.
+    ///   - leave: Takes the waiter out.
+    nonisolated(nonsending) private func waitForHead(
+        _ enter: (Waiter, inout State) -> Result<Share, any Error>?, onLeaving leave: @escaping @Sendable (inout State) -> Waiter?
+    ) async throws -> Share {
+        try await withTaskCancellationHandler {
             do {
-                return try await withCheckedThrowingContinuation { waiter in
-                    let share = state.withLock { state -> Result<Share, any Error>? in
-                        if Task.isCancelled { return .failure(CancellationError()) }
-                        if state.isOver { return .success(state.landed.flatMap(Self.share) ?? .nothing) }
-                        state.waiters[ticket] = waiter
-                        return nil
-                    }
-                    if let share { waiter.resume(with: share) } else { began(ticket) }
+                return try await withUnsafeThrowingContinuation { waiter in
+                    let share = state.withLock { enter(waiter, &$0) }
+                    if let share { waiter.resume(with: share) }
                 }
             } catch let error as CancellationError {
                 // Who leaves last sees to it that nothing goes on behind their back.
-                if let task = abandonedTask() { await task.value }
+                if let task = left(leave) { await task.value }
                 throw error
             }
         } onCancel: {
-            leave(ticket)
+            let (waiter, task) = state.withLock { state in
+                let waiter = leave(&state)
+                return (waiter, state.isAbandoned ? state.task : nil)
+            }
+            task?.cancel()
+            waiter?.resume(throwing: CancellationError())
         }
     }
 
-    private func leave(_ ticket: Int) {
-        let (waiter, task) = state.withLock { state -> (CheckedContinuation<Share, any Error>?, Task<Void, Never>?) in
-            guard let waiter = state.waiters.removeValue(forKey: ticket) else { return (nil, nil) }
-            return (waiter, state.waiters.isEmpty && !state.isOver ? state.task : nil)
+    /// Notes that somebody is gone who may have left before it waited. Returns the fetch that nobody waits for any more.
+    private func left(_ leave: (inout State) -> Waiter?) -> Task<Void, Never>? {
+        let (task, isAbandoned) = state.withLock { state in
+            _ = leave(&state)
+            let isUnwanted = state.landed == nil && !state.leader.isWaiting && state.waiters.isEmpty
+            return (isUnwanted ? state.task : nil, state.isAbandoned)
         }
-        task?.cancel()
-        waiter?.resume(throwing: CancellationError())
+        if isAbandoned { task?.cancel() }
+        return task
     }
 
-    private func abandonedTask() -> Task<Void, Never>? {
-        state.withLock { state in state.waiters.isEmpty && state.landed == nil ? state.task : nil }
-    }
-
-    private func land(_ landing: Landing, leader: Int) {
-        let waiters = close(landed: landing.shared)
-        if waiters[leader] == nil { landing.response.body.close() }
-        for (ticket, waiter) in waiters {
-            let share = ticket == leader ? .own(landing.response) : landing.shared.flatMap(Self.share) ?? .nothing
-            waiter.resume(returning: share)
+    private func land(_ landing: Landing) {
+        let (leader, waiters) = close(landed: landing.shared, .success(.own(landing.response)))
+        switch leader {
+        case .waits(let waiter): waiter.resume(returning: .own(landing.response))
+        case .isGone: landing.response.body.close()
+        case .isBusy, .hasShare: break
         }
+        for waiter in waiters { waiter.resume(returning: landing.shared.flatMap(Self.share) ?? .nothing) }
     }
 
     private func fail(_ error: any Error) {
-        for waiter in close(landed: nil).values { waiter.resume(throwing: error) }
+        let (leader, waiters) = close(landed: nil, .failure(error))
+        if case .waits(let waiter) = leader { waiter.resume(throwing: error) }
+        for waiter in waiters { waiter.resume(throwing: error) }
     }
 
-    private func close(landed: SharedResponse?) -> [Int: CheckedContinuation<Share, any Error>] {
+    /// Ends the wait. Returns where the leader was, and who else waited; one that hasn't asked yet finds its share when it does.
+    private func close(landed: SharedResponse?, _ share: Result<Share, any Error>) -> (Leader, [Waiter]) {
         state.withLock { state in
+            let (leader, waiters) = (state.leader, state.waiters)
             state.isOver = true
             state.landed = landed
-            defer { state.waiters = [:] }
-            return state.waiters
+            state.task = nil
+            state.waiters = [:]
+            if case .isBusy = leader { state.leader = .hasShare(share) } else { state.leader = .isGone }
+            return (leader, waiters.isEmpty ? [] : Array(waiters.values))
         }
     }
 

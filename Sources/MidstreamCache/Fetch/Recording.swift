@@ -17,6 +17,21 @@ final class Recording: Sendable {
         var keepsParts = false
         /// How many bytes are written at most.
         var limit: Int64
+
+        /// The entry with so many bytes more; nil when they are worth nothing.
+        ///
+        /// - Parameter isCut: Whether the body has ended before its end.
+        func entry(holding written: Int64, isCut: Bool = false) -> CacheEntry? {
+            var stored = entry
+            if !isCut, expected.map({ $0 == written }) ?? true {
+                stored.length = length ?? offset + written
+            } else {
+                guard keepsParts, written > 0, let length, written <= expected ?? .max else { return nil }
+                stored.length = length
+            }
+            stored.parts.insert(offset..<(offset + written))
+            return stored
+        }
     }
 
     private let target: Target
@@ -46,12 +61,12 @@ final class Recording: Sendable {
     }
 
     /// Takes the next bytes.
-    func write(_ bytes: [UInt8]) async {
-        guard let writer = state.withLock({ $0.writer }) else { return }
-        let written = state.withLock { state in
+    nonisolated(nonsending) func write(_ bytes: [UInt8]) async {
+        let (writer, written) = state.withLock { state in
             state.written += Int64(bytes.count)
-            return state.written
+            return (state.writer, state.written)
         }
+        guard let writer else { return }
         guard written <= target.limit else { return await giveUp(.tooLarge) }
         do {
             try await writer.write(bytes)
@@ -61,32 +76,18 @@ final class Recording: Sendable {
     }
 
     /// The body has come to its end.
-    func finish() async {
-        let written = state.withLock { $0.written }
-        guard target.expected.map({ $0 == written }) ?? true else { return await cut() }
-        await commit(written, length: target.length ?? target.offset + written)
-    }
+    nonisolated(nonsending) func finish() async { await commit(isCut: false) }
 
     /// The body has ended before its end. Doesn't wait for the store.
     func stop() {
         guard state.withLock({ $0.writer != nil }) else { return }
-        Task { await cut() }
+        Task { await commit(isCut: true) }
     }
 
-    private func cut() async {
+    nonisolated(nonsending) private func commit(isCut: Bool) async {
         let written = state.withLock { $0.written }
-        guard target.keepsParts, written > 0, let length = target.length, target.expected.map({ written <= $0 }) ?? true else {
-            return await giveUp(.abandoned)
-        }
-        await commit(written, length: length)
-    }
-
-    private func commit(_ written: Int64, length: Int64) async {
-        guard permit.holds else { return await giveUp(.abandoned) }
+        guard let entry = target.entry(holding: written, isCut: isCut), permit.holds else { return await giveUp(.abandoned) }
         guard let writer = takeWriter() else { return }
-        var entry = target.entry
-        entry.parts.insert(target.offset..<(target.offset + written))
-        entry.length = length
         do {
             try await writer.commit(entry)
             report(.stored)
@@ -95,7 +96,7 @@ final class Recording: Sendable {
         }
     }
 
-    private func giveUp(_ outcome: Outcome) async {
+    nonisolated(nonsending) private func giveUp(_ outcome: Outcome) async {
         guard let writer = takeWriter() else { return }
         await writer.abandon()
         report(outcome)

@@ -29,12 +29,13 @@ package struct Fingerprint: Sendable {
 
     /// Whose a request is, by what it carries that is secret; nil when it carries nothing of that kind.
     package func owner(of request: HTTPRequest) -> String? {
+        guard request.headers.hasSensitive else { return nil }
         var secrets: [String] = []
         for (name, value) in request.headers where request.headers.isSensitive(name) {
             secrets.append(name.rawValue.lowercased())
             secrets.append(value)
         }
-        return secrets.isEmpty ? nil : text(of: secrets)
+        return text(of: secrets)
     }
 
     /// Random bytes for a salt.

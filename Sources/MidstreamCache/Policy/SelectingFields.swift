@@ -10,11 +10,14 @@ struct VaryRule: Equatable {
     /// each up in each request would take its time.
     private static let (mostNames, mostMembers) = (64, 1024)
 
-    init(_ headers: HTTPHeaders) {
-        guard headers.contains(.vary) else { return }
+    init(_ headers: HTTPHeaders) { self.init(headers.values(.vary)) }
+
+    /// - Parameter values: Those of all its fields.
+    init(_ values: [String]) {
+        guard !values.isEmpty else { return }
         var seen: Set<String> = []
         var members = 0
-        for value in headers.values(.vary) {
+        for value in values {
             var scanner = FieldValueScanner(value)
             while let member = scanner.member(of: ",") {
                 let name = scanner.lowercasedText(member)

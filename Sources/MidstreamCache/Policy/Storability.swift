@@ -3,8 +3,18 @@ internal import MidstreamCore
 extension CacheRules {
     /// Why a response mayn't be stored (RFC 9111 §3); nil: it may be.
     func obstacle(to response: HTTPResponse, for request: HTTPRequest) -> String? {
+        let fields = ResponseFields(response.headers)
+        return obstacle(to: response, fields, CacheControl(fields.cacheControl), for: request)
+    }
+
+    /// - Parameters:
+    ///   - fields: What it says.
+    ///   - own: What of that is its `Cache-Control`.
+    func obstacle(
+        to response: HTTPResponse, _ fields: ResponseFields, _ own: CacheControl, for request: HTTPRequest
+    ) -> String? {
         let headers = response.headers
-        let (control, isTargeted) = control(headers, otherwise: CacheControl(headers.values(.cacheControl)))
+        let (control, isTargeted) = control(headers, otherwise: own)
         let status = response.status
         guard status.code >= 200, status != .notModified, status != .preconditionFailed, status != 416 else {
             return "\(status.code) answers this request alone"
@@ -20,12 +30,12 @@ extension CacheRules {
         {
             return "it answers one user"
         }
-        if VaryRule(headers).isAny { return "it varies by what nobody can tell" }
+        if VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
         if status == .partialContent, let obstacle = Self.obstacle(toPart: headers) { return obstacle }
         let isExplicit =
-            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && headers.contains("Expires"))
+            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expires != nil)
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
-        if isExplicit || headers.contains("ETag") || headers.contains(.lastModified) { return nil }
+        if isExplicit || fields.tag != nil || fields.lastModified != nil { return nil }
         return "it says nothing about its freshness, and can't be validated"
     }
 

@@ -3,18 +3,25 @@ internal import MidstreamCore
 /// Which fields of a response are kept.
 enum StoredFields {
     /// Those that are about the connection, or for a proxy alone (RFC 9111 §3.1), and what is worked out anew for each answer.
-    private static let dropped: Set<HTTPHeaders.Name> = [
+    private static let dropped = FieldNameTable([
         .age, .connection, "Keep-Alive", "Proxy-Connection", .te, .trailer, .transferEncoding, "Upgrade", .proxyAuthenticate,
         .proxyAuthorization, "Proxy-Authentication-Info", "Cache-Status",
-    ]
+    ])
 
     /// The fields of a response that are stored with it.
     static func kept(of response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
+        let said = ResponseFields(response.headers)
+        return kept(
+            of: response, without: unwanted(in: response.headers, said, CacheControl(said.cacheControl), rules: rules))
+    }
+
+    /// - Parameter names: Those that it names itself.
+    static func kept(of response: HTTPResponse, without unwanted: Set<HTTPHeaders.Name>) -> HTTPHeaders {
         var fields = response.headers
-        let unwanted = unwanted(in: fields, rules: rules)
-        let isPart = response.status == .partialContent
-        fields.removeAll { name in
-            unwanted.contains(name) || (isPart && (name == .contentLength || name == "Content-Range"))
+        fields.removeAll(in: dropped)
+        for name in unwanted { fields.remove(name) }
+        if response.status == .partialContent {
+            for name in [HTTPHeaders.Name.contentLength, "Content-Range"] { fields.remove(name) }
         }
         return fields
     }
@@ -22,9 +29,11 @@ enum StoredFields {
     /// Stored fields with those of a newer head in their places (RFC 9111 §3.2). What describes the bytes that are there stays as it is.
     static func updated(_ fields: HTTPHeaders, by response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
         var news = response.headers
-        let unwanted = unwanted(in: news, rules: rules)
+        let said = ResponseFields(news)
+        let unwanted = unwanted(in: news, said, CacheControl(said.cacheControl), rules: rules)
         news.removeAll { name in
-            unwanted.contains(name) || name == .contentLength || name == .contentEncoding || name == "Content-Range"
+            dropped.contains(name) || unwanted.contains(name) || name == .contentLength || name == .contentEncoding
+                || name == "Content-Range"
         }
         let names = Set(news.map(\.name))
         var merged = fields
@@ -33,10 +42,15 @@ enum StoredFields {
         return merged
     }
 
-    private static func unwanted(in fields: HTTPHeaders, rules: CacheRules) -> Set<HTTPHeaders.Name> {
-        var names = dropped
-        for value in fields.values(.connection) { names.formUnion(FieldNameList.names(in: value) ?? []) }
-        let control = rules.control(fields, otherwise: CacheControl(fields.values(.cacheControl))).control
+    /// What the response itself names, beyond those that are dropped in any case.
+    static func unwanted(
+        in fields: HTTPHeaders, _ said: ResponseFields, _ own: CacheControl, rules: CacheRules
+    ) -> Set<HTTPHeaders.Name> {
+        var names: Set<HTTPHeaders.Name> = []
+        for value in said.connection where !value.equalsIgnoringASCIICase("keep-alive") {
+            names.formUnion(FieldNameList.names(in: value) ?? [])
+        }
+        let control = rules.control(fields, otherwise: own).control
         names.formUnion(control.noCacheFields)
         if rules.isShared { names.formUnion(control.privateFields) }
         return names

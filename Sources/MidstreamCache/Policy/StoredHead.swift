@@ -30,10 +30,14 @@ package final class StoredHead: Sendable {
         case past
     }
 
+    /// - Parameters:
+    ///   - said: What the fields say; nil: they are still to be looked through.
+    ///   - control: What of that is `Cache-Control`.
     init(
         status: HTTPStatus, fields: HTTPHeaders, requestTime: Date, responseTime: Date, receivedAge: Int,
-        selecting: SelectingFields, isInvalidated: Bool = false
+        selecting: SelectingFields, isInvalidated: Bool = false, said: ResponseFields? = nil, control: CacheControl? = nil
     ) {
+        let said = said ?? ResponseFields(fields)
         self.status = status
         self.fields = fields
         self.requestTime = requestTime
@@ -41,14 +45,11 @@ package final class StoredHead: Sendable {
         self.receivedAge = receivedAge
         self.selecting = selecting
         self.isInvalidated = isInvalidated
-        control = CacheControl(fields.values(.cacheControl))
-        date = fields.values(.date).first.flatMap { HTTPDate.parse($0, now: responseTime) }
-        expiry =
-            fields.values("Expires").first.map { value in
-                HTTPDate.parse(value, now: responseTime).map(Expiry.at) ?? .past
-            } ?? .never
-        lastModified = fields.values(.lastModified).first.flatMap { HTTPDate.parse($0, now: responseTime) }
-        tag = fields.values("ETag").first.flatMap { EntityTag($0) }
+        self.control = control ?? CacheControl(said.cacheControl)
+        date = said.date.flatMap { HTTPDate.parse($0, now: responseTime) }
+        expiry = said.expires.map { value in HTTPDate.parse(value, now: responseTime).map(Expiry.at) ?? .past } ?? .never
+        lastModified = said.lastModified.flatMap { HTTPDate.parse($0, now: responseTime) }
+        tag = said.tag.flatMap { EntityTag($0) }
     }
 
     /// The head of a response that has just come.
@@ -56,12 +57,26 @@ package final class StoredHead: Sendable {
         _ response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
         fingerprint: Fingerprint
     ) {
-        let names = VaryRule(response.headers).names
+        let said = ResponseFields(response.headers)
+        self.init(
+            response, said, CacheControl(said.cacheControl), to: request, requestTime: requestTime, responseTime: responseTime,
+            rules: rules, fingerprint: fingerprint)
+    }
+
+    /// The same, when it is known what the response says.
+    convenience init(
+        _ response: HTTPResponse, _ said: ResponseFields, _ own: CacheControl, to request: HTTPRequest, requestTime: Date,
+        responseTime: Date, rules: CacheRules, fingerprint: Fingerprint
+    ) {
+        let unwanted = StoredFields.unwanted(in: response.headers, said, own, rules: rules)
+        // What isn't kept says nothing.
+        let isAllKept = unwanted.isEmpty
         self.init(
             status: response.status == .partialContent ? .ok : response.status,
-            fields: StoredFields.kept(of: response, rules: rules), requestTime: requestTime, responseTime: responseTime,
-            receivedAge: Self.age(response.headers),
-            selecting: SelectingFields(names, of: request.headers, fingerprint: fingerprint))
+            fields: StoredFields.kept(of: response, without: unwanted), requestTime: requestTime, responseTime: responseTime,
+            receivedAge: said.age.map { Self.seconds(age: $0) } ?? 0,
+            selecting: SelectingFields(VaryRule(said.vary).names, of: request.headers, fingerprint: fingerprint),
+            said: isAllKept ? said : nil, control: isAllKept ? own : nil)
     }
 
     /// The same, to be validated before it is used again.
@@ -80,7 +95,10 @@ package final class StoredHead: Sendable {
 
     /// The seconds of an `Age`: the first member of the first field; none when that is no number.
     static func age(_ headers: HTTPHeaders) -> Int {
-        guard let value = headers.values(.age).first else { return 0 }
+        headers.values(.age).first.map { seconds(age: $0) } ?? 0
+    }
+
+    private static func seconds(age value: String) -> Int {
         let first = value.utf8.prefix { $0 != UInt8(ascii: ",") }
         return CacheControl.seconds(String(Substring(first.trimmed))) ?? 0
     }

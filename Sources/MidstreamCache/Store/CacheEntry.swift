@@ -8,12 +8,26 @@ public struct CacheKey: Hashable, Sendable {
     public let url: String
     /// Whose entries; empty: anybody's. A salted hash or what ``CacheOptions/partition`` gave.
     public let partition: String
+    /// Worked out once, since a key is looked up several times.
+    private let hash: Int
 
     /// Makes a key.
     public init(url: String, partition: String = "") {
         self.url = url
         self.partition = partition
+        var hasher = Hasher()
+        hasher.combine(url)
+        if !partition.isEmpty { hasher.combine(partition) }
+        hash = hasher.finalize()
     }
+
+    /// Whether both are the same URL's of the same owner.
+    public static func == (a: CacheKey, b: CacheKey) -> Bool {
+        a.hash == b.hash && a.url == b.url && a.partition == b.partition
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     /// Scheme, host and port of the URL, as far as it has them.
     public var origin: String { HTTPOrigin(url)?.description ?? "" }

@@ -56,21 +56,34 @@ public final class MemoryCacheStore: CacheStore {
     public var count: Int { state.withLock { $0.queues.count } }
 
     /// The entries of a key, the newest first.
-    public func entries(for key: CacheKey) async -> [CacheEntry] {
-        state.withLock { $0.slots[key]?.map(\.entry) ?? [] }
+    public func entries(for key: CacheKey) async -> [CacheEntry] { stored(for: key) }
+
+    func stored(for key: CacheKey) -> [CacheEntry] { state.withLock { $0.slots[key]?.map(\.entry) ?? [] } }
+
+    /// What there is of a key.
+    enum Found {
+        /// The head of the first entry that matches, and its body.
+        case stored(StoredHead, [UInt8])
+        /// Something else.
+        case otherwise
+        case nothing
     }
 
-    /// The head of the first entry of a key that matches, and its body, if that is there as a whole and may be used; counts as a hit then.
-    func whole(
-        for key: CacheKey, where matches: (CacheEntry) -> Bool, isUsable: (CacheEntry) -> Bool
-    ) -> (head: StoredHead, body: [UInt8])? {
+    /// The first entry of a key that matches, if it is there as a whole and may be used; counts as a hit then.
+    func whole(for key: CacheKey, where matches: (CacheEntry) -> Bool, isUsable: (CacheEntry) -> Bool) -> Found {
         state.withLock { state in
-            guard let slot = state.slots[key]?.first(where: { matches($0.entry) }), slot.entry.isWhole, slot.segments.count < 2,
+            guard let slots = state.slots[key] else { return .nothing }
+            guard let slot = slots.first(where: { matches($0.entry) }), slot.entry.isWhole, slot.segments.count < 2,
                 isUsable(slot.entry)
-            else { return nil }
+            else { return .otherwise }
             slot.seat?.hit()
-            return (slot.entry.head, slot.segments.first?.bytes ?? [])
+            return .stored(slot.entry.head, slot.segments.first?.bytes ?? [])
         }
+    }
+
+    /// Takes bytes of an entry that are there at once: what a writer does, without one.
+    func put(_ bytes: [UInt8], at offset: Int64, of entry: CacheEntry) throws {
+        try commit(entry, Segment(start: offset, bytes: bytes))
     }
 
     /// The bytes of an entry, which are in memory. Counts as a hit.

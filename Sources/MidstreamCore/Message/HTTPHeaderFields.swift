@@ -107,6 +107,8 @@ struct FieldLine {
 
     var count: Int { end - start }
 
+    var nameBytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[start..<colon]) }
+
     var name: HTTPHeaders.Name { HTTPHeaders.Name(String(decoding: bytes[start..<colon], as: UTF8.self)) }
 
     var value: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[(colon + 1)..<(end - 1)]) }

@@ -23,11 +23,11 @@ extension HTTPHeaders {
         /// Whether values of this name are secret by default: those that carry credentials, sessions or keys.
         public var isSensitive: Bool { Self.sensitive.contains(self) }
 
-        private static let sensitive: Set<Name> = [
+        static let sensitive = FieldNameTable([
             .authorization, .proxyAuthorization, .cookie, .setCookie, "Authentication-Info", "Proxy-Authentication-Info",
             "X-API-Key", "API-Key", "X-Auth-Token", "X-Access-Token", "X-Refresh-Token", "X-CSRF-Token", "X-XSRF-Token",
             "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Token", "X-Session-Token", "X-Vault-Token", "Private-Token",
-        ]
+        ])
     }
 }
 

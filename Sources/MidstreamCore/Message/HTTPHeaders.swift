@@ -109,8 +109,17 @@ public struct HTTPHeaders: Sendable {
 
     /// Removes all fields whose names the closure wants gone, in one pass.
     package mutating func removeAll(where isUnwanted: (Name) -> Bool) {
-        if marks != nil { refused.removeAll(where: isUnwanted) }
-        if let first = firstLine(where: { isUnwanted($0.name) }) { removeLines(from: first) { isUnwanted($0.name) } }
+        removeAll {
+            isUnwanted($0.name)
+        } refused: {
+            isUnwanted($0)
+        }
+    }
+
+    mutating func removeAll(_ isUnwanted: (FieldLine) -> Bool, refused isRefusedUnwanted: (Name) -> Bool) {
+        if marks != nil { refused.removeAll(where: isRefusedUnwanted) }
+        // Looked for first, so that fields which stay as they are aren't copied.
+        if let first = firstLine(where: isUnwanted) { removeLines(from: first, where: isUnwanted) }
     }
 
     /// Removes a line, and those behind it that the closure doesn't want, by moving what stays to the front. Taking out one after the

@@ -1,6 +1,6 @@
-/// Values by the type of their key.
+/// Values by the type of their key. A message has a few of them at most, which are looked through faster than hashed.
 package struct KeyedValues: Sendable, CustomStringConvertible {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
 
     package init() {}
 
@@ -9,22 +9,32 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
     /// The value of a key; nil when none has been set.
     package subscript<Key, Value: Sendable>(key: Key.Type) -> Value? {
         get {
-            guard !values.isEmpty, let value = values[ObjectIdentifier(key)] else { return nil }
-            return value as? Value
+            guard let place = place(of: ObjectIdentifier(key)) else { return nil }
+            return values[place].value as? Value
         }
-        set { values[ObjectIdentifier(key)] = newValue }
+        set {
+            let key = ObjectIdentifier(key)
+            switch (place(of: key), newValue) {
+            case (let place?, let value?): values[place].value = value
+            case (let place?, nil): values.remove(at: place)
+            case (nil, let value?): values.append((key, value))
+            case (nil, nil): break
+            }
+        }
     }
 
+    private func place(of key: ObjectIdentifier) -> Int? { values.firstIndex { $0.key == key } }
+
     /// Whether it can be told of all values if they are the same as others.
-    package var areComparable: Bool { values.values.allSatisfy { $0 is any Hashable } }
+    package var areComparable: Bool { values.allSatisfy { $0.value is any Hashable } }
 
     /// Whether both have the same values; false where that can't be told.
     package func isEqual(to other: KeyedValues) -> Bool {
         values.count == other.values.count
             && values.allSatisfy { key, value in
-                guard let value = value as? any Hashable, let counterpart = other.values[key] as? any Hashable else {
-                    return false
-                }
+                guard let value = value as? any Hashable, let place = other.place(of: key),
+                    let counterpart = other.values[place].value as? any Hashable
+                else { return false }
                 return AnyHashable(value) == AnyHashable(counterpart)
             }
     }

@@ -1,0 +1,74 @@
+/// Names of fields that are looked for in whole heads, without a string being made or hashed for each of their fields.
+package struct FieldNameTable: Sendable {
+    private struct Entry: Sendable {
+        let lowercased: [UInt8]
+        let place: Int
+    }
+
+    /// By the lengths of the names.
+    private let entries: [[Entry]]
+    /// The letters that names of each length begin with, as bits; most fields are told by them.
+    private let initials: [UInt32]
+
+    package init(_ listed: [HTTPHeaders.Name]) {
+        let longest = listed.map(\.rawValue.utf8.count).max() ?? 0
+        var entries = [[Entry]](repeating: [], count: longest + 1)
+        var initials = [UInt32](repeating: 0, count: longest + 1)
+        for (place, name) in listed.enumerated() {
+            let lowercased = name.rawValue.utf8.map(\.asciiLowercased)
+            entries[lowercased.count].append(Entry(lowercased: lowercased, place: place))
+            initials[lowercased.count] |= Self.initial(lowercased.first ?? 0)
+        }
+        (self.entries, self.initials) = (entries, initials)
+    }
+
+    /// Whether a name is one of them, but for the case of ASCII letters.
+    package func contains(_ name: HTTPHeaders.Name) -> Bool {
+        var text = name.rawValue
+        return text.withUTF8 { place(of: $0) != nil }
+    }
+
+    /// The place of a name in the list that the table was made of; nil when it isn't there.
+    func place(of name: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let first = name.first, name.count < initials.count, initials[name.count] & Self.initial(first) != 0 else {
+            return nil
+        }
+        return entries[name.count].first { entry in
+            entry.lowercased.withUnsafeBufferPointer { lowercased in
+                for place in 0..<name.count where name[place].asciiLowercased != lowercased[place] { return false }
+                return true
+            }
+        }?.place
+    }
+
+    /// Letters differ in their last five bits, whatever their case.
+    private static func initial(_ byte: UInt8) -> UInt32 { 1 << UInt32(byte & 31) }
+}
+
+extension HTTPHeaders {
+    /// Whether there is a field that a table names.
+    package func contains(oneOf table: FieldNameTable) -> Bool { firstLine { table.place(of: $0.nameBytes) != nil } != nil }
+
+    /// Calls `body` with each field that a table names, in order: its name's place in the table's list, and its value.
+    package func forEachField(in table: FieldNameTable, _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void) {
+        _ = firstLine { line in
+            if let place = table.place(of: line.nameBytes) { body(place, line.value) }
+            return false
+        }
+    }
+
+    /// Removes all fields that a table names, in one pass.
+    package mutating func removeAll(in table: FieldNameTable) {
+        removeAll {
+            table.place(of: $0.nameBytes) != nil
+        } refused: {
+            table.contains($0)
+        }
+    }
+
+    /// Whether there is a field whose values are secret.
+    package var hasSensitive: Bool {
+        if !sensitiveNames.isEmpty, sensitiveNames.contains(where: { contains($0) }) { return true }
+        return contains(oneOf: Name.sensitive)
+    }
+}
