@@ -93,12 +93,12 @@
             try Task.checkCancellation()
             let group = try group()
             let transfer = Transfer(request, options, loop: try group.loop(for: request), group: group)
-            await withTaskCancellationHandler {
-                await withUnsafeContinuation { transfer.start(resuming: $0) }
+            var arrived = try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
             } onCancel: {
                 transfer.loop.post(.cancel(transfer))
             }
-            return try transfer.takeResponse()
+            return arrived.whole()
         }
     }
 

@@ -42,4 +42,22 @@
             return whole
         }
     }
+
+    /// A response that a transfer hands to its caller.
+    struct ArrivedResponse: Sendable {
+        /// Without its body, if that is ``body``.
+        let response: HTTPResponse
+        /// A large body, which is still to be put together; nil when the response has its body already.
+        var body: ReceivedBytes?
+
+        /// The response with its body.
+        mutating func whole() -> HTTPResponse {
+            guard var pieces = body else { return response }
+            // Nobody else may hold the pieces, or they would stay when they are given up.
+            body = nil
+            var response = response
+            response.body = .bytes(pieces.joined())
+            return response
+        }
+    }
 #endif

@@ -7,9 +7,8 @@
     /// One exchange: from the request to the end of the response.
     ///
     /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is given to its loop,
-    /// and from then on all variables are touched only on the loop's thread, until it resumes the caller, to whom `result` and what is
-    /// left in `received` belong from then on. What the reader of a streamed body shares with the loop is in ``BodyStream``, behind a
-    /// lock.
+    /// and from then on all variables are touched only on the loop's thread. What the reader of a streamed body shares with the
+    /// loop is in ``BodyStream``, behind a lock.
     final class Transfer: HandleUser, @unchecked Sendable {
         enum Outcome {
             case success(TransportMetrics)
@@ -26,9 +25,7 @@
         /// Whose end would end the loop.
         private let group: any Sendable
 
-        private var continuation: UnsafeContinuation<Void, Never>?
-        /// What the caller gets. Left here, since what a continuation hands over is copied several times on its way.
-        private var result: Result<HTTPResponse, any Error>?
+        private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
         private(set) var handle: EasyHandle?
         /// Whether it has to wait for a connection, or had to.
         var admission = AdmissionState.none
@@ -90,7 +87,7 @@
         }
 
         /// Hands the transfer to its loop, which will resume the continuation once.
-        func start(resuming continuation: UnsafeContinuation<Void, Never>) {
+        func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
             if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
@@ -185,11 +182,14 @@
                 let response = HTTPResponse(
                     status: HTTPStatus(head.status), headers: headers, body: .bytes(body), request: request,
                     version: head.version, trailers: trailers, metrics: metrics)
-                resume(with: .success(response))
+                let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
+                received = ReceivedBytes()
+                takeContinuation()?.resume(returning: arrived)
             case .failure(let error):
                 guard let stream, !(error is CancellationError) else {
                     stream?.finish(error, trailers: nil, metrics: nil)
-                    return resume(with: .failure(error))
+                    takeContinuation()?.resume(throwing: error)
+                    return
                 }
                 stream.finish(error, trailers: nil, metrics: nil)
                 answer()
@@ -200,33 +200,17 @@
         ///
         /// Not before curl has been left: what came together with the head can then be read without another wait.
         private func answer() {
-            guard let stream, continuation != nil else { return }
+            guard let stream, let continuation = takeContinuation() else { return }
             let body = IncomingTransferBody(stream: stream, transfer: self)
             let response = HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)
-            resume(with: .success(response))
+            continuation.resume(returning: ArrivedResponse(response: response))
         }
 
-        /// Does nothing a second time.
-        private func resume(with result: Result<HTTPResponse, any Error>) {
-            guard let continuation else { return }
-            self.continuation = nil
-            self.result = result
-            continuation.resume()
-        }
-
-        /// What the transfer has brought, for its caller once it has been resumed. A large body is put together here, where no other
-        /// request has to wait meanwhile.
-        func takeResponse() throws -> HTTPResponse {
-            defer {
-                // A streamed body holds the transfer.
-                result = nil
-                received = ReceivedBytes()
-            }
-            guard var response = try result?.get() else { throw HTTPError.transportClosed }
-            if !received.isWhole { response.body = .bytes(received.joined()) }
-            return response
+        private func takeContinuation() -> UnsafeContinuation<ArrivedResponse, any Error>? {
+            defer { continuation = nil }
+            return continuation
         }
 
         /// What curl's verdict means.
