@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "curl-baseline", targets: ["CurlBaseline"]),
+        .executable(name: "start-baseline", targets: ["StartBaseline"]),
         .executable(name: "midstream-bench", targets: ["MidstreamBench"]),
         .executable(name: "parser-bench", targets: ["ParserBench"]),
         .executable(name: "bomb-bench", targets: ["BombBench"]),
@@ -22,6 +23,8 @@ let package = Package(
             // Debian's valgrind can't read later formats of C's debug information.
             name: "CurlBaseline", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-gdwarf-4"])],
             linkerSettings: [.linkedLibrary("curl")]),
+        // What midst's start is compared with.
+        .executableTarget(name: "StartBaseline", linkerSettings: [.linkedLibrary("curl")]),
         // Preloaded into a contestant it counts the allocations.
         .target(name: "MallocCount"),
         .executableTarget(

@@ -23,13 +23,13 @@ def run(command: list[str]) -> tuple[float, float]:
 
 
 def main() -> None:
-    rounds, dynamic, static = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    rounds, loaded, dynamic, static = int(sys.argv[1]), *sys.argv[2:]
     page = os.environ["MIDSTREAM_NGINX_HTTP"] + "/hello"
     tasks = {"--version": (["--version"], ["--version"]), "get of 6 bytes": (["get", page], ["-s", page])}
-    print("| | curl: wall, CPU | midst | midst, static |")
-    print("| --- | --- | --- | --- |")
+    print("| | curl: wall, CPU | Foundation and libcurl, loaded | midst | midst, static |")
+    print("| --- | --- | --- | --- | --- |")
     for name, (ours, theirs) in tasks.items():
-        contestants = [["curl", *theirs], [dynamic, *ours], [static, *ours]]
+        contestants = [["curl", *theirs], [loaded], [dynamic, *ours], [static, *ours]]
         times: list[list[tuple[float, float]]] = [[] for _ in contestants]
         for command in contestants:
             run(command)
@@ -46,7 +46,7 @@ def main() -> None:
         wall, cpu = (statistics.median(one[kind] for one in times[0]) * 1000 for kind in (0, 1))
         print(f"| {name} | {wall:.1f} ms, {cpu:.1f} ms | {' | '.join(cells)} |")
     sizes = [os.path.getsize(path) / 1_000_000 for path in (dynamic, static)]
-    print(f"| size, stripped | | {sizes[0]:.1f} MB | {sizes[1]:.1f} MB |")
+    print(f"| size, stripped | | | {sizes[0]:.1f} MB | {sizes[1]:.1f} MB |")
 
 
 main()
