@@ -48,11 +48,12 @@ import Testing
     private func expectEnd(of transport: TransportUnderTest, _ delivery: Delivery, status: Int, _ rest: String) async throws {
         let server = try SilentServer()
         try await needing(.uploadWhileItIsMade, of: transport) {
-            let isGivenUp = Event()
+            let (isAskedForMore, isGivenUp) = (Event(), Event())
             let isFirst = FirstTime()
             let body = HTTPBody.once(
                 AsyncStream<[UInt8]> {
                     if isFirst.take() { return [UInt8]("first") }
+                    isAskedForMore.happen()
                     await Event().wait()
                     isGivenUp.happen()
                     return nil
@@ -61,6 +62,8 @@ import Testing
             async let answer = delivery.send(HTTPRequest(.put, server.url, body: body), by: client)
             let connection = await server.accepted()
             #expect(await connection.receives("first"))
+            // Otherwise whoever reads the body may see that it is over before it asks for more, which nobody would notice here.
+            await isAskedForMore.wait()
             connection.write("HTTP/1.1 \(status) Early\r\n\(rest)")
             let received = try await answer
             #expect(received.status.code == status)
