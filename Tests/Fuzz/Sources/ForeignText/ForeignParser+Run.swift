@@ -160,7 +160,8 @@ extension ForeignParser {
             "RateLimit": text, "RateLimit-Policy": text, "X-RateLimit-Remaining": text, "X-RateLimit-Reset": text,
         ]
         for dialect: RateLimit.Dialect in [.resetTime, .resetSeconds] {
-            _ = RateLimitFields(headers, dialect, now: 1_700_000_000).policy?.rate
+            let fields = RateLimitFields(headers, dialect, now: 1_700_000_000)
+            for limit in [fields.general] + fields.partitions.map(\.limit) { _ = limit.policy?.rate }
         }
     }
 
@@ -170,8 +171,10 @@ extension ForeignParser {
         guard bytes.count < 64 << 10, size < 128 else { return .bytes(bytes) }
         let pieces = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min($0 + size, bytes.count)]) }
         return .stream {
-            var rest = pieces[...]
-            return AsyncStream { rest.popFirst() }
+            AsyncStream { stream in
+                for piece in pieces { stream.yield(piece) }
+                stream.finish()
+            }
         }
     }
 
