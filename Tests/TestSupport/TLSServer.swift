@@ -86,6 +86,8 @@
     }
 
     /// The functions of libssl that are needed. By their names, so that no headers are.
+    ///
+    /// `@unchecked Sendable`: constants that lead to code.
     private struct OpenSSL: @unchecked Sendable {
         typealias ChooseProtocol =
             @convention(c) (
