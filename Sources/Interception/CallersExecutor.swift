@@ -48,3 +48,17 @@ package struct CallersExecutor: Sendable {
         return Task.detached(operation: operation)
     }
 }
+
+extension TaskGroup<Void> {
+    /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that: nobody has
+    /// to be woken for it. Not to be called under a lock that the task takes.
+    package mutating func startAtOnce(_ operation: @escaping @Sendable () async -> Void) {
+        #if compiler(>=6.2)
+            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+                addImmediateTask(operation: operation)
+                return
+            }
+        #endif
+        addTask(operation: operation)
+    }
+}

@@ -12,6 +12,9 @@ struct Exchange: Interceptor {
         informed = transport as? any ExchangeTransport
     }
 
+    /// Whether a buffered exchange ends by itself when its time is over.
+    var keepsTime: Bool { informed?.keepsTime == true }
+
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let position = next.position
         let call = position.call
@@ -30,10 +33,13 @@ struct Exchange: Interceptor {
     {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var options = ExchangeOptions(delivery: delivery, isChecked: true)
+        if let call, call.isPunctual, let deadline = call.deadline.duration {
+            return try await deliver(request, options, call, position, before: deadline)
+        }
         if let left = position.timeLeft, let stopwatch = call?.stopwatch {
             guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
-            if informed?.keepsTime == true, stopwatch.isOnSystemClock, delivery != .streamed {
+            if keepsTime, stopwatch.isOnSystemClock, delivery != .streamed {
                 options.timeLimit = left
             } else {
                 return try await deliver(request, options, call, within: TimeLimit(left, on: stopwatch.clock))
@@ -47,6 +53,33 @@ struct Exchange: Interceptor {
         _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?, within limit: TimeLimit
     ) async throws -> HTTPResponse {
         try await limit.run(error: { _ in .timeout() }) { try await deliver(request, options, call) }
+    }
+
+    /// Within the attempt's time and the call's, which nobody else keeps.
+    nonisolated(nonsending)
+        private func deliver(
+            _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call, _ position: ChainPosition, before deadline: Duration
+        ) async throws -> HTTPResponse
+    {
+        let elapsed = call.stopwatch.elapsed
+        let left = deadline - elapsed
+        let attempt = position.due == .max ? .longest : .nanoseconds(position.due) - elapsed
+        // In the order in which they were over.
+        guard min(left, attempt) > .zero else {
+            guard left <= attempt else { throw HTTPError.timeout(phase: .notSent) }
+            call.deadline.pass()
+            throw CancellationError()
+        }
+        var options = options
+        options.timeLimit = min(left, attempt)
+        do {
+            return try await deliver(request, options, call)
+        } catch let error as HTTPError where error.code == .timeout && left <= attempt {
+            // A transport has other times, too, and may count this one in whole milliseconds.
+            guard call.stopwatch.elapsed + .milliseconds(1) >= deadline else { throw error }
+            call.deadline.pass()
+            throw CancellationError()
+        }
     }
 
     nonisolated(nonsending)
