@@ -33,10 +33,10 @@ struct Exchange: Interceptor {
     {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var options = ExchangeOptions(delivery: delivery, isChecked: true)
+        var isDeadline = false
         if let call, call.isPunctual, let deadline = call.deadline.duration {
-            return try await deliver(request, options, call, position, before: deadline)
-        }
-        if let left = position.timeLeft, let stopwatch = call?.stopwatch {
+            (options.timeLimit, isDeadline) = try Self.timeLimit(of: call, position, deadline)
+        } else if let left = position.timeLeft, let stopwatch = call?.stopwatch {
             guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
             if keepsTime, stopwatch.isOnSystemClock, delivery != .streamed {
@@ -45,7 +45,34 @@ struct Exchange: Interceptor {
                 return try await deliver(request, options, call, within: TimeLimit(left, on: stopwatch.clock))
             }
         }
-        return try await deliver(request, options, call)
+        do {
+            return try await deliver(request, options, call)
+        } catch let error as HTTPError where isDeadline && error.code == .timeout {
+            throw Self.cause(of: error, in: call)
+        }
+    }
+
+    /// The attempt's time or that of a call whose deadline nobody else keeps, whichever is over first.
+    private static func timeLimit(
+        of call: Call, _ position: ChainPosition, _ deadline: Duration
+    ) throws -> (limit: Duration?, isDeadline: Bool) {
+        let elapsed = call.stopwatch.elapsed
+        let left = deadline - elapsed
+        let attempt = position.due == .max ? .longest : .nanoseconds(position.due) - elapsed
+        if min(left, attempt) > .zero { return (min(left, attempt), left <= attempt) }
+        guard left <= attempt else { throw HTTPError.timeout(phase: .notSent) }
+        call.deadline.pass()
+        throw CancellationError()
+    }
+
+    /// What a transport's timeout is to the call: its deadline, unless another of the transport's limits came first.
+    private static func cause(of timeout: HTTPError, in call: Call?) -> any Error {
+        // It may count in whole milliseconds.
+        guard let call, let deadline = call.deadline.duration, call.stopwatch.elapsed + .milliseconds(1) >= deadline else {
+            return timeout
+        }
+        call.deadline.pass()
+        return CancellationError()
     }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
@@ -53,33 +80,6 @@ struct Exchange: Interceptor {
         _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?, within limit: TimeLimit
     ) async throws -> HTTPResponse {
         try await limit.run(error: { _ in .timeout() }) { try await deliver(request, options, call) }
-    }
-
-    /// Within the attempt's time and the call's, which nobody else keeps.
-    nonisolated(nonsending)
-        private func deliver(
-            _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call, _ position: ChainPosition, before deadline: Duration
-        ) async throws -> HTTPResponse
-    {
-        let elapsed = call.stopwatch.elapsed
-        let left = deadline - elapsed
-        let attempt = position.due == .max ? .longest : .nanoseconds(position.due) - elapsed
-        // In the order in which they were over.
-        guard min(left, attempt) > .zero else {
-            guard left <= attempt else { throw HTTPError.timeout(phase: .notSent) }
-            call.deadline.pass()
-            throw CancellationError()
-        }
-        var options = options
-        options.timeLimit = min(left, attempt)
-        do {
-            return try await deliver(request, options, call)
-        } catch let error as HTTPError where error.code == .timeout && left <= attempt {
-            // A transport has other times, too, and may count this one in whole milliseconds.
-            guard call.stopwatch.elapsed + .milliseconds(1) >= deadline else { throw error }
-            call.deadline.pass()
-            throw CancellationError()
-        }
     }
 
     nonisolated(nonsending)
