@@ -17,7 +17,7 @@ struct HedgeRace: Sendable {
     func run() async throws -> HTTPResponse {
         let first = leg()
         let events = RaceEvents()
-        let (winner, isHedged) = await withTaskGroup(of: Void.self) { group in
+        return try await withThrowingTaskGroup(of: Void.self) { group in
             group.startAtOnce { await events.ended(isSecond: false, result(of: request, first)) }
             var event = events.takeAtOnce()
             let alarm = event == nil ? setAlarm(for: events) : nil
@@ -47,18 +47,17 @@ struct HedgeRace: Sendable {
             }
             if second != nil {
                 group.cancelAll()
-                await group.waitForAll()
+                try? await group.waitForAll()
                 // What comes in now is nobody's.
                 while case .ended(let isSecond, let result)? = events.takeAtOnce() {
                     if isSecond, result.isRefusal { account.giveBackHedge() }
                     result.response?.body.close()
                 }
             }
-            if second != nil { (kept?.isSecond == true ? first : second)?.call?.giveUp() }
-            return (kept, second != nil)
+            guard let winner = kept else { throw CancellationError() }
+            if second != nil { (winner.isSecond ? first : second)?.call?.giveUp() }
+            return try finish(winner, isHedged: second != nil)
         }
-        guard let winner else { throw CancellationError() }
-        return try finish(winner, isHedged: isHedged)
     }
 
     private func setAlarm(for events: RaceEvents) -> HedgeTimer.Alarm {
@@ -108,6 +107,19 @@ struct HedgeRace: Sendable {
         let isBetter = (b.result.value, b.isSecond ? 0 : 1) > (a.result.value, a.isSecond ? 0 : 1)
         (isBetter ? a : b).result.response?.body.close()
         return isBetter ? b : a
+    }
+}
+
+extension ThrowingTaskGroup<Void, any Error> {
+    /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that.
+    fileprivate mutating func startAtOnce(_ operation: @escaping @Sendable () async -> Void) {
+        #if compiler(>=6.2)
+            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+                addImmediateTask(operation: operation)
+                return
+            }
+        #endif
+        addTask(operation: operation)
     }
 }
 
