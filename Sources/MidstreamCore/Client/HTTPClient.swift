@@ -123,7 +123,8 @@ public final class HTTPClient: Sendable {
         let call = Call(
             owner: self, requestID: prepared.id, delivery: delivery, checkedURL: prepared.urlText, recorder: recorder,
             deadline: deadline,
-            isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock && pipeline.isPunctual(for: prepared),
+            isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock
+                && pipeline.isPunctual(for: prepared),
             sharing: sharing)
         defer { recorder?.end() }
         do {

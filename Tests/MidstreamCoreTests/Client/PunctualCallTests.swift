@@ -33,7 +33,8 @@ struct PunctualCallTests {
 
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             do { return try await next(request) } catch {
-                seen.withLock { $0.append("\((error as? HTTPError)?.code.rawValue ?? "\(type(of: error))") \(next.isPastDeadline)") }
+                let name = (error as? HTTPError)?.code.rawValue ?? "\(type(of: error))"
+                seen.withLock { $0.append("\(name) \(next.isPastDeadline)") }
                 throw error
             }
         }
