@@ -8,9 +8,9 @@
 /// let token = try await refreshes.run { try await fetchToken() }     // one fetch, however many callers
 /// ```
 ///
-/// The work runs in a task of its own, whose beginning, up to where it first waits, runs before the first caller waits, and which has the priority, the executor and the task-local values of the caller that
-/// started it. A caller that is cancelled leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is
-/// finished all the same or cancelled, as ``Abandoned`` says.
+/// The work runs in a task of its own, which has the priority, the executor and the task-local values of the caller that started it. Its
+/// beginning, up to where it first waits, runs before that caller waits. A caller that is cancelled leaves at once with `CancellationError`;
+/// the work goes on for the others. When all have left, it is finished all the same or cancelled, as ``Abandoned`` says.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {

@@ -45,6 +45,32 @@ struct ConcurrencyLimitTests {
         _ = try await client.send(request())
     }
 
+    /// Ends its exchanges by the deadline itself, so that a call has no task that would be cancelled by it.
+    private struct Punctual: ExchangeTransport {
+        let base: StubTransport
+        let keepsTime = true
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await base.send(request) }
+        func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
+            try await base.send(request)
+        }
+    }
+
+    @Test("who waits in the queue leaves it by the deadline, also where nobody interrupts the wait")
+    func queueByDeadline() async throws {
+        let limit = ConcurrencyLimit(.fixed(1), queue: 5)
+        let client = testClient(baseURL: "https://h", transport: Punctual(base: stub())) { limit }
+        async let first = client.send(request())
+        await gate.reached(by: 1)
+        var hasty = request()
+        hasty.deadline = .milliseconds(20)
+        let error = try #require(await httpError { [hasty] in try await client.send(hasty) })
+        #expect([.overloaded, .deadlineExceeded].contains(error.code) && error.phase == .notSent)
+        #expect(limit.states["https://h"] == .init(limit: 1, inFlight: 1, queued: 0))
+        gate.open()
+        _ = try await first
+    }
+
     @Test("each origin has a limit of its own")
     func perOrigin() async throws {
         let client = bench.client(stub(), interceptors: { ConcurrencyLimit(.fixed(1)) })
