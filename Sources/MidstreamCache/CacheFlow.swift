@@ -124,7 +124,8 @@ extension ResponseCache {
         case .joins(let flight):
             if let response = try await shared(flight, errand) { return response }
             // It may have come to its end, and been stored, since this one looked.
-            let lookup = await lookUp(errand.request, on: errand.clock)
+            let known = CacheLookup(key: key, fingerprint: errand.lookup.fingerprint)
+            let lookup = await lookUp(errand.request, known, on: errand.clock)
             if let entry = lookup.match {
                 let reuse = rules.reuse(entry.head, for: demand, at: options.now())
                 if reuse.isFresh, let response = await reused(entry, reuse, errand, next) { return response }
@@ -145,9 +146,7 @@ extension ResponseCache {
         var share = flight.joinAtOnce()
         if share == nil {
             do {
-                share = try await TimeLimit(Self.patience, on: errand.clock).run(error: { _ in .timeout() }) {
-                    try await flight.join()
-                }
+                share = try await flight.join(within: Self.patience, on: errand.clock)
             } catch let error as HTTPError where Self.isItsOwn(error) {
                 errand.request.note("waited for another's answer, which didn't come")
                 return nil
