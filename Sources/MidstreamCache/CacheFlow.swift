@@ -108,10 +108,9 @@ extension ResponseCache {
         case .passes: return try await land(errand, next)
         case .leads(let flight):
             let apart = next.branching(to: next.call?.branch(), due: next.position.due)
-            let led = errand.with(flight: flight)
             let share = try await flight.lead {
                 do {
-                    let landing = try await self.fetch(led, apart)
+                    let landing = try await self.fetch(errand, apart, for: flight)
                     self.board.land(key, flight, landing.shared, now: self.options.now())
                     return landing
                 } catch {
