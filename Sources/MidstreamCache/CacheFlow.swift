@@ -59,7 +59,9 @@ extension ResponseCache {
     }
 
     /// The response that an entry gives without the server; nil when it gives none.
-    private func reused(_ entry: CacheEntry, _ reuse: Reuse, _ errand: CacheErrand, _ next: Next) async -> HTTPResponse? {
+    nonisolated(nonsending) private func reused(
+        _ entry: CacheEntry, _ reuse: Reuse, _ errand: CacheErrand, _ next: Next
+    ) async -> HTTPResponse? {
         if case .validate = reuse { return nil }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
         if case .staleWhileRevalidating = reuse { validateInBackground(entry, errand, next) }
@@ -141,7 +143,7 @@ extension ResponseCache {
     }
 
     /// What another has asked for, if it may answer this request, too; nil: it goes by itself.
-    private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
+    nonisolated(nonsending) private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
         var share = flight.joinAtOnce()
         if share == nil {
             do {

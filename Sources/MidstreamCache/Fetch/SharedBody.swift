@@ -10,7 +10,7 @@ internal import MidstreamCore
 /// reader mustn't take the chunk from the others. The task begins in the reader's thread, and ends there where the chunk has arrived. A
 /// reader with whom nobody shares any more, nor can, reads the source itself.
 final class SharedBody: Sendable {
-    private typealias Waiter = CheckedContinuation<[UInt8]?, any Error>
+    private typealias Waiter = UnsafeContinuation<[UInt8]?, any Error>
 
     private struct State {
         /// What is kept, and how many readers still want each; the first has the number `first`.
@@ -106,7 +106,7 @@ final class SharedBody: Sendable {
     }
 
     private func wait(_ reader: Int) async throws -> [UInt8]? {
-        try await withCheckedThrowingContinuation { waiter in
+        try await withUnsafeThrowingContinuation { waiter in
             if case .takes(let result) = take(reader, waiter: waiter) { waiter.resume(with: result) }
         }
     }
@@ -188,7 +188,11 @@ final class SharedBody: Sendable {
     private func read(_ number: Int, atOnce: Bool = true) {
         let read: @Sendable () async -> Void = { [self] in
             do {
-                if let chunk = try await nextChunk() { deliver(chunk) } else { finish(.success(())) }
+                repeat {
+                    guard let chunk = try await nextChunk() else { return finish(.success(())) }
+                    deliver(chunk)
+                    // Behind the last byte there is nothing left to wait for but the end.
+                } while goesOn(number)
             } catch {
                 finish(.failure(error))
             }
@@ -200,6 +204,17 @@ final class SharedBody: Sendable {
             return state.readers.isEmpty && state.end != nil
         }
         if isAbandoned { task.cancel() }
+    }
+
+    /// Whether all bytes have come, and a reading goes on to the end.
+    private func goesOn(_ number: Int) -> Bool {
+        state.withLock { state in
+            guard let length, state.produced == length, state.reading == nil, state.end == nil, !state.readers.isEmpty else {
+                return false
+            }
+            state.reading = Reading(number: number)
+            return true
+        }
     }
 
     private func nextChunk() async throws -> [UInt8]? {

@@ -147,7 +147,9 @@ public final class MemoryCacheStore: CacheStore {
             }
             var entry = entry
             // What was written is there, and nothing else.
-            if entry.parts.ranges.count != 1 || entry.parts.ranges[0] != segment.range { entry.parts = ByteRanges([segment.range]) }
+            if entry.parts.ranges.count != 1 || entry.parts.ranges[0] != segment.range {
+                entry.parts = ByteRanges([segment.range])
+            }
             let slot = Slot(entry, segment.bytes.isEmpty ? [] : [segment])
             guard slot.size <= maximumBytes else { throw NoRoom() }
             if let known {
