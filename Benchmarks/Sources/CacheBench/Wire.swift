@@ -49,8 +49,8 @@ struct Wire {
     }
 
     /// Sends requests for different URLs, one after the other.
-    func send(_ count: Int, _ client: HTTPClient, isStreamed: Bool = false) async throws {
-        for number in 0..<count {
+    func send(_ count: Int, from first: Int = 0, _ client: HTTPClient, isStreamed: Bool = false) async throws {
+        for number in first..<(first + count) {
             let request = HTTPRequest(server + "/bench?\(number)")
             if isStreamed {
                 for try await _ in try await client.stream(request).body {}
