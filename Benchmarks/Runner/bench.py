@@ -8,6 +8,7 @@ import sys
 import contestants
 import instructions
 import report
+import sink
 import thresholds
 from measure import Bench
 
@@ -22,6 +23,7 @@ REQUESTS = {
 }
 # A thousand requests at a time would take callgrind too long.
 COUNTED_IN_FLIGHT = [1, 64]
+UPLOADS, UPLOAD_MIB = 6, 256
 PIPELINE_REQUESTS = 200_000
 
 
@@ -88,6 +90,11 @@ def measure(bench: Bench, groups: dict[str, list[contestants.Contestant]]) -> No
     if "download" in groups:
         results = bench.downloads(groups["download"], os.environ["MIDSTREAM_NGINX_HTTP"] + "/large")
         print(report.downloads("Download of 1 GiB, HTTP/1.1", results), flush=True)
+    if "upload" in groups:
+        with sink.serving() as url:
+            results = bench.interleaved(
+                groups["upload"], UPLOADS, ["--url", url, "--protocol", "http1", "--in-flight", "1", "--upload", str(UPLOAD_MIB)])
+        print(report.uploads(f"Upload of {UPLOAD_MIB} MiB in chunks of 64 KiB, HTTP/1.1", results, UPLOAD_MIB), flush=True)
     if "pipeline" in groups:
         results = bench.interleaved(groups["pipeline"], PIPELINE_REQUESTS, [])
         print(report.pipeline("The pipeline alone, over a transport that answers at once", results), flush=True)

@@ -70,6 +70,24 @@ def downloads(title: str, results: Results) -> str:
     return table(title, ["", "MiB/s", "CPU s", "peak MiB"], rows)
 
 
+def uploads(title: str, results: Results, mebibytes: int) -> str:
+    def speed(result: dict) -> float:
+        return mebibytes * result["requests"] / result["seconds"]
+
+    def cpu(result: dict) -> float:
+        return result["cpuSeconds"] / result["requests"] * 1024 / mebibytes
+
+    yardstick = next(iter(results.values()))
+    rows = []
+    for name, mine in results.items():
+        ratios = [None if mine is yardstick else median_ratio(mine, yardstick, figure) for figure in (speed, cpu)]
+        rows.append([
+            name, with_ratio(number(median(mine, speed)), ratios[0]), with_ratio(number(median(mine, cpu), 2), ratios[1]),
+            number(median(mine, peak_mib), 1),
+        ])
+    return table(title, ["", "MiB/s", "CPU s/GiB", "peak MiB"], rows)
+
+
 def pipeline(title: str, results: Results) -> str:
     def nanoseconds(result: dict) -> float:
         return result["seconds"] / result["requests"] * 1e9

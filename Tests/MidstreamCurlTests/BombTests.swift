@@ -17,7 +17,7 @@
         }
 
         /// How much a turn may have decoded: its steps' work, and the last of them beyond that, of one coding or two.
-        private static let mostInATurn = (4 << 20) + (64 << 10) + (16 << 10)
+        private static let mostInATurn = (1 << 20) + (64 << 10) + (16 << 10)
 
         @Test(arguments: Bomb.all) func `A body that grows too much is refused`(_ bomb: Bomb) async throws {
             #expect(CurlTransport.Configuration().maximumDecodedRatio == 1_000)

@@ -6,7 +6,7 @@
     /// Which bodies are decoded in a turn, and which have to wait for the next.
     @Suite struct DecodingRoomTests {
         private final class Body {}
-        private static let turn = 4 << 20
+        private static let turn = 1 << 20
 
         private let room = DecodingRoom()
         private let large = Body()

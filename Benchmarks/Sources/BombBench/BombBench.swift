@@ -11,7 +11,7 @@ struct BombBench {
     static func main() async throws {
         guard let server = CommandLine.arguments.dropFirst().first else { return print("bomb-bench URL") }
         var isFailed = false
-        print("coding     delivery               decoded      wait    wait, gzip  memory   seconds   CPU of 4 MiB")
+        print("coding     delivery               decoded      wait    wait, gzip  memory   seconds   CPU of 1 MiB")
         for coding in ["gzip", "br", "zstd", "gzip-gzip"] {
             for delivery in Delivery.allCases {
                 let trial = BombTrial(server: server, coding: coding, delivery: delivery)
@@ -32,11 +32,11 @@ struct BombBench {
         if isFailed { exit(1) }
     }
 
-    /// What 4 MiB have cost, the most that is decoded between two looks at the sockets, in the processor's time: with all that is done
-    /// with them and beside them, and whoever else has the processor.
+    /// What 1 MiB has cost, the most that is decoded between two looks at the sockets, in the processor's time: with all that is done
+    /// with it and beside it, and whoever else has the processor.
     private static func turn(of result: BombTrial.Result) -> String {
         guard result.decoded >= 1 << 30 else { return "" }
-        return "\((result.processorSeconds * 1_000 * Double(4 << 20) / Double(result.decoded)).tenths) ms"
+        return "\((result.processorSeconds * 1_000 * Double(1 << 20) / Double(result.decoded)).tenths) ms"
     }
 }
 

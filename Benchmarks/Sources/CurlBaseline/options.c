@@ -8,7 +8,7 @@
 static _Noreturn void fail(const char *problem, const char *detail) {
     fprintf(stderr, "curl-baseline: %s%s\n", problem, detail);
     fprintf(stderr, "usage: curl-baseline --url URL [--protocol http1|http2] [--ca FILE] [--requests N] [--in-flight N]"
-                    " [--options kept|reset]\n");
+                    " [--options kept|reset] [--upload MIB]\n");
     exit(64);
 }
 
@@ -36,6 +36,7 @@ struct options parse_options(int count, char **arguments) {
         else if (!strcmp(name, "--ca")) options.authorities = value;
         else if (!strcmp(name, "--requests")) options.requests = parse_count(value);
         else if (!strcmp(name, "--in-flight")) options.in_flight = parse_count(value);
+        else if (!strcmp(name, "--upload")) options.upload = parse_count(value);
         else if (!strcmp(name, "--protocol")) options.http2 = is_second(value, "http1", "http2");
         else if (!strcmp(name, "--options")) options.resets = is_second(value, "kept", "reset");
         else fail("unknown option ", name);

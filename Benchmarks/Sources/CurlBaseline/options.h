@@ -14,6 +14,8 @@ struct options {
     bool resets;
     uint32_t requests;
     uint32_t in_flight;
+    /// How many mebibytes each request sends, in chunks, as they are asked for; 0: it has no body.
+    uint32_t upload;
 };
 
 /// Ends the program with a message when the arguments aren't right.

@@ -21,6 +21,18 @@ static size_t append(char *bytes, size_t size, size_t count, void *context) {
     return length;
 }
 
+// A body that is made while it is sent, 64 KiB at a time.
+static size_t produce(char *bytes, size_t size, size_t count, void *context) {
+    static const char chunk[64 << 10];
+    struct transfer *transfer = context;
+    size_t length = size * count;
+    if (length > sizeof chunk) length = sizeof chunk;
+    if (length > transfer->unsent) length = (size_t)transfer->unsent;
+    memcpy(bytes, chunk, length);
+    transfer->unsent -= length;
+    return length;
+}
+
 void open_transfer(struct transfer *transfer) {
     *transfer = (struct transfer){.easy = curl_easy_init()};
     if (!transfer->easy) abort();
@@ -28,6 +40,7 @@ void open_transfer(struct transfer *transfer) {
 
 void close_transfer(struct transfer *transfer) {
     curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->fields);
     free(transfer->head.bytes);
     free(transfer->body.bytes);
 }
@@ -44,6 +57,14 @@ static void set_options(struct transfer *transfer, struct loop *loop, const stru
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer->head);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, append);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer->body);
+    if (options->upload) {
+        curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+        curl_easy_setopt(easy, CURLOPT_READFUNCTION, produce);
+        curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
+        // Nobody is asked first whether the body is wanted.
+        if (!transfer->fields) transfer->fields = curl_slist_append(NULL, "Expect:");
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->fields);
+    }
     if (options->authorities) curl_easy_setopt(easy, CURLOPT_CAINFO, options->authorities);
     if (options->http2) {
         curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
@@ -56,6 +77,7 @@ static void set_options(struct transfer *transfer, struct loop *loop, const stru
 void start(struct transfer *transfer, struct loop *loop, const struct options *options) {
     transfer->head.count = 0;
     transfer->body.count = 0;
+    transfer->unsent = (uint64_t)options->upload << 20;
     transfer->started = now();
     if (!transfer->has_options || options->resets) {
         curl_easy_reset(transfer->easy);

@@ -17,6 +17,9 @@ struct transfer {
     bool has_options;
     struct buffer head;
     struct buffer body;
+    /// How much of its own body the request has still to send.
+    uint64_t unsent;
+    struct curl_slist *fields;
     uint64_t started;
 };
 

@@ -15,6 +15,20 @@ struct ImmediateTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: .ok, request: request) }
 }
 
+/// So many times 64 KiB.
+struct Chunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    private static let chunk = [UInt8](repeating: 0, count: 64 << 10)
+
+    var left: Int
+
+    mutating func next() async -> [UInt8]? {
+        left -= 1
+        return left < 0 ? nil : Self.chunk
+    }
+
+    func makeAsyncIterator() -> Self { self }
+}
+
 extension Options {
     func outcome() async throws -> Outcome {
         switch mode {
@@ -34,6 +48,12 @@ extension Options {
         case .urlsession:
             let client = client(on: URLSessionTransport())
             return try await WireRun(options: self) { try await client.send(request) }.outcome()
+        case .upload:
+            return try await onTransport { transport in
+                let client = client(on: transport)
+                let request = HTTPRequest(.put, url, body: .stream { [upload] in Chunks(left: upload << 4) })
+                return WireRun(options: self) { try await client.send(request) }
+            }
         case .download: return try await download()
         case .stub: return try await throughPipeline()
         case .copy: return copies()

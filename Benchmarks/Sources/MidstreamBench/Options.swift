@@ -9,6 +9,8 @@ struct Options: Sendable {
         case urlsession
         /// One response of any size, streamed.
         case download
+        /// A body of any size, made while it is sent.
+        case upload
         /// The client on a transport that answers at once: the pipeline alone.
         case stub
         /// Copying a request and changing the copy.
@@ -28,6 +30,8 @@ struct Options: Sendable {
     var interceptors = 0
     /// What is there against failures: parts of resilience by their names.
     var parts: [String] = []
+    /// How many mebibytes a request of ``Mode/upload`` sends.
+    var upload = 1
     var method = "GET"
     /// Whether the tasks run on the transport's own thread.
     var runsOnLoop = false
@@ -55,6 +59,7 @@ struct Options: Sendable {
             case "--ca": authorities = value
             case "--requests": requests = try Self.count(value, atLeast: 1)
             case "--in-flight": inFlight = try Self.count(value, atLeast: 1)
+            case "--upload": upload = try Self.count(value, atLeast: 1)
             case "--parts": parts = value.split(separator: ",").map { String($0) }
             case "--method": method = value
             case "--interceptors": interceptors = try Self.count(value, atLeast: 0)

@@ -5,8 +5,8 @@
     final class DecodingRoom {
         /// What one step of a decoder fills.
         private static let step = 64 << 10
-        /// How many bytes are decoded between two looks at the sockets: some milliseconds' work. A piece of 16 KiB can become 16 MiB.
-        private static let turn = 4 << 20
+        /// How many bytes are decoded between two looks at the sockets: a few milliseconds' work. A piece of 16 KiB can become 16 MiB.
+        private static let turn = 1 << 20
 
         /// How many bytes have been decoded since the last look at the sockets.
         var work = 0 { didSet { most = max(most, work) } }
