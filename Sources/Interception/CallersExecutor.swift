@@ -2,11 +2,13 @@
 ///
 /// Nowhere in particular outside a task, and where the system can't tell: before macOS 26.4 and its siblings, and with compilers
 /// before 6.3.
+@usableFromInline
 package struct CallersExecutor: Sendable {
     /// A task executor, in a form that older systems know.
     private let preferred: (any Sendable)?
 
     /// That of the present task.
+    @usableFromInline
     package init() {
         #if compiler(>=6.3)
             if #available(macOS 26.4, iOS 26.4, watchOS 26.4, tvOS 26.4, visionOS 26.4, *) {
@@ -28,7 +30,7 @@ package struct CallersExecutor: Sendable {
 
     /// Starts a task there whose beginning, up to where it first waits, runs before this returns, where the system can do that: nobody has
     /// to be woken for it. Not to be called under a lock that the task takes.
-    @discardableResult
+    @discardableResult @usableFromInline
     package func startAtOnce(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         #if compiler(>=6.2)
             if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
@@ -44,5 +46,20 @@ package struct CallersExecutor: Sendable {
             return Task.detached(executorPreference: preferred as? any TaskExecutor, operation: operation)
         }
         return Task.detached(operation: operation)
+    }
+}
+
+extension TaskGroup<Void> {
+    /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that: nobody has
+    /// to be woken for it. Not to be called under a lock that the task takes.
+    @inlinable
+    package mutating func startAtOnce(_ operation: @escaping @Sendable () async -> Void) {
+        #if compiler(>=6.2)
+            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+                addImmediateTask(operation: operation)
+                return
+            }
+        #endif
+        addTask(operation: operation)
     }
 }

@@ -8,24 +8,37 @@
 /// let token = try await refreshes.run { try await fetchToken() }     // one fetch, however many callers
 /// ```
 ///
-/// The work runs in a task of its own, which has the priority, the executor and the task-local values of the caller that
+/// The work runs in a task of its own, whose beginning, up to where it first waits, runs before the first caller waits, and which has the priority, the executor and the task-local values of the caller that
 /// started it. A caller that is cancelled leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is
 /// finished all the same or cancelled, as ``Abandoned`` says.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private typealias Waiter = CheckedContinuation<Value, any Error>
+    /// What everybody gets, and how many of them there are.
+    @usableFromInline typealias Landing = (value: Value, callers: Int)
+    @usableFromInline typealias Waiter = UnsafeContinuation<Landing, any Error>
 
-    private struct State {
-        var nextTicket = 0
-        /// Who waits for the work of each key that is running. No key stands for the work without one.
-        var flights: [Key?: Flight] = [:]
+    @usableFromInline
+    struct State {
+        @usableFromInline var nextTicket = 0
+        /// The work of each key that is running. No key stands for the work without one.
+        @usableFromInline var flights: [Key?: Flight] = [:]
+
+        @usableFromInline init() {}
     }
 
-    private struct Flight {
-        let number: Int
-        var waiters: [Int: Waiter] = [:]
-        var task: Task<Void, Never>?
+    /// One run of the work.
+    ///
+    /// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the lock of the `SingleFlight` is held.
+    @usableFromInline
+    final class Flight: @unchecked Sendable {
+        /// Those who came and didn't leave, whether or not they wait already.
+        @usableFromInline var callers = 1
+        @usableFromInline var waiters: [(ticket: Int, waiter: Waiter)] = []
+        @usableFromInline var landing: Result<Landing, any Error>?
+        @usableFromInline var task: Task<Void, Never>?
+
+        @inlinable init() {}
     }
 
     /// What becomes of work for which nobody waits any more.
@@ -37,12 +50,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         case isCancelled
     }
 
-    private enum Entry {
-        case cancelled, waiting
-    }
-
-    private let abandoned: Abandoned
-    private let state = Locked(State())
+    @usableFromInline let abandoned: Abandoned
+    @usableFromInline let state = Locked(State())
 
     /// Makes one with nothing running.
     ///
@@ -53,7 +62,16 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Throws: What the work throws, to all who wait for it; `CancellationError` when the caller's task is cancelled, at once
     ///   and without effect on the work. A task that is cancelled already starts nothing.
+    @inlinable
     public func run(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await join(key, work).value
+    }
+
+    /// The same, and how many callers the value is given to.
+    @inlinable
+    package func shared(
+        _ key: Key, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> (value: Value, callers: Int) {
         try await join(key, work)
     }
 
@@ -61,64 +79,92 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     public func waiters(for key: Key) -> Int { count(key) }
 
     /// How many callers are waiting, for the work of any key.
-    package var allWaiters: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+    package var allWaiters: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.callers } } }
 
-    private func count(_ key: Key?) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
+    private func count(_ key: Key?) -> Int { state.withLock { $0.flights[key]?.callers ?? 0 } }
 
-    private func join(_ key: Key?, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    /// Inlined into those who use it, with what it calls: a key and a value that aren't known would cost more than all the rest.
+    @inlinable
+    func join(_ key: Key?, _ work: @escaping @Sendable () async throws -> Value) async throws -> Landing {
         // What is only tried out mustn't be shared with those who mean it.
-        if ChainPosition.current?.isRehearsal == true { return try await work() }
-        let ticket = state.withLock { state in
+        if ChainPosition.local.get()?.isRehearsal == true { return (try await work(), 1) }
+        try Task.checkCancellation()
+        let (ticket, flight, isFirst) = state.withLock { state -> (Int, Flight, Bool) in
             state.nextTicket += 1
-            return state.nextTicket
+            if let flight = state.flights[key] {
+                flight.callers += 1
+                return (state.nextTicket, flight, false)
+            }
+            let flight = Flight()
+            state.flights[key] = flight
+            return (state.nextTicket, flight, true)
+        }
+        if isFirst {
+            let task = CallersExecutor().startAtOnce { await self.fly(flight, key, work) }
+            let landing = state.withLock { _ in
+                if flight.landing == nil { flight.task = task }
+                return flight.landing
+            }
+            if let landing { return try landing.get() }
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                enter(waiter, ticket, key, work)
-            }
+            try await withUnsafeThrowingContinuation { wait($0, ticket, for: flight, key) }
         } onCancel: {
-            leave(ticket, key)
+            leave(ticket, flight, key)
         }
     }
 
-    private func enter(_ waiter: Waiter, _ ticket: Int, _ key: Key?, _ work: @escaping @Sendable () async throws -> Value) {
-        let entry: Entry = state.withLock { state in
+    @inlinable
+    func wait(_ waiter: Waiter, _ ticket: Int, for flight: Flight, _ key: Key?) {
+        let (result, task): (Result<Landing, any Error>?, Task<Void, Never>?) = state.withLock { state in
+            if let landing = flight.landing { return (landing, nil) }
             // Asked under the lock: a cancellation that comes later finds the waiter in the list.
-            if Task.isCancelled { return .cancelled }
-            let isFirst = state.flights[key] == nil
-            state.flights[key, default: Flight(number: ticket)].waiters[ticket] = waiter
-            // Made under the lock, so that whoever leaves finds it.
-            if isFirst { state.flights[key]?.task = CallersExecutor().start { await self.fly(key, ticket, work) } }
-            return .waiting
+            if Task.isCancelled { return (.failure(CancellationError()), depart(from: flight, key, &state)) }
+            flight.waiters.append((ticket, waiter))
+            return (nil, nil)
         }
-        if case .cancelled = entry { waiter.resume(throwing: CancellationError()) }
+        task?.cancel()
+        if let result { waiter.resume(with: result) }
     }
 
-    private func leave(_ ticket: Int, _ key: Key?) {
+    @inlinable
+    func leave(_ ticket: Int, _ flight: Flight, _ key: Key?) {
         let (waiter, task): (Waiter?, Task<Void, Never>?) = state.withLock { state in
-            // A ticket is used once, so this can't reach a waiter of later work with the same key.
-            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: ticket) else { return (nil, nil) }
-            guard abandoned == .isCancelled, state.flights[key]?.waiters.isEmpty == true else { return (waiter, nil) }
-            return (waiter, state.flights.removeValue(forKey: key)?.task)
+            guard let place = flight.waiters.firstIndex(where: { $0.ticket == ticket }) else { return (nil, nil) }
+            return (flight.waiters.remove(at: place).waiter, depart(from: flight, key, &state))
         }
         task?.cancel()
         waiter?.resume(throwing: CancellationError())
     }
 
-    private func fly(_ key: Key?, _ number: Int, _ work: @Sendable () async throws -> Value) async {
+    /// Counts one out; returns what is to be cancelled.
+    @inlinable
+    func depart(from flight: Flight, _ key: Key?, _ state: inout State) -> Task<Void, Never>? {
+        flight.callers -= 1
+        guard abandoned == .isCancelled, flight.callers == 0 else { return nil }
+        if state.flights[key] === flight { state.flights[key] = nil }
+        return flight.task
+    }
+
+    @inlinable
+    func fly(_ flight: Flight, _ key: Key?, _ work: @Sendable () async throws -> Value) async {
         let result: Result<Value, any Error>
         do {
             result = .success(try await work())
         } catch {
             result = .failure(error)
         }
-        let waiters = state.withLock { state in
+        let (waiters, landing) = state.withLock { state in
             // Abandoned work may end after other work with the same key has begun.
-            state.flights[key]?.number == number ? state.flights.removeValue(forKey: key)?.waiters : nil
+            if state.flights[key] === flight { state.flights[key] = nil }
+            let landing = result.map { (value: $0, callers: flight.callers) }
+            flight.landing = landing
+            flight.task = nil
+            defer { flight.waiters = [] }
+            return (flight.waiters, landing)
         }
-        guard let waiters else { return }
         // In the order in which they came.
-        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter.resume(with: result) }
+        for (_, waiter) in waiters.sorted(by: { $0.ticket < $1.ticket }) { waiter.resume(with: landing) }
     }
 }
 
@@ -127,8 +173,9 @@ extension SingleFlight where Key == Never {
     ///
     /// - Throws: What the work throws, to all who wait for it; `CancellationError` when the caller's task is cancelled, at once
     ///   and without effect on the work. A task that is cancelled already starts nothing.
+    @inlinable
     public func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        try await join(nil, work)
+        try await join(nil, work).value
     }
 
     /// How many callers are waiting; 0 when nothing is running.

@@ -29,7 +29,7 @@ public enum Resilience {
 }
 
 /// Gives requests that don't say so themselves a number of retries, and bounds their times.
-struct StandardLimits: HTTPInterceptor {
+struct StandardLimits: PunctualInterceptor {
     let maxRetries: Int
     let timeout: Duration
     let deadline: Duration
@@ -50,8 +50,10 @@ struct StandardLimits: HTTPInterceptor {
     }
 
     private func limit(_ request: inout HTTPRequest, _ call: Call?) {
-        if request.maxRetries == nil { request.maxRetries = maxRetries }
-        if request.timeout == nil { request.timeout = min(timeout, call?.owner.attemptTimeout ?? timeout) }
-        if request.deadline == nil { request.deadline = min(deadline, call?.deadline.duration ?? deadline) }
+        var limits = request.limits
+        if limits.maxRetries == nil { limits.maxRetries = maxRetries }
+        if limits.timeout == nil { limits.timeout = min(timeout, call?.owner.attemptTimeout ?? timeout) }
+        if limits.deadline == nil { limits.deadline = min(deadline, call?.deadline.duration ?? deadline) }
+        request.limits = limits
     }
 }

@@ -19,34 +19,65 @@ enum Passes {
         }
     }
 
-    private static let requests = 20_000
+    private static let requests = 10_000
+
+    private struct Part {
+        let name: String
+        var request = HTTPRequest("https://api.example.com/users/42")
+        let interceptor: any HTTPInterceptor
+    }
+
+    /// The first does nothing, and is what the others are compared with.
+    private static var parts: [Part] {
+        let post = HTTPRequest(.post, "https://api.example.com/users")
+        return [
+            Part(name: "nothing", interceptor: Nothing()),
+            Part(name: "ConcurrencyLimit, adaptive", interceptor: ConcurrencyLimit()),
+            Part(name: "ConcurrencyLimit, fixed", interceptor: ConcurrencyLimit(.fixed(50))),
+            Part(name: "CircuitBreaker", interceptor: CircuitBreaker()),
+            Part(name: "RateLimit", interceptor: RateLimit(perSecond: 1e8, burst: 1e8)),
+            Part(name: "DeadlineHeader, no deadline", interceptor: DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))),
+            Part(name: "Hedging", interceptor: Hedging()),
+            Part(name: "Hedging of a POST", request: post, interceptor: Hedging()),
+            Part(name: "Fallback", interceptor: Fallback { request, _ in HTTPResponse(status: 200, request: request) }),
+            Part(name: "Coalescing of a POST", request: post, interceptor: Coalescing()),
+            Part(name: "Coalescing", interceptor: Coalescing()),
+            Part(name: "a deadline of 30 s", request: limited, interceptor: Nothing()),
+        ]
+    }
+
+    private static var limited: HTTPRequest {
+        var request = HTTPRequest("https://api.example.com/users/42")
+        request.deadline = .seconds(30)
+        return request
+    }
+
+    static var names: [String] { parts.map { "pass \($0.name)" } }
+
+    /// What is sent for one of the names, and by whom.
+    static func counted(_ name: String) -> (client: HTTPClient, request: HTTPRequest)? {
+        parts.first { "pass \($0.name)" == name }.map { (client($0.interceptor), $0.request) }
+    }
 
     /// Prints nanoseconds and, when the counting library is preloaded, allocations beyond those of an interceptor that does nothing.
     static func measure() async throws {
-        let get = HTTPRequest("https://api.example.com/users/42")
-        let post = HTTPRequest(.post, "https://api.example.com/users")
-        let parts: [(String, HTTPRequest, any HTTPInterceptor)] = [
-            ("ConcurrencyLimit, adaptive", get, ConcurrencyLimit()),
-            ("ConcurrencyLimit, fixed", get, ConcurrencyLimit(.fixed(50))),
-            ("CircuitBreaker", get, CircuitBreaker()), ("RateLimit", get, RateLimit(perSecond: 1e8, burst: 1e8)),
-            ("DeadlineHeader, no deadline", get, DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))),
-            ("Hedging", get, Hedging()), ("Hedging of a POST", post, Hedging()),
-            ("Fallback", get, Fallback { request, _ in HTTPResponse(status: 200, request: request) }),
-            ("Coalescing of a POST", post, Coalescing()), ("Coalescing", get, Coalescing()),
-        ]
-        let clients = [client(Nothing())] + parts.map { client($0.2) }
-        let sent = [get] + parts.map(\.1)
-        var times = clients.map { _ in Duration.seconds(3_600) }
-        // One after the other and the best of many rounds, since others use the machine, too.
+        let parts = parts
+        let clients = parts.map { client($0.interceptor) }
+        var times: [Double] = []
+        var added = parts.map { _ in [Double]() }
+        // Each next to one that does nothing, and the median of many rounds, since others use the machine, too.
         for _ in 0..<15 {
-            for place in clients.indices { times[place] = min(times[place], try await time(of: sent[place], on: clients[place])) }
+            for (place, part) in parts.enumerated() {
+                let base = try await nanoseconds(of: parts[0].request, on: clients[0])
+                times.append(base)
+                added[place].append(try await nanoseconds(of: part.request, on: clients[place]) - base)
+            }
         }
-        let nanoseconds = times.map { Int(($0 / .nanoseconds(1) / Double(requests)).rounded()) }
-        print("an exchange through an interceptor that does nothing: \(nanoseconds[0]) ns; each part adds")
-        let base = try await allocations(of: get, on: clients[0])
-        for (place, part) in parts.enumerated() {
-            var text = "  \(part.0): \(nanoseconds[place + 1] - nanoseconds[0]) ns"
-            if let base, let count = try await allocations(of: part.1, on: clients[place + 1]) {
+        print("an exchange through an interceptor that does nothing: \(Int(times.median)) ns; each part adds")
+        let base = try await allocations(of: parts[0].request, on: clients[0])
+        for (place, part) in parts.enumerated().dropFirst() {
+            var text = "  \(part.name): \(Int(added[place].median)) ns"
+            if let base, let count = try await allocations(of: part.request, on: clients[place]) {
                 text += String(format: ", %.2f allocations", count - base)
             }
             print(text)
@@ -60,10 +91,10 @@ enum Passes {
         return HTTPClient(configuration: configuration, transport: Instant()) { interceptor }
     }
 
-    private static func time(of request: HTTPRequest, on client: HTTPClient) async throws -> Duration {
+    private static func nanoseconds(of request: HTTPRequest, on client: HTTPClient) async throws -> Double {
         let start = ContinuousClock.now
         for _ in 0..<requests { _ = try await client.send(request) }
-        return ContinuousClock.now - start
+        return (ContinuousClock.now - start) / .nanoseconds(1) / Double(requests)
     }
 
     private static func allocations(of request: HTTPRequest, on client: HTTPClient) async throws -> Double? {

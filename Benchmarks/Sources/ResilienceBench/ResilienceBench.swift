@@ -2,10 +2,36 @@ import Foundation
 import Midstream
 import MidstreamTesting
 
+/// Prints what resilience costs: the parts that are named, all by default.
+///
+/// `--count NAME TIMES SERVER` makes one kind of request so many times and measures nothing; `--names` says which there are.
 @main
 struct ResilienceBench {
-    static func main() async throws {
-        let parts = CommandLine.arguments.dropFirst()
+    /// Isn't asynchronous, since the tools that count instructions don't expect the thread of an asynchronous `main` to end.
+    static func main() {
+        let over = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                try await measure()
+                over.signal()
+            } catch {
+                FileHandle.standardError.write(Data("resilience-bench: \(error)\n".utf8))
+                exit(1)
+            }
+        }
+        over.wait()
+    }
+
+    private static func measure() async throws {
+        let parts = Array(CommandLine.arguments.dropFirst())
+        if parts == ["--names"] { return print((Passes.names + Wire.names).joined(separator: "\n")) }
+        if parts.count == 4, parts[0] == "--count", let times = Int(parts[2]) {
+            guard let counted = Passes.counted(parts[1]) ?? Wire.counted(parts[1], server: parts[3]) else {
+                return print("no such name: \(parts[1])")
+            }
+            for _ in 0..<times { _ = try await counted.client.send(counted.request) }
+            return
+        }
         if parts.isEmpty || parts.contains("passes") { try await Passes.measure() }
         if parts.isEmpty || parts.contains("wire") { try await Wire.measure() }
         if parts.isEmpty || parts.contains("outages") { try await outages() }

@@ -16,3 +16,8 @@ enum Usage {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 }
+
+extension Array where Element == Double {
+    /// Of an odd number of them.
+    var median: Double { sorted()[count / 2] }
+}

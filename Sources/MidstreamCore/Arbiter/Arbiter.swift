@@ -41,6 +41,10 @@ package final class Arbiter: HTTPInterceptor {
         // Somebody further out has set another one than that which the client keeps.
         let deadline = CallDeadline(duration, within: call.deadline)
         let limited = next.branching(to: call.limited(by: deadline), due: next.position.due)
+        if call.isPunctual {
+            try deadline.checkBeforehand(call.stopwatch)
+            return try await attempts(of: request, limited, until: deadline)
+        }
         return try await deadline.limit(call.stopwatch) {
             try await ChainPosition.local.withValue(limited.position) {
                 try await self.attempts(of: request, limited, until: deadline)
@@ -241,5 +245,16 @@ struct Attempt: Sendable {
     func giveUp(_ response: HTTPResponse?) {
         response?.body.close()
         next.call?.giveUp()
+    }
+}
+
+extension Arbiter: PunctualInterceptor {
+    /// Its own waits end before the deadline; what validators and strategies that anybody has written do may not.
+    package var isPunctual: Bool {
+        guard let immediate else { return false }
+        return immediate.allSatisfy { validator in
+            !validator.retriableStatus.values.contains(where: \.isAlternate)
+                && !validator.retriableErrors.values.contains(where: \.isAlternate)
+        }
     }
 }

@@ -15,16 +15,3 @@ package struct ArbiterSettings: Sendable {
 
     package init() {}
 }
-
-private enum RetriesKey: RequestContextKey {
-    static var defaultValue: Int? { nil }
-}
-
-extension HTTPRequest {
-    /// How many times the call may be retried, 0 for never; nil, which is also `.none`: as the client says. Read before the first attempt: an interceptor that sets it has to stand
-    /// at ``InterceptorStage/call``.
-    public var maxRetries: Int? {
-        get { context[RetriesKey.self] }
-        set { context[RetriesKey.self] = newValue }
-    }
-}

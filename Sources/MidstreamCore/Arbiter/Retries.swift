@@ -16,9 +16,10 @@ struct Retries {
         self.call = call
         // What is behind `??` is a closure, which would copy all the settings.
         let usual = (settings.maxRetries, settings.timeout, settings.deadline)
-        maximum = max(0, request.maxRetries ?? usual.0)
-        timeout = request.timeout ?? usual.1
-        deadline = request.deadline ?? usual.2
+        let own = request.limits
+        maximum = max(0, own.maxRetries ?? usual.0)
+        timeout = own.timeout ?? usual.1
+        deadline = own.deadline ?? usual.2
     }
 
     /// The request of the next attempt.

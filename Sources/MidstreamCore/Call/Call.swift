@@ -17,6 +17,8 @@ package final class Call: Sendable {
     package let rehearsal: Rehearsal?
     /// When it is over.
     package let deadline: CallDeadline
+    /// Whether its exchanges end by themselves when its deadline has passed, and nothing else needs to be interrupted then.
+    package let isPunctual: Bool
     /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
     package let sharing: (any ExchangeSharing)?
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
@@ -24,7 +26,8 @@ package final class Call: Sendable {
 
     package init(
         owner: any CallOwner, requestID: HTTPRequest.ID, delivery: BodyDelivery, checkedURL: String, recorder: TraceRecorder?,
-        deadline: CallDeadline = .unlimited, rehearsal: Rehearsal? = nil, sharing: (any ExchangeSharing)? = nil
+        deadline: CallDeadline = .unlimited, isPunctual: Bool = false, rehearsal: Rehearsal? = nil,
+        sharing: (any ExchangeSharing)? = nil
     ) {
         self.owner = owner
         self.requestID = requestID
@@ -32,6 +35,7 @@ package final class Call: Sendable {
         self.checkedURL = checkedURL
         self.recorder = recorder
         self.deadline = deadline
+        self.isPunctual = isPunctual
         self.rehearsal = rehearsal
         self.sharing = sharing
         stopwatch = owner.stopwatch.restarted()
@@ -45,6 +49,7 @@ package final class Call: Sendable {
         checkedURL = call.checkedURL
         recorder = call.recorder
         self.deadline = deadline
+        isPunctual = call.isPunctual
         rehearsal = call.rehearsal
         sharing = call.sharing
         stopwatch = call.stopwatch

@@ -52,31 +52,28 @@ package final class CallDeadline: Sendable {
         _ stopwatch: Stopwatch, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let duration else { return try await work() }
-        let left = duration - stopwatch.elapsed
-        guard left > .zero else {
-            state.withLock { $0.isPast = true }
-            throw HTTPError.deadlineExceeded(duration)
-        }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await work() }
-            group.addTask { [self] in
-                try await stopwatch.clock.pause(for: left)
-                // Before anybody is cancelled, so that whoever is finds the reason.
-                state.withLock { $0.isPast = true }
-                return nil
+        try checkBeforehand(stopwatch)
+        let ending = await TimedWork.run(until: duration, of: stopwatch, onLate: { self.pass() }, work)
+        guard ending.isLate else { return try ending.result.get() }
+        if isTold {
+            switch ending.result {
+            case .success(let value): return value
+            case .failure(let error) where !(error is CancellationError): throw error
+            case .failure: break
             }
-            // The first to end decides; the group then waits for the other, which is cancelled.
-            defer { group.cancelAll() }
-            if let first = try await group.next(), let value = first { return value }
-            group.cancelAll()
-            do {
-                if let last = try await group.next(), let value = last, isTold { return value }
-            } catch  where isTold && !(error is CancellationError) {
-                throw error
-            } catch {}
-            throw HTTPError.deadlineExceeded(duration)
         }
+        throw HTTPError.deadlineExceeded(duration)
     }
+
+    /// - Throws: ``HTTPError/Code/deadlineExceeded`` when the time is over already.
+    package func checkBeforehand(_ stopwatch: Stopwatch) throws {
+        guard let duration, duration <= stopwatch.elapsed else { return }
+        pass()
+        throw HTTPError.deadlineExceeded(duration)
+    }
+
+    /// Says that the time is over. Before anybody is cancelled, so that whoever is finds the reason.
+    package func pass() { state.withLock { $0.isPast = true } }
 
     private var isTold: Bool { state.withLock { $0.isTold } }
 }

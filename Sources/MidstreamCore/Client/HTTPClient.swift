@@ -122,11 +122,14 @@ public final class HTTPClient: Sendable {
             request.deadline ?? configuration.deadline, within: ChainPosition.current?.call?.deadline)
         let call = Call(
             owner: self, requestID: prepared.id, delivery: delivery, checkedURL: prepared.urlText, recorder: recorder,
-            deadline: deadline, sharing: sharing)
+            deadline: deadline,
+            isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock
+                && pipeline.isPunctual(for: prepared),
+            sharing: sharing)
         defer { recorder?.end() }
         do {
             var response =
-                if deadline.duration == nil {
+                if deadline.duration == nil || call.isPunctual {
                     try await run(prepared, through: pipeline, as: call)
                 } else {
                     try await runWithDeadline(prepared, through: pipeline, as: call)
@@ -147,6 +150,7 @@ public final class HTTPClient: Sendable {
     nonisolated(nonsending)
         private func run(_ request: HTTPRequest, through pipeline: Pipeline, as call: Call) async throws -> HTTPResponse
     {
+        if call.isPunctual { try call.deadline.checkBeforehand(call.stopwatch) }
         var response = try await pipeline.run(request, as: call)
         // An interceptor may have answered by itself with a stream.
         if response.body.bytes == nil { try await ChainPosition(run: call).deliver(&response) }

@@ -222,11 +222,15 @@ extension HTTPHeaders: Hashable {
             || (a.bytes.count == b.bytes.count && a.elementsEqual(b) { $0.name == $1.name && $0.value == $1.value })
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes what `==` compares, but for what tells small letters from large ones, which in names is nothing.
     public func hash(into hasher: inout Hasher) {
-        for (name, value) in self {
-            hasher.combine(name)
-            hasher.combine(value)
+        bytes.withUnsafeBytes { bytes in
+            var place = 0
+            while place + 8 <= bytes.count {
+                hasher.combine(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) | 0x2020_2020_2020_2020)
+                place += 8
+            }
+            for byte in bytes[place...] { hasher.combine(byte | 0x20) }
         }
     }
 }

@@ -12,6 +12,9 @@ struct Exchange: Interceptor {
         informed = transport as? any ExchangeTransport
     }
 
+    /// Whether a buffered exchange ends by itself when its time is over.
+    var keepsTime: Bool { informed?.keepsTime == true }
+
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let position = next.position
         let call = position.call
@@ -30,16 +33,46 @@ struct Exchange: Interceptor {
     {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var options = ExchangeOptions(delivery: delivery, isChecked: true)
-        if let left = position.timeLeft, let stopwatch = call?.stopwatch {
+        var isDeadline = false
+        if let call, call.isPunctual, let deadline = call.deadline.duration {
+            (options.timeLimit, isDeadline) = try Self.timeLimit(of: call, position, deadline)
+        } else if let left = position.timeLeft, let stopwatch = call?.stopwatch {
             guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
-            if informed?.keepsTime == true, stopwatch.isOnSystemClock, delivery != .streamed {
+            if keepsTime, stopwatch.isOnSystemClock, delivery != .streamed {
                 options.timeLimit = left
             } else {
                 return try await deliver(request, options, call, within: TimeLimit(left, on: stopwatch.clock))
             }
         }
-        return try await deliver(request, options, call)
+        do {
+            return try await deliver(request, options, call)
+        } catch let error as HTTPError where isDeadline && error.code == .timeout {
+            throw Self.cause(of: error, in: call)
+        }
+    }
+
+    /// The attempt's time or that of a call whose deadline nobody else keeps, whichever is over first.
+    private static func timeLimit(
+        of call: Call, _ position: ChainPosition, _ deadline: Duration
+    ) throws -> (limit: Duration?, isDeadline: Bool) {
+        let elapsed = call.stopwatch.elapsed
+        let left = deadline - elapsed
+        let attempt = position.due == .max ? .longest : .nanoseconds(position.due) - elapsed
+        if min(left, attempt) > .zero { return (min(left, attempt), left <= attempt) }
+        guard left <= attempt else { throw HTTPError.timeout(phase: .notSent) }
+        call.deadline.pass()
+        throw CancellationError()
+    }
+
+    /// What a transport's timeout is to the call: its deadline, unless another of the transport's limits came first.
+    private static func cause(of timeout: HTTPError, in call: Call?) -> any Error {
+        // It may count in whole milliseconds.
+        guard let call, let deadline = call.deadline.duration, call.stopwatch.elapsed + .milliseconds(1) >= deadline else {
+            return timeout
+        }
+        call.deadline.pass()
+        return CancellationError()
     }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.

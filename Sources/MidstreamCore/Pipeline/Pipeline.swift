@@ -8,6 +8,18 @@ package final class Pipeline: Sendable {
         package let name: String
         package let place: Place
         package let scope: InterceptorScope
+        /// Whether it has to be asked whose a request is.
+        let isPersonal: Bool
+        let isPunctual: Bool
+
+        init(_ interceptor: any HTTPInterceptor, _ place: Place, _ scope: InterceptorScope) {
+            self.interceptor = interceptor
+            name = interceptor.name
+            self.place = place
+            self.scope = scope
+            isPersonal = place > .arbiter && scope != .builtIn && !(interceptor is any ImpersonalInterceptor)
+            isPunctual = (interceptor as? any PunctualInterceptor)?.isPunctual ?? false
+        }
     }
 
     /// The stages, and what stands between them.
@@ -39,6 +51,8 @@ package final class Pipeline: Sendable {
     package let legend: TraceLegend
     /// The innermost part, for the checks that it makes.
     let exchange: Exchange
+    /// Whether nothing in it waits for longer than a call may take, whatever the request is but for what it brings itself.
+    private let isPunctual: Bool
     private let traced: ChainLinks<HTTPRequest, HTTPResponse>
     private let plain: ChainLinks<HTTPRequest, HTTPResponse>
 
@@ -47,6 +61,7 @@ package final class Pipeline: Sendable {
         legend = TraceLegend(
             elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName)
         self.exchange = exchange
+        isPunctual = exchange.keepsTime && elements.allSatisfy(\.isPunctual)
         let interceptors = elements.map(\.interceptor.generic)
         let countAtCall = elements.count { $0.place == .call }
         // An interceptor's own waits end like those of anybody else; those further out are told that the deadline was the reason.
@@ -64,8 +79,7 @@ package final class Pipeline: Sendable {
         client interceptors: [any HTTPInterceptor], arbiter: Arbiter, redirects: Redirects, transport: any HTTPTransport
     ) {
         let builtIn = [
-            Element(interceptor: arbiter, name: arbiter.name, place: .arbiter, scope: .builtIn),
-            Element(interceptor: redirects, name: redirects.name, place: .redirects, scope: .builtIn),
+            Element(arbiter, .arbiter, .builtIn), Element(redirects, .redirects, .builtIn),
         ]
         self.init(
             Self.sorted(builtIn + Self.elements(interceptors, scope: .client)),
@@ -77,6 +91,13 @@ package final class Pipeline: Sendable {
         Pipeline(
             Self.sorted(Self.elements(interceptors, scope: .request) + elements), transportName: legend.transport,
             exchange: exchange)
+    }
+
+    /// Whether nothing in it waits for longer than a call with this request may take, and a deadline needn't interrupt anything.
+    package func isPunctual(for request: HTTPRequest) -> Bool {
+        guard isPunctual, request.body.bytes != nil else { return false }
+        return request.hasEmptyContext
+            || request.validators == nil && !request.redirects.asksSomebody && !request.isWatchedArriving
     }
 
     nonisolated(nonsending)
@@ -104,11 +125,7 @@ package final class Pipeline: Sendable {
             switch interceptor {
             case let chain as ChainedHTTPInterceptor: elements(chain.interceptors, scope: scope, at: stage)
             case let staged as StagedInterceptor: elements([staged.base], scope: scope, at: stage ?? staged.stage)
-            default:
-                [
-                    Element(
-                        interceptor: interceptor, name: interceptor.name, place: Place(stage ?? interceptor.stage), scope: scope)
-                ]
+            default: [Element(interceptor, Place(stage ?? interceptor.stage), scope)]
             }
         }
     }

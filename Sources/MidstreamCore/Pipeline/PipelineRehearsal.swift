@@ -56,8 +56,7 @@ extension Pipeline {
     /// Asks those who come after the stage `call` what they would make of a request, as far as that says whose it is.
     package func foresee(_ start: HTTPRequest, as call: () -> Call) async throws -> Foresight {
         var request = start
-        for element in elements where element.place > .arbiter && element.scope != .builtIn {
-            if element.interceptor is any ImpersonalInterceptor { continue }
+        for element in elements where element.isPersonal {
             do {
                 let note = try await Self.plan(element.interceptor, for: &request, as: call()) ?? ""
                 // An answer to the wrong user is worse than one that isn't shared.

@@ -54,6 +54,10 @@ package struct Redirects: HTTPInterceptor {
     package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects.over(policy))" }
 }
 
+extension Redirects: PunctualInterceptor {
+    package var isPunctual: Bool { !policy.asksSomebody }
+}
+
 extension HTTPStatus {
     fileprivate var isRedirectToFollow: Bool {
         switch code {

@@ -14,11 +14,26 @@ extension Clock where Duration == Swift.Duration {
     }
 }
 
-/// Wakes tasks at their time, by one sleeping task for all. Late by at most a hundredth of a second.
-private final class Alarms: Sendable {
+/// Somebody who is to be told when a time is over.
+protocol TimeListener: Sendable {
+    /// Called once, in a task of no call.
+    func timeIsOver()
+}
+
+/// Wakes tasks and tells others at their time on the system's clock, by one sleeping task for all. Late by at most a hundredth of a second.
+final class Alarms: Sendable {
     static let shared = Alarms()
 
-    private typealias Waiter = UnsafeContinuation<Void, any Error>
+    /// What is to be removed again.
+    struct Alarm: Sendable {
+        fileprivate let ticket: UInt64
+        fileprivate let slot: UInt64
+    }
+
+    private enum Waiter {
+        case task(UnsafeContinuation<Void, any Error>)
+        case listener(any TimeListener)
+    }
 
     private struct State {
         var nextTicket: UInt64 = 0
@@ -32,36 +47,55 @@ private final class Alarms: Sendable {
     private let state = Locked(State())
 
     func wait(for duration: Duration) async throws {
-        let nanoseconds = duration / .nanoseconds(1)
-        guard nanoseconds > 0 else { return try Task.checkCancellation() }
-        // About three centuries at most, so that the sum below can't overflow.
-        let slot = (monotonicNanoseconds() + UInt64(min(nanoseconds, 1e19 / 2))) / Self.slot + 1
-        let ticket = state.withLock { state in
-            state.nextTicket += 1
-            return state.nextTicket
-        }
+        guard duration > .zero else { return try Task.checkCancellation() }
+        let alarm = state.withLock { Self.alarm(in: duration, &$0) }
         try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { enter($0, ticket, slot) }
+            try await withUnsafeThrowingContinuation { enter($0, alarm) }
         } onCancel: {
-            leave(ticket, slot)?.resume(throwing: CancellationError())
+            if case .task(let waiter)? = leave(alarm) { waiter.resume(throwing: CancellationError()) }
         }
     }
 
-    private func enter(_ waiter: Waiter, _ ticket: UInt64, _ slot: UInt64) {
+    /// Has a listener told.
+    ///
+    /// - Parameter duration: Greater than zero.
+    func set(for listener: any TimeListener, in duration: Duration) -> Alarm {
+        state.withLock { state in
+            let alarm = Self.alarm(in: duration, &state)
+            enter(.listener(listener), alarm, &state)
+            return alarm
+        }
+    }
+
+    /// Forgets a listener. It may be told at the same time.
+    func remove(_ alarm: Alarm) { _ = leave(alarm) }
+
+    private static func alarm(in duration: Duration, _ state: inout State) -> Alarm {
+        // About three centuries at most, so that the sum can't overflow.
+        let nanoseconds = UInt64(max(1, min(duration, .seconds(Int64.max / 1_000_000_000)).wholeNanoseconds))
+        state.nextTicket += 1
+        return Alarm(ticket: state.nextTicket, slot: (monotonicNanoseconds() + nanoseconds) / slot + 1)
+    }
+
+    private func enter(_ waiter: UnsafeContinuation<Void, any Error>, _ alarm: Alarm) {
         let isCancelled = state.withLock { state in
             // Asked under the lock: a cancellation that comes later finds the waiter.
             if Task.isCancelled { return true }
-            state.waiters[slot, default: [:]][ticket] = waiter
-            wake(by: slot, &state)
+            enter(.task(waiter), alarm, &state)
             return false
         }
         if isCancelled { waiter.resume(throwing: CancellationError()) }
     }
 
-    private func leave(_ ticket: UInt64, _ slot: UInt64) -> Waiter? {
+    private func enter(_ waiter: Waiter, _ alarm: Alarm, _ state: inout State) {
+        state.waiters[alarm.slot, default: [:]][alarm.ticket] = waiter
+        wake(by: alarm.slot, &state)
+    }
+
+    private func leave(_ alarm: Alarm) -> Waiter? {
         state.withLock { state in
-            let waiter = state.waiters[slot]?.removeValue(forKey: ticket)
-            if state.waiters[slot]?.isEmpty == true { state.waiters[slot] = nil }
+            let waiter = state.waiters[alarm.slot]?.removeValue(forKey: alarm.ticket)
+            if state.waiters[alarm.slot]?.isEmpty == true { state.waiters[alarm.slot] = nil }
             return waiter
         }
     }
@@ -89,6 +123,11 @@ private final class Alarms: Sendable {
             if let next = state.waiters.keys.min() { wake(by: next, &state) }
             return due
         }
-        for waiter in due { waiter.resume() }
+        for waiter in due {
+            switch waiter {
+            case .task(let task): task.resume()
+            case .listener(let listener): listener.timeIsOver()
+            }
+        }
     }
 }

@@ -1,9 +1,14 @@
-private enum TimeoutKey: RequestContextKey {
-    static var defaultValue: Duration? { nil }
+/// What a request says about how long it may take and how often it may be sent; nil: what the client says.
+///
+/// One value in its context, since each of those takes memory of its own.
+package struct RequestLimits: Hashable, Sendable {
+    package var timeout: Duration?
+    package var deadline: Duration?
+    package var maxRetries: Int?
 }
 
-private enum DeadlineKey: RequestContextKey {
-    static var defaultValue: Duration? { nil }
+private enum LimitsKey: RequestContextKey {
+    static let defaultValue = RequestLimits()
 }
 
 extension HTTPRequest {
@@ -16,8 +21,8 @@ extension HTTPRequest {
     ///
     /// Read when an attempt begins: an interceptor that sets it has to stand at ``InterceptorStage/call``.
     public var timeout: Duration? {
-        get { context[TimeoutKey.self] }
-        set { context[TimeoutKey.self] = newValue }
+        get { limits.timeout }
+        set { limits.timeout = newValue }
     }
 
     /// How long the whole call may take, retries, waits and interceptors included; nil, which is also `.none`: the client's. `.unlimited`
@@ -29,7 +34,19 @@ extension HTTPRequest {
     /// Read when the call begins, and again before its first attempt: an interceptor that sets it has to stand at
     /// ``InterceptorStage/call``, and counts from the start of the call.
     public var deadline: Duration? {
-        get { context[DeadlineKey.self] }
-        set { context[DeadlineKey.self] = newValue }
+        get { limits.deadline }
+        set { limits.deadline = newValue }
+    }
+
+    /// How many times the call may be retried, 0 for never; nil, which is also `.none`: as the client says. Read before the first attempt: an interceptor that sets it has to stand
+    /// at ``InterceptorStage/call``.
+    public var maxRetries: Int? {
+        get { limits.maxRetries }
+        set { limits.maxRetries = newValue }
+    }
+
+    package var limits: RequestLimits {
+        get { context[LimitsKey.self] }
+        set { context[LimitsKey.self] = newValue }
     }
 }

@@ -17,16 +17,8 @@ package struct TimeLimit: Sendable {
     ) async throws -> Value {
         guard let duration else { return try await work() }
         guard duration > .zero else { throw error(duration) }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await work() }
-            group.addTask { [clock] in
-                try await clock.pause(for: duration)
-                return nil
-            }
-            // The first to end decides; the group then waits for the other, which is cancelled.
-            defer { group.cancelAll() }
-            if let first = try await group.next(), let value = first { return value }
-            throw error(duration)
-        }
+        let ending = await TimedWork.run(until: duration, of: Stopwatch(on: clock), work)
+        guard !ending.isLate else { throw error(duration) }
+        return try ending.result.get()
     }
 }

@@ -226,4 +226,4 @@ extension CallEvents.BreakerChanged {
     }
 }
 
-extension CircuitBreaker: ImpersonalInterceptor {}
+extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor {}

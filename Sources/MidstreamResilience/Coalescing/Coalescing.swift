@@ -27,7 +27,6 @@ public final class Coalescing: HTTPInterceptor {
     private struct Answer: Sendable {
         let result: Result<HTTPResponse, any Error>
         let maker: Call
-        let calls: Int
     }
 
     private enum Sharing {
@@ -35,7 +34,7 @@ public final class Coalescing: HTTPInterceptor {
         case not(because: String)
     }
 
-    private let ignored: Set<HTTPHeaders.Name>
+    private let ignored: [HTTPHeaders.Name]
     private let identity: (@Sendable (HTTPRequest) -> String?)?
     private let flights = SingleFlight<CoalescingKey, Answer>(abandoned: .isCancelled)
     private let changes = Locked<UInt64>(0)
@@ -50,7 +49,7 @@ public final class Coalescing: HTTPInterceptor {
     public init(
         ignoring ignored: Set<HTTPHeaders.Name> = Coalescing.numbering, identity: (@Sendable (HTTPRequest) -> String?)? = nil
     ) {
-        self.ignored = ignored
+        self.ignored = Array(ignored)
         self.identity = identity
     }
 
@@ -112,7 +111,7 @@ public final class Coalescing: HTTPInterceptor {
                 return .not(because: "\(interceptor) can't tell beforehand whose it will be")
             }
         }
-        headers.removeAll { ignored.contains($0) }
+        for name in ignored { headers.remove(name) }
         return .with(
             CoalescingKey(
                 client: ObjectIdentifier(call.owner), changes: changes, identity: name, method: request.method,
@@ -122,15 +121,12 @@ public final class Coalescing: HTTPInterceptor {
     private func answer(
         to request: HTTPRequest, _ key: CoalescingKey, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
-        let answer = try await limited(request, in: call) { [flights] in
-            try await flights.run(key) { [flights] in
-                let result = await Self.result(of: request, in: call, next)
-                return Answer(result: result, maker: call, calls: flights.waiters(for: key))
-            }
+        let (answer, calls) = try await limited(request, in: call) { [flights] in
+            try await flights.shared(key) { Answer(result: await Self.result(of: request, in: call, next), maker: call) }
         }
-        if answer.calls > 1 {
+        if calls > 1 {
             next.position.record(
-                { CallEvents.Coalesced(calls: answer.calls, isMade: answer.maker === call) }, about: request)
+                { CallEvents.Coalesced(calls: calls, isMade: answer.maker === call) }, about: request)
         }
         do {
             var response = try answer.result.get()
@@ -146,11 +142,20 @@ public final class Coalescing: HTTPInterceptor {
     private static func result(
         of request: HTTPRequest, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
     ) async -> Result<HTTPResponse, any Error> {
-        // That of the request as well, or the arbiter would set one.
-        let deadline = CallDeadline(.unlimited, within: nil)
-        let next = next.branching(to: call.limited(by: deadline), due: next.position.due)
         var request = request
-        request.deadline = deadline.duration
+        var next = next
+        if call.deadline !== CallDeadline.unlimited || request.deadline != nil {
+            // That of the request as well, or the arbiter would set one.
+            let deadline = CallDeadline(.unlimited, within: nil)
+            next = next.branching(to: call.limited(by: deadline), due: next.position.due)
+            request.deadline = deadline.duration
+        }
+        return await result(of: request, next)
+    }
+
+    private static func result(
+        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+    ) async -> Result<HTTPResponse, any Error> {
         do {
             return .success(
                 try await ChainPosition.local.withValue(next.position) {
@@ -166,8 +171,8 @@ public final class Coalescing: HTTPInterceptor {
 
     /// Keeps to a deadline that an interceptor further out has set, as the arbiter does otherwise; the client knows nothing of it.
     private func limited(
-        _ request: HTTPRequest, in call: Call, _ wait: @escaping @Sendable () async throws -> Answer
-    ) async throws -> Answer {
+        _ request: HTTPRequest, in call: Call, _ wait: @escaping @Sendable () async throws -> (value: Answer, callers: Int)
+    ) async throws -> (value: Answer, callers: Int) {
         guard let duration = request.deadline, duration != call.deadline.duration else { return try await wait() }
         return try await CallDeadline(duration, within: call.deadline).limit(call.stopwatch, wait)
     }
@@ -176,6 +181,7 @@ public final class Coalescing: HTTPInterceptor {
 extension HTTPRequest {
     /// A request that went on the wire, as it would have for another caller.
     fileprivate func belonging(to request: HTTPRequest) -> HTTPRequest {
+        guard id != request.id || deadline != request.deadline else { return self }
         var own = self
         own.id = request.id
         own.deadline = request.deadline

@@ -219,4 +219,4 @@ extension ExchangeOutcome {
     }
 }
 
-extension ConcurrencyLimit: ImpersonalInterceptor {}
+extension ConcurrencyLimit: ImpersonalInterceptor, PunctualInterceptor {}

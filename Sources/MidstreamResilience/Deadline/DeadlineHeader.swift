@@ -124,4 +124,4 @@ extension CallEvents {
     }
 }
 
-extension DeadlineHeader: ImpersonalInterceptor {}
+extension DeadlineHeader: ImpersonalInterceptor, PunctualInterceptor {}

@@ -93,4 +93,4 @@ extension HTTPRequest {
     }
 }
 
-extension Hedging: ImpersonalInterceptor {}
+extension Hedging: ImpersonalInterceptor, PunctualInterceptor {}

@@ -234,3 +234,8 @@ public final class RateLimit: HTTPInterceptor {
 }
 
 extension RateLimit: ImpersonalInterceptor {}
+
+extension RateLimit: PunctualInterceptor {
+    /// Nobody knows how long a quota that is kept elsewhere takes to answer.
+    package var isPunctual: Bool { quota == nil }
+}

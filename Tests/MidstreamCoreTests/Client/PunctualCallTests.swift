@@ -1,0 +1,183 @@
+import Interception
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamCore
+
+/// A deadline is kept by the exchange itself where nothing else in a pipeline could need to be interrupted.
+@Suite("A deadline without a task", .leavesNothing, .timeLimit(.minutes(10)))
+struct PunctualCallTests {
+    /// Keeps the time itself, and writes down what it was told.
+    private struct Timed: ExchangeTransport {
+        var keepsTime = true
+        var fails = true
+        let limits = Locked<[Duration?]>([])
+        let tasks = Locked<[Int]>([])
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
+
+        func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
+            limits.withLock { $0.append(options.timeLimit) }
+            tasks.withLock { $0.append(PunctualCallTests.task()) }
+            guard fails else { return HTTPResponse(status: .ok, request: request) }
+            if let limit = options.timeLimit, limit < .seconds(1) { try await ContinuousClock().sleep(for: limit) }
+            throw HTTPError.timeout()
+        }
+    }
+
+    private struct Witness: PunctualInterceptor {
+        var isPunctual = true
+        let seen: Locked<[String]>
+        let stage = InterceptorStage.exchange
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            do { return try await next(request) } catch {
+                let name = (error as? HTTPError)?.code.rawValue ?? "\(type(of: error))"
+                seen.withLock { $0.append("\(name) \(next.isPastDeadline)") }
+                throw error
+            }
+        }
+    }
+
+    fileprivate static func task() -> Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
+
+    private func client(
+        timeout: Duration? = nil, deadline: Duration? = nil, _ transport: Timed, validators: [any HTTPValidator]? = nil,
+        redirects: RedirectPolicy = .follow(), @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) -> HTTPClient {
+        var configuration = HTTPClient.Configuration(timeout: timeout, deadline: deadline)
+        if let validators { configuration.validators = validators }
+        configuration.redirects = redirects
+        return testClient(configuration: configuration, transport: transport, interceptors: interceptors)
+    }
+
+    @Test("its end arrives as that of any other", arguments: [true, false])
+    func passes(isClients: Bool) async throws {
+        let seen = Locked<[String]>([])
+        let transport = Timed()
+        let client = client(timeout: .seconds(50), deadline: isClients ? .milliseconds(20) : nil, transport) {
+            Witness(seen: seen)
+            if !isClients { Setting(deadline: .milliseconds(20)) }
+        }
+        let error = await httpError { try await client.send(HTTPRequest("https://h")) }
+        #expect(error?.code == .deadlineExceeded && transport.tasks.withLock { $0 } == [Self.task()])
+        #expect(seen.withLock { $0 } == ["CancellationError true"])
+        #expect(transport.limits.withLock { $0 }.allSatisfy { $0.map { $0 <= .milliseconds(20) } ?? false })
+    }
+
+    @Test("a timeout that comes first is one")
+    func timeoutFirst() async throws {
+        let seen = Locked<[String]>([])
+        let client = client(timeout: .milliseconds(10), deadline: .seconds(50), Timed()) { Witness(seen: seen) }
+        #expect(await httpError { try await client.send(HTTPRequest("https://h")) }?.code == .timeout)
+        #expect(seen.withLock { $0 } == ["timeout false"])
+    }
+
+    @Test("a transport's own limit is no deadline")
+    func otherLimit() async throws {
+        let client = client(deadline: .seconds(50), Timed())
+        #expect(await httpError { try await client.send(HTTPRequest("https://h")) }?.code == .timeout)
+    }
+
+    @Test("one that is over sends nothing", arguments: [true, false])
+    func overBefore(isClients: Bool) async throws {
+        let transport = Timed()
+        let seen = Locked<[String]>([])
+        let client = client(deadline: isClients ? .zero : nil, transport) {
+            Witness(seen: seen)
+            if !isClients { Setting(deadline: .zero) }
+        }
+        #expect(await httpError { try await client.send(HTTPRequest("https://h")) }?.code == .deadlineExceeded)
+        #expect(transport.limits.withLock { $0.isEmpty } && seen.withLock { $0.isEmpty })
+    }
+
+    @Test("whatever somebody else has written is interrupted by a task", arguments: 0..<9)
+    func needsTask(kind: Int) async throws {
+        let transport = Timed(keepsTime: kind != 0, fails: false)
+        let seen = Locked<[String]>([])
+        var request = HTTPRequest("https://h")
+        switch kind {
+        case 1: request.validators = [DefaultValidator()]
+        case 2: request.redirects = .custom { _, _ in nil }
+        case 3: request = HTTPRequest(.put, "https://h", body: .stream { AsyncStream<[UInt8]> { nil } })
+        case 4: request.interceptors = [ClosureRequestInterceptor { _ in }]
+        default: break
+        }
+        request.deadline = .seconds(50)
+        let client = client(
+            transport, validators: kind == 5 ? [CallbackValidator { _, _ in .next }] : nil,
+            redirects: kind == 6 ? .custom { _, _ in nil } : .follow()
+        ) {
+            if kind == 7 { ClosureRequestInterceptor { _ in } }
+            if kind == 8 { Witness(isPunctual: false, seen: seen) }
+        }
+        _ = try await client.send(request)
+        #expect(transport.tasks.withLock { $0.first } != Self.task() && transport.limits.withLock { $0 } == [nil])
+    }
+
+    @Test("with no limit at all it isn't told of one")
+    func unlimited() async throws {
+        let transport = Timed(fails: false)
+        _ = try await client(transport).send(HTTPRequest("https://h"))
+        #expect(transport.limits.withLock { $0 } == [nil] && transport.tasks.withLock { $0 } == [Self.task()])
+    }
+
+    private struct Setting: PunctualInterceptor {
+        let deadline: Duration
+        let stage = InterceptorStage.call
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            var request = request
+            request.deadline = deadline
+            return try await next(request)
+        }
+    }
+}
+
+@Suite("Work whose time is bounded", .leavesNothing, .timeLimit(.minutes(10)))
+struct TimedWorkTests {
+    /// Reports whoever waits on it.
+    private struct Untouchable: Clock {
+        var now: ContinuousClock.Instant { ContinuousClock.now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            Issue.record("somebody waits on the clock")
+        }
+    }
+
+    @Test("what ends at once has no timer")
+    func noTimer() async throws {
+        let limit = TimeLimit(.seconds(50), on: Untouchable())
+        #expect(try await limit.run(error: { _ in .timeout() }) { 1 } == 1)
+        await #expect(throws: HTTPError.self) { try await limit.run(error: { _ in .timeout() }) { throw HTTPError(.tls) } }
+    }
+
+    @Test("what took too long without waiting took too long")
+    func tooLongAtOnce() async throws {
+        let clock = TestClock()
+        let limit = TimeLimit(.seconds(5), on: clock)
+        await #expect(throws: HTTPError.self) {
+            try await limit.run(error: { _ in .timeout() }) { clock.advance(by: .seconds(5)) }
+        }
+        try await limit.run(error: { _ in .timeout() }) { clock.advance(by: .seconds(4)) }
+    }
+
+    @Test("what had to be waited for by somebody who is cancelled is of no use, even where it doesn't notice")
+    func cancelled() async throws {
+        let gate = Gate()
+        let isThere = Gate()
+        let caller = Task {
+            try await TimeLimit(.seconds(50), on: TestClock()).run(error: { _ in .timeout() }) {
+                isThere.open()
+                await gate.wait()
+                return 1
+            }
+        }
+        await isThere.wait()
+        caller.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+}
