@@ -91,7 +91,7 @@ extension StoredHead {
     }
 
     /// Whether parts with the same validator are parts of the same bytes (RFC 9111 §3.4).
-    var hasStrongValidator: Bool { (tag?.isStrong ?? false || hasStrongDate) && !fields.contains(.contentEncoding) }
+    var hasStrongValidator: Bool { (tag?.isStrong ?? false || hasStrongDate) && !isEncoded }
 
     /// What `If-Range` may say of it.
     var strongValidator: String? {

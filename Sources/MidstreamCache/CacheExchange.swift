@@ -14,12 +14,10 @@ final class CacheErrand: Sendable {
     let clock: any Clock<Duration>
     /// Whether conditions of the cache's own may be added.
     let mayValidate: Bool
-    /// Which fetch it leads.
-    let flight: Flight?
 
     init(
         _ request: HTTPRequest, _ demand: CacheDemand, _ lookup: CacheLookup, forward: CacheStatus.Forward, reason: String,
-        clock: any Clock<Duration>, mayValidate: Bool = true, flight: Flight? = nil
+        clock: any Clock<Duration>, mayValidate: Bool = true
     ) {
         self.request = request
         self.demand = demand
@@ -28,14 +26,11 @@ final class CacheErrand: Sendable {
         self.reason = reason
         self.clock = clock
         self.mayValidate = mayValidate
-        self.flight = flight
     }
 
-    /// The same with something changed.
-    func with(mayValidate: Bool? = nil, flight: Flight? = nil) -> CacheErrand {
-        CacheErrand(
-            request, demand, lookup, forward: forward, reason: reason, clock: clock,
-            mayValidate: mayValidate ?? self.mayValidate, flight: flight ?? self.flight)
+    /// The same without conditions of the cache's own.
+    var unconditional: CacheErrand {
+        CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: clock, mayValidate: false)
     }
 }
 
@@ -43,7 +38,11 @@ extension ResponseCache {
     typealias Next = Interception.Next<HTTPRequest, HTTPResponse>
 
     /// Asks the server, and stores what it answers.
-    nonisolated(nonsending) func fetch(_ errand: CacheErrand, _ next: Next) async throws -> Flight.Landing {
+    ///
+    /// - Parameter flight: That of which this is the fetch; nil: nobody shares it.
+    nonisolated(nonsending) func fetch(
+        _ errand: CacheErrand, _ next: Next, for flight: Flight? = nil
+    ) async throws -> Flight.Landing {
         let permit = permits.give(errand.lookup.key)
         let validation = CacheValidation(errand, rules)
         let requestTime = options.now()
@@ -56,7 +55,7 @@ extension ResponseCache {
         }
         var exchange = CacheExchange(
             errand: errand, validation: validation, response: response, requestTime: requestTime, responseTime: options.now(),
-            permit: permit)
+            permit: permit, flight: flight)
         // Most responses are here as a whole, and nothing is known that they would have to be compared with.
         if errand.lookup.match == nil, exchange.response.status == .ok, let landing = storedAtOnce(&exchange) { return landing }
         return try await settle(exchange, next)
@@ -69,16 +68,16 @@ extension ResponseCache {
         case 304 where exchange.validation.isOurs:
             response.body.close()
             if let landing = await freshened(exchange) { return landing }
-            return try await again(errand, next, "nothing that it could validate is there any more")
+            return try await again(exchange, next, "nothing that it could validate is there any more")
         case 304:
             await noteUnmodified(exchange)
         case 206 where exchange.validation.completes != nil:
             if let landing = await completed(exchange) { return landing }
             response.body.close()
-            return try await again(errand, next, "what came doesn't fit what is stored")
+            return try await again(exchange, next, "what came doesn't fit what is stored")
         case 416 where exchange.validation.completes != nil:
             response.body.close()
-            return try await again(errand, next, "what is stored doesn't fit what the server has")
+            return try await again(exchange, next, "what is stored doesn't fit what the server has")
         case 500, 502, 503, 504:
             if let landing = await instead(of: "\(response.status)", errand) {
                 response.body.close()
@@ -94,10 +93,10 @@ extension ResponseCache {
 
     /// Sends the request as it is, since what is stored was of no use.
     nonisolated(nonsending) private func again(
-        _ errand: CacheErrand, _ next: Next, _ reason: String
+        _ exchange: CacheExchange, _ next: Next, _ reason: String
     ) async throws -> Flight.Landing {
-        errand.request.note("asks again without conditions: \(reason)")
-        return try await fetch(errand.with(mayValidate: false), next)
+        exchange.errand.request.note("asks again without conditions: \(reason)")
+        return try await fetch(exchange.errand.unconditional, next, for: exchange.flight)
     }
 
     /// A stale response in the place of an error (RFC 5861 §4).
@@ -127,6 +126,8 @@ struct CacheExchange: Sendable {
     let requestTime: Date
     let responseTime: Date
     let permit: FetchPermits.Permit
+    /// That of which it is the fetch.
+    var flight: Flight?
 }
 
 /// What the cache adds to a request: conditions by which the server may answer that what is stored is right (RFC 9111 §4.3.1), or that it

@@ -59,7 +59,9 @@ extension ResponseCache {
     }
 
     /// The response that an entry gives without the server; nil when it gives none.
-    private func reused(_ entry: CacheEntry, _ reuse: Reuse, _ errand: CacheErrand, _ next: Next) async -> HTTPResponse? {
+    nonisolated(nonsending) private func reused(
+        _ entry: CacheEntry, _ reuse: Reuse, _ errand: CacheErrand, _ next: Next
+    ) async -> HTTPResponse? {
         if case .validate = reuse { return nil }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
         if case .staleWhileRevalidating = reuse { validateInBackground(entry, errand, next) }
@@ -108,10 +110,9 @@ extension ResponseCache {
         case .passes: return try await land(errand, next)
         case .leads(let flight):
             let apart = next.branching(to: next.call?.branch(), due: next.position.due)
-            let led = errand.with(flight: flight)
             let share = try await flight.lead {
                 do {
-                    let landing = try await self.fetch(led, apart)
+                    let landing = try await self.fetch(errand, apart, for: flight)
                     self.board.land(key, flight, landing.shared, now: self.options.now())
                     return landing
                 } catch {
@@ -124,7 +125,8 @@ extension ResponseCache {
         case .joins(let flight):
             if let response = try await shared(flight, errand) { return response }
             // It may have come to its end, and been stored, since this one looked.
-            let lookup = await lookUp(errand.request, on: errand.clock)
+            let known = CacheLookup(key: key, fingerprint: errand.lookup.fingerprint)
+            let lookup = await lookUp(errand.request, known, on: errand.clock)
             if let entry = lookup.match {
                 let reuse = rules.reuse(entry.head, for: demand, at: options.now())
                 if reuse.isFresh, let response = await reused(entry, reuse, errand, next) { return response }
@@ -141,13 +143,11 @@ extension ResponseCache {
     }
 
     /// What another has asked for, if it may answer this request, too; nil: it goes by itself.
-    private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
+    nonisolated(nonsending) private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
         var share = flight.joinAtOnce()
         if share == nil {
             do {
-                share = try await TimeLimit(Self.patience, on: errand.clock).run(error: { _ in .timeout() }) {
-                    try await flight.join()
-                }
+                share = try await flight.join(within: Self.patience, on: errand.clock)
             } catch let error as HTTPError where Self.isItsOwn(error) {
                 errand.request.note("waited for another's answer, which didn't come")
                 return nil

@@ -6,7 +6,7 @@ extension ResponseCache {
     /// Stores a response while it is read, if it may be.
     nonisolated(nonsending) func stored(_ exchange: CacheExchange) async -> Flight.Landing {
         var exchange = exchange
-        let fields = ResponseFields(exchange.response.headers)
+        let fields = ResponseFields(exchange.response.headers, at: exchange.responseTime)
         guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
         let (body, shared) = await record(exchange.response.body, target, exchange, sharing: head)
         exchange.response.body = body
@@ -17,7 +17,7 @@ extension ResponseCache {
     /// there is more to it.
     func storedAtOnce(_ exchange: inout CacheExchange) -> Flight.Landing? {
         guard let memory, let bytes = exchange.response.body.bytes else { return nil }
-        let fields = ResponseFields(exchange.response.headers)
+        let fields = ResponseFields(exchange.response.headers, at: exchange.responseTime)
         guard !fields.clearsSiteData else { return nil }
         guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
         let request = exchange.errand.request
@@ -43,15 +43,14 @@ extension ResponseCache {
     ) -> (target: Recording.Target, shared: StoredHead?)? {
         let errand = exchange.errand
         var status = CacheStatus(forward: errand.forward)
-        let own = CacheControl(fields.cacheControl)
-        if let obstacle = rules.obstacle(to: exchange.response, fields, own, for: errand.request) {
+        if let obstacle = rules.obstacle(to: exchange.response, fields, for: errand.request) {
             status.detail = obstacle
             tell(errand, status, "isn't stored: \(obstacle)")
             exchange.response.cacheStatus = status
             return nil
         }
         let head = StoredHead(
-            exchange.response, fields, own, to: errand.request, requestTime: exchange.requestTime,
+            exchange.response, fields, to: errand.request, requestTime: exchange.requestTime,
             responseTime: exchange.responseTime, rules: rules, fingerprint: errand.lookup.fingerprint)
         var key = errand.lookup.key
         if fields.hasNoVarySearch, let rule = NoVarySearch(exchange.response.headers) {
@@ -113,7 +112,7 @@ extension ResponseCache {
         guard let arriving = body.incoming else { return (body, nil) }
         let recording = await recording(target, exchange)
         let source: any IncomingBody = recording.map { RecordedBody(arriving, $0) } ?? arriving
-        guard let head, let flight = errand.flight else { return (.incoming(source, length: body.length), nil) }
+        guard let head, let flight = exchange.flight else { return (.incoming(source, length: body.length), nil) }
         let key = errand.lookup.key
         let shared = SharedBody(
             source, length: body.length, keptBytes: min(options.maximumEntryBytes, Self.keptBytes)

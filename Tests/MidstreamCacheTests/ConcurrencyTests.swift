@@ -150,6 +150,40 @@ struct ConcurrencyTests {
         #expect(bench.sent == 2)
     }
 
+    @Test("each has its own five seconds")
+    func patienceOfEach() async throws {
+        let (first, others) = (Gate(), Gate())
+        let number = Locked(0)
+        let bench = CacheBench { request in
+            let isFirst = number.withLock { number in
+                number += 1
+                return number == 1
+            }
+            if isFirst { await first.wait() } else { await others.wait() }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
+        }
+        let leader = Task { try await bench.get() }
+        await first.reached()
+        let early = Task { try await bench.get() }
+        await bench.timer.waitForSleepers(1)
+        bench.timer.advance(by: .seconds(3))
+        let late = Task { try await bench.get() }
+        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 3 }
+        bench.timer.advance(by: .seconds(2))
+        await others.reached()
+        // The other one has two more.
+        #expect(bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2)
+        await bench.timer.waitForSleepers(1)
+        #expect(bench.sent == 2)
+        bench.timer.advance(by: .seconds(3))
+        await others.reached(by: 2)
+        #expect(bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 1)
+        others.open()
+        first.open()
+        for task in [leader, early, late] { #expect(try await task.value.text == "x") }
+        #expect(bench.sent == 3)
+    }
+
     @Test("the stale answer comes at once, one validation follows it, and its result is served")
     func staleWhileRevalidate() async throws {
         let gate = Gate()
@@ -242,56 +276,6 @@ struct ConcurrencyTests {
         isGone.withLock { $0 = true }
         bench.clock.advance(20)
         await #expect(throws: HTTPError.self) { try await bench.get() }
-    }
-
-    @Test("readers have each their own pace until the body has outgrown what is kept, and then go in step")
-    func sharedBody() async throws {
-        let pieces = (0..<400).map { [UInt8](repeating: UInt8($0 % 251), count: 1000) }
-        let whole = pieces.reduce(into: [UInt8]()) { $0 += $1 }
-        let isClosed = Locked(false)
-        let body = SharedBody(ArrivingBody(pieces), length: nil, keptBytes: 100_000, window: 50_000) {
-            isClosed.withLock { $0 = true }
-        }
-        let readers = try (0..<20).map { _ in try #require(body.join()) }
-        try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect() } }
-            for try await bytes in group { #expect(bytes == whole) }
-        }
-        #expect(isClosed.withLock { $0 } && body.join() == nil)
-    }
-
-    @Test("a reader that leaves doesn't hold up the others, and the last one closes the source")
-    func leavingReaders() async throws {
-        let source = ArrivingBody((0..<1000).map { _ in [UInt8](repeating: 1, count: 1000) })
-        let body = SharedBody(source, length: nil, keptBytes: 10_000, window: 10_000) {}
-        let slow = try #require(body.join())
-        let quick = try #require(body.join())
-        for _ in 0..<10 { _ = try await quick.next() }
-        slow.close()
-        for _ in 0..<500 { #expect(try await quick.next()?.count == 1000) }
-        await #expect(throws: HTTPError.self) { try await slow.next() }
-        quick.close()
-        #expect(source.closings > 0)
-    }
-
-    @Test("a body that all have read is let go of", arguments: [1, 20, 1000], [1, 3, 400])
-    func readBodyIsReleased(readers count: Int, pieces: Int) async throws {
-        weak var body: SharedBody?
-        do {
-            // Nothing is read ahead, so that all come in time.
-            let shared = SharedBody(
-                ArrivingBody((0..<pieces).map { _ in [1, 2, 3] }), length: nil, keptBytes: 100_000, window: 1
-            ) {}
-            body = shared
-            // So short a body may have come to its end before all have asked for it.
-            let readers = (0..<count).compactMap { _ in shared.join() }
-            #expect(!readers.isEmpty)
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect().count } }
-                for try await bytes in group { #expect(bytes == 3 * pieces) }
-            }
-        }
-        await eventually { body == nil }
     }
 
     @Test("a body that was fetched for many is let go of", arguments: [1, 2, 20])

@@ -93,9 +93,9 @@ struct CacheBench {
     private static func measure(_ name: String, times: Int, _ work: () async throws -> Void) async throws {
         var best = (time: Duration.seconds(3600), processor: Double.infinity)
         for _ in 0..<5 {
-            let (start, processor) = (ContinuousClock.now, Wire.processorSeconds())
+            let (start, processor) = (ContinuousClock.now, Comparison.processorSeconds())
             for _ in 0..<times { try await work() }
-            best = (min(best.time, ContinuousClock.now - start), min(best.processor, Wire.processorSeconds() - processor))
+            best = (min(best.time, ContinuousClock.now - start), min(best.processor, Comparison.processorSeconds() - processor))
         }
         let figures = [best.time / .microseconds(1), best.processor * 1e6].map { String(format: "%.2f µs", $0 / Double(times)) }
         print("\(name): \(figures[0]), \(figures[1]) of processor time")

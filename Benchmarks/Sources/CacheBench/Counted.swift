@@ -19,8 +19,10 @@ struct Counted {
         /// To the server.
         case wire = "wire miss"
         case streamed = "streamed wire miss"
+        /// All at once for one URL, whose answer mayn't be stored.
+        case crowd = "one of a crowd"
 
-        var needsServer: Bool { self == .wire || self == .streamed }
+        var needsServer: Bool { self == .wire || self == .streamed || self == .crowd }
     }
 
     let kind: Kind
@@ -49,6 +51,7 @@ struct Counted {
         let client =
             kind.needsServer
             ? Wire(server: server).client(cache) : CacheBench.client(Instant(size: 1 << 10, isStorable: true), cache)
+        guard kind != .crowd else { return try await Wire(server: server).uncacheable(times, cache) }
         let base = kind.needsServer ? server + "/bench" : "https://api.example.com/users"
         for number in 0..<times {
             let request = HTTPRequest(kind == .hit ? base : "\(base)?\(number)")

@@ -30,38 +30,50 @@ struct Wire {
     }
 
     func measure(where isWanted: (String) -> Bool) async throws {
-        if isWanted("miss that is stored, on the wire") { try await misses() }
+        for isStreamed in [false, true] {
+            let name = isStreamed ? "streamed miss that is stored, on the wire" : "miss that is stored, on the wire"
+            if isWanted(name) { try await misses(name, isStreamed: isStreamed) }
+        }
         if isWanted("a thousand at once") { try await uncacheable() }
         if isWanted("a thousand who read") { try await crowd() }
         if isWanted("1 GiB through the disk") { try await disk() }
+        if isWanted("beside hishel") { try await Peer(wire: self).measure() }
     }
 
-    /// The processor time of a miss that is stored beside that of a request without a cache, in turns.
-    private func misses() async throws {
-        var best = [Double.infinity, .infinity]
-        for round in 0..<10 {
-            let client = client(round % 2 == 0 ? nil : CacheInterceptor())
-            let start = Self.processorSeconds()
-            for number in 0..<2000 { _ = try await client.send(HTTPRequest(server + "/bench?\(number)")) }
-            best[round % 2] = min(best[round % 2], Self.processorSeconds() - start)
+    /// A miss that is stored beside a request without a cache.
+    private func misses(_ name: String, isStreamed: Bool) async throws {
+        let cost = try await Comparison(rounds: 9) { isCached in
+            try await send(2000, client(isCached ? CacheInterceptor() : nil), isStreamed: isStreamed)
         }
-        print(
-            "miss that is stored, on the wire: \(percent(best[1] / best[0])) of the processor time without a cache",
-            "(\(Int(best[1] * 1e6 / 2000)) µs)")
+        print("\(name): \(cost), \(Int(cost.processorSeconds * 1e6 / 2000)) µs")
+    }
+
+    /// Sends requests for different URLs, one after the other.
+    func send(_ count: Int, from first: Int = 0, _ client: HTTPClient, isStreamed: Bool = false) async throws {
+        for number in first..<(first + count) {
+            let request = HTTPRequest(server + "/bench?\(number)")
+            if isStreamed {
+                for try await _ in try await client.stream(request).body {}
+            } else {
+                _ = try await client.send(request)
+            }
+        }
     }
 
     private func uncacheable() async throws {
-        var best = [Double.infinity, .infinity]
-        for round in 0..<10 {
-            let client = client(round % 2 == 0 ? nil : CacheInterceptor(), freshness: "no-store")
-            let start = ContinuousClock.now
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<1000 { group.addTask { [server] in _ = try await client.send(HTTPRequest(server + "/bench")) } }
-                try await group.waitForAll()
-            }
-            best[round % 2] = min(best[round % 2], (ContinuousClock.now - start) / .seconds(1))
+        let cost = try await Comparison(rounds: 25) { isCached in
+            try await uncacheable(1000, isCached ? CacheInterceptor() : nil)
         }
-        print("a thousand at once for what mayn't be stored: \(percent(best[1] / best[0])) of the time without a cache")
+        print("a thousand at once for what mayn't be stored: \(cost)")
+    }
+
+    /// Asks many times at once for what mayn't be stored.
+    func uncacheable(_ count: Int, _ cache: CacheInterceptor?) async throws {
+        let client = client(cache, freshness: "no-store")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count { group.addTask { [server] in _ = try await client.send(HTTPRequest(server + "/bench")) } }
+            try await group.waitForAll()
+        }
     }
 
     /// Many who read one long body at the same time.
@@ -134,14 +146,7 @@ struct Wire {
         return (ContinuousClock.now - start) / .seconds(1)
     }
 
-    private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
-
-    static func processorSeconds() -> Double {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
-            / 1e6
-    }
+    private func percent(_ share: Double) -> String { Comparison.percent(share) }
 
     private static func resetPeak() throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "/proc/self/clear_refs"))

@@ -25,8 +25,7 @@ final class FetchBoard: Sendable {
     private let state = Locked(State())
 
     func role(for key: CacheKey, now: Date) -> Role {
-        let own = Flight()
-        return state.withLock { state in
+        state.withLock { state in
             if !state.passes.isEmpty, let end = state.passes[key] {
                 // A clock that went back doesn't prolong it.
                 let isPassed = now < end && end.timeIntervalSince(now) <= Self.passTime
@@ -34,8 +33,13 @@ final class FetchBoard: Sendable {
                 state.passes[key] = nil
             }
             // Looked up once, whether there is one or not.
-            let flight = Self.read(&state.flights[key, default: own])
-            return flight === own ? .leads(own) : .joins(flight)
+            var isNew = false
+            func begun() -> Flight {
+                isNew = true
+                return Flight()
+            }
+            let flight = Self.read(&state.flights[key, default: begun()])
+            return isNew ? .leads(flight) : .joins(flight)
         }
     }
 

@@ -60,11 +60,19 @@ final class Flight: Sendable {
         }
     }
 
+    private struct Waiting {
+        let waiter: Waiter
+        /// When it has waited for too long, on the stopwatch of who watches.
+        let due: Duration
+    }
+
     private struct State {
         var leader = Leader.isBusy
         var nextTicket = 0
         /// The others.
-        var waiters: [Int: Waiter] = [:]
+        var waiters: [Int: Waiting] = [:]
+        /// Sends home who has waited for too long: one for all, since most don't wait long.
+        var watch: (stopwatch: Stopwatch, task: Task<Void, Never>?)?
         var landed: SharedResponse?
         var isOver = false
         var task: Task<Void, Never>?
@@ -119,7 +127,10 @@ final class Flight: Sendable {
     func joinAtOnce() -> Share? { state.withLock { $0.landed }.flatMap(Self.share) }
 
     /// Waits for what another one has asked for, or takes part in what is arriving; nil when it is over.
-    nonisolated(nonsending) func join() async throws -> Share? {
+    ///
+    /// - Parameter patience: How long it waits at most.
+    /// - Throws: ``HTTPError/Code/timeout`` then.
+    nonisolated(nonsending) func join(within patience: Duration, on clock: any Clock<Duration>) async throws -> Share? {
         let (ticket, isOver, landed) = state.withLock { state in
             state.nextTicket += 1
             return (state.nextTicket, state.isOver, state.landed)
@@ -128,10 +139,32 @@ final class Flight: Sendable {
         return try await waitForHead { waiter, state in
             if Task.isCancelled { return .failure(CancellationError()) }
             if state.isOver { return .success(state.landed.flatMap(Self.share) ?? .nothing) }
-            state.waiters[ticket] = waiter
+            let stopwatch = state.watch?.stopwatch ?? Stopwatch(on: clock)
+            state.waiters[ticket] = Waiting(waiter: waiter, due: stopwatch.elapsed + patience)
+            if state.watch == nil {
+                state.watch = (stopwatch, CallersExecutor().startDetached { await self.watch(stopwatch) })
+            }
             return nil
         } onLeaving: { state in
-            state.waiters.removeValue(forKey: ticket)
+            state.waiters.removeValue(forKey: ticket)?.waiter
+        }
+    }
+
+    /// Sends home who has waited for too long, until nobody waits.
+    private func watch(_ stopwatch: Stopwatch) async {
+        while true {
+            let (late, rest) = state.withLock { state -> ([Waiter], Duration?) in
+                let now = stopwatch.elapsed
+                let late = state.waiters.filter { $0.value.due <= now }
+                for ticket in late.keys { state.waiters[ticket] = nil }
+                let next = state.waiters.values.map(\.due).min()
+                // Who joins from here on has another one.
+                if next == nil { state.watch = nil }
+                return (late.values.map(\.waiter), next.map { $0 - now })
+            }
+            for waiter in late { waiter.resume(throwing: HTTPError.timeout()) }
+            guard let rest else { return }
+            do { try await stopwatch.clock.pause(for: rest) } catch { return }
         }
     }
 
@@ -194,15 +227,18 @@ final class Flight: Sendable {
 
     /// Ends the wait. Returns where the leader was, and who else waited; one that hasn't asked yet finds its share when it does.
     private func close(landed: SharedResponse?, _ share: Result<Share, any Error>) -> (Leader, [Waiter]) {
-        state.withLock { state in
-            let (leader, waiters) = (state.leader, state.waiters)
+        let (leader, waiters, watch) = state.withLock { state in
+            let (leader, waiters, watch) = (state.leader, state.waiters, state.watch?.task)
             state.isOver = true
             state.landed = landed
             state.task = nil
             state.waiters = [:]
+            state.watch = nil
             if case .isBusy = leader { state.leader = .hasShare(share) } else { state.leader = .isGone }
-            return (leader, waiters.isEmpty ? [] : Array(waiters.values))
+            return (leader, waiters, watch)
         }
+        watch?.cancel()
+        return (leader, waiters.isEmpty ? [] : waiters.values.map(\.waiter))
     }
 
     private static func share(_ shared: SharedResponse) -> Share? {

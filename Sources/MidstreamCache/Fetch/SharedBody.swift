@@ -4,31 +4,51 @@ internal import MidstreamCore
 /// One arriving body for any number of readers, each at its own pace.
 ///
 /// Up to a number of bytes everything is kept, so that readers may still join. What outgrows that is let go of as it is read: nobody joins any
-/// more, and the readers go in step. The source is read at most a window ahead of whoever limits it, by a task of its own, which ends
-/// when the last reader leaves.
+/// more, and the readers go no further apart than a window.
+///
+/// The source is read when a reader wants what hasn't come yet: one chunk at a time, by a task of its own, since the cancellation of that
+/// reader mustn't take the chunk from the others. The task begins in the reader's thread, and ends there where the chunk has arrived. A
+/// reader with whom nobody shares any more, nor can, reads the source itself.
 final class SharedBody: Sendable {
+    private typealias Waiter = UnsafeContinuation<[UInt8]?, any Error>
+
     private struct State {
         /// What is kept, and how many readers still want each; the first has the number `first`.
         var chunks: [(bytes: [UInt8], wanted: Int)] = []
         var first = 0
-        /// The offset behind the last chunk, that of the first one that is kept, and that of the reader who is furthest.
+        /// The offset behind the last chunk, and that of the first one that is kept.
         var produced: Int64 = 0
         var dropped: Int64 = 0
-        var furthest: Int64 = 0
         var isOutgrown = false
         var end: Result<Void, any Error>?
         var nextReader = 0
         var readers: [Int: Place] = [:]
-        var pump: Task<Void, Never>?
-        var pumpWaiter: CheckedContinuation<Void, Never>?
+        /// How many readers wait; all of them for the next chunk.
+        var waiting = 0
+        /// Who reads the source.
+        var reading: Reading?
+        var nextReading = 0
 
         var behind: Int { first + chunks.count }
     }
 
     private struct Place {
-        var chunk: Int
-        var offset: Int64
-        var waiter: CheckedContinuation<[UInt8]?, any Error>?
+        var chunk = 0
+        var waiter: Waiter?
+    }
+
+    /// A task that reads the next chunk.
+    private struct Reading {
+        let number: Int
+        /// Nil until it is known.
+        var task: Task<Void, Never>?
+    }
+
+    /// What a reader that wants more has to do.
+    private enum Turn {
+        case takes(Result<[UInt8]?, any Error>)
+        case readsAlone
+        case waits
     }
 
     /// How long it is, when that is known.
@@ -41,7 +61,7 @@ final class SharedBody: Sendable {
 
     /// - Parameters:
     ///   - keptBytes: Up to how many bytes everything is kept.
-    ///   - window: How far readers may be apart beyond that, and how far ahead the source is read.
+    ///   - window: How far readers may be apart beyond that.
     ///   - onClosed: Called once nobody can join any more.
     init(
         _ source: any IncomingBody, length: Int64?, keptBytes: Int64, window: Int64 = 1 << 20,
@@ -60,9 +80,8 @@ final class SharedBody: Sendable {
             guard !state.isOutgrown, state.end == nil, state.first == 0 else { return nil }
             if state.nextReader > 0, state.readers.isEmpty { return nil }
             state.nextReader += 1
-            state.readers[state.nextReader] = Place(chunk: 0, offset: 0)
+            state.readers[state.nextReader] = Place()
             for place in state.chunks.indices { state.chunks[place].wanted += 1 }
-            if state.pump == nil { state.pump = Task { await self.pump() } }
             return state.nextReader
         }
         return number.map { SharedBodyReader(self, $0) }
@@ -71,61 +90,148 @@ final class SharedBody: Sendable {
     var trailers: HTTPHeaders? { state.withLock { $0.end != nil } ? source.trailers : nil }
     var metrics: TransportMetrics? { state.withLock { $0.end != nil } ? source.metrics : nil }
 
-    private func pump() async {
-        while true {
-            await permission()
-            if Task.isCancelled { break }
-            do {
-                guard let chunk = try await source.next() else {
-                    finish(.success(()))
-                    return
-                }
-                deliver(chunk)
-            } catch {
-                finish(.failure(error))
-                return
-            }
-        }
-        source.close()
-        finish(.failure(CancellationError()))
-    }
+    // MARK: The readers' side
 
-    /// Waits until somebody is near enough to what comes next.
-    private func permission() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
-                let mayGoOn = state.withLock { state in
-                    if Task.isCancelled || Self.mayPump(state, window) { return true }
-                    state.pumpWaiter = waiter
-                    return false
-                }
-                if mayGoOn { waiter.resume() }
+    /// What one reader gets next.
+    fileprivate func next(_ reader: Int) async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            switch take(reader, waiter: nil) {
+            case .takes(let result): try result.get()
+            case .readsAlone: try await readAlone()
+            case .waits: try await wait(reader)
             }
         } onCancel: {
-            state.withLock { state in
-                defer { state.pumpWaiter = nil }
-                return state.pumpWaiter
-            }?.resume()
+            leave(reader, CancellationError())
         }
     }
 
-    private static func mayPump(_ state: State, _ window: Int64) -> Bool {
-        state.produced - (state.isOutgrown ? state.dropped : state.furthest) < window
+    private func wait(_ reader: Int) async throws -> [UInt8]? {
+        try await withUnsafeThrowingContinuation { waiter in
+            if case .takes(let result) = take(reader, waiter: waiter) { waiter.resume(with: result) }
+        }
+    }
+
+    /// - Parameter waiter: Whom to wake when there is nothing yet; nil: nobody waits by this.
+    private func take(_ reader: Int, waiter: Waiter?) -> Turn {
+        let (turn, reading) = state.withLock { state -> (Turn, Int?) in
+            let turn = self.turn(of: reader, waiter, &state)
+            return (turn, beginReading(&state))
+        }
+        if let reading { read(reading) }
+        return turn
+    }
+
+    private func turn(of reader: Int, _ waiter: Waiter?, _ state: inout State) -> Turn {
+        if Task.isCancelled { return .takes(.failure(CancellationError())) }
+        guard let place = state.readers[reader] else {
+            return .takes(.failure(HTTPError(.connectionLost, "The body was closed.", phase: .answered)))
+        }
+        if place.chunk < state.behind {
+            let chunk = state.chunks[place.chunk - state.first].bytes
+            Self.advance(reader, &state)
+            Self.dropRead(&state)
+            return .takes(.success(chunk))
+        }
+        if let end = state.end { return .takes(end.map { nil }) }
+        guard let waiter else {
+            return state.isOutgrown && state.readers.count == 1 && state.reading == nil ? .readsAlone : .waits
+        }
+        state.readers[reader]?.waiter = waiter
+        state.waiting += 1
+        return .waits
+    }
+
+    /// Reads the source in the task of the only reader that there is and will be.
+    private func readAlone() async throws -> [UInt8]? {
+        do {
+            let chunk = try await nextChunk()
+            if chunk == nil { finish(.success(())) }
+            return chunk
+        } catch {
+            finish(.failure(error))
+            throw Task.isCancelled ? CancellationError() : error
+        }
+    }
+
+    /// A reader wants nothing more.
+    fileprivate func leave(_ reader: Int, _ error: any Error) {
+        let (waiter, reading, abandoned) = state.withLock { state -> (Waiter?, Int?, Reading??) in
+            guard let place = state.readers.removeValue(forKey: reader) else { return (nil, nil, nil) }
+            if place.waiter != nil { state.waiting -= 1 }
+            for index in max(0, place.chunk - state.first)..<state.chunks.count { state.chunks[index].wanted -= 1 }
+            Self.dropRead(&state)
+            guard state.readers.isEmpty, state.end == nil else { return (place.waiter, beginReading(&state), nil) }
+            return (place.waiter, nil, .some(state.reading))
+        }
+        if let abandoned {
+            abandoned?.task?.cancel()
+            source.close()
+            finish(.failure(CancellationError()))
+        }
+        if let reading { read(reading, atOnce: false) }
+        waiter?.resume(throwing: error)
+    }
+
+    // MARK: Reading the source
+
+    /// The number of the reading that is to be begun, where somebody waits and is near enough to the slowest reader; otherwise nil.
+    private func beginReading(_ state: inout State) -> Int? {
+        guard state.waiting > 0, state.reading == nil, state.end == nil,
+            !state.isOutgrown || state.produced - state.dropped < window
+        else { return nil }
+        state.nextReading += 1
+        state.reading = Reading(number: state.nextReading)
+        return state.nextReading
+    }
+
+    /// - Parameter atOnce: Whether the caller may be kept as long as it takes to find out that there is nothing yet.
+    private func read(_ number: Int, atOnce: Bool = true) {
+        let read: @Sendable () async -> Void = { [self] in
+            do {
+                repeat {
+                    guard let chunk = try await nextChunk() else { return finish(.success(())) }
+                    deliver(chunk)
+                    // Behind the last byte there is nothing left to wait for but the end.
+                } while goesOn(number)
+            } catch {
+                finish(.failure(error))
+            }
+        }
+        let executor = CallersExecutor()
+        let task = atOnce ? executor.startAtOnce(read) : executor.start(read)
+        let isAbandoned = state.withLock { state in
+            if state.reading?.number == number { state.reading?.task = task }
+            return state.readers.isEmpty && state.end != nil
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    /// Whether all bytes have come, and a reading goes on to the end.
+    private func goesOn(_ number: Int) -> Bool {
+        state.withLock { state in
+            guard let length, state.produced == length, state.reading == nil, state.end == nil, !state.readers.isEmpty else {
+                return false
+            }
+            state.reading = Reading(number: number)
+            return true
+        }
+    }
+
+    private func nextChunk() async throws -> [UInt8]? {
+        while true {
+            let chunk = try await source.next()
+            guard chunk?.isEmpty == true else { return chunk }
+        }
     }
 
     private func deliver(_ chunk: [UInt8]) {
-        guard !chunk.isEmpty else { return }
         var isClosedNow = false
-        let waiters = state.withLock { state -> [CheckedContinuation<[UInt8]?, any Error>] in
-            var waiters: [CheckedContinuation<[UInt8]?, any Error>] = []
-            let number = state.behind
+        let waiters = state.withLock { state -> [Waiter] in
+            state.reading = nil
+            guard state.end == nil else { return [] }
             state.chunks.append((chunk, state.readers.count))
             state.produced += Int64(chunk.count)
-            for (reader, place) in state.readers where place.waiter != nil && place.chunk == number {
-                if let waiter = place.waiter { waiters.append(waiter) }
-                state.readers[reader]?.waiter = nil
-                Self.advance(reader, &state)
-            }
+            let waiters = Self.takeWaiters(&state) { reader, state in Self.advance(reader, &state) }
             if !state.isOutgrown, state.produced > keptBytes {
                 state.isOutgrown = true
                 isClosedNow = true
@@ -137,15 +243,36 @@ final class SharedBody: Sendable {
         if isClosedNow { onClosed() }
     }
 
+    private func finish(_ end: Result<Void, any Error>) {
+        let (waiters, wasOpen) = state.withLock { state -> ([Waiter], Bool) in
+            state.reading = nil
+            guard state.end == nil else { return ([], false) }
+            state.end = end
+            return (Self.takeWaiters(&state) { _, _ in }, !state.isOutgrown)
+        }
+        for waiter in waiters { waiter.resume(with: end.map { nil }) }
+        if wasOpen { onClosed() }
+    }
+
+    private static func takeWaiters(_ state: inout State, _ change: (Int, inout State) -> Void) -> [Waiter] {
+        guard state.waiting > 0 else { return [] }
+        var waiters: [Waiter] = []
+        waiters.reserveCapacity(state.waiting)
+        for (reader, place) in state.readers {
+            guard let waiter = place.waiter else { continue }
+            waiters.append(waiter)
+            state.readers[reader]?.waiter = nil
+            change(reader, &state)
+        }
+        state.waiting = 0
+        return waiters
+    }
+
     /// Notes that a reader has taken its next chunk.
     private static func advance(_ reader: Int, _ state: inout State) {
         guard let place = state.readers[reader] else { return }
-        let index = place.chunk - state.first
-        state.chunks[index].wanted -= 1
-        let offset = place.offset + Int64(state.chunks[index].bytes.count)
+        state.chunks[place.chunk - state.first].wanted -= 1
         state.readers[reader]?.chunk += 1
-        state.readers[reader]?.offset = offset
-        state.furthest = max(state.furthest, offset)
     }
 
     private static func dropRead(_ state: inout State) {
@@ -155,75 +282,9 @@ final class SharedBody: Sendable {
             state.dropped += Int64(state.chunks[count].bytes.count)
             count += 1
         }
+        guard count > 0 else { return }
         state.chunks.removeFirst(count)
         state.first += count
-    }
-
-    private func finish(_ end: Result<Void, any Error>) {
-        let (waiters, wasOpen) = state.withLock { state -> ([CheckedContinuation<[UInt8]?, any Error>], Bool) in
-            guard state.end == nil else { return ([], false) }
-            state.end = end
-            var waiters: [CheckedContinuation<[UInt8]?, any Error>] = []
-            for reader in state.readers.keys {
-                if let waiter = state.readers[reader]?.waiter { waiters.append(waiter) }
-                state.readers[reader]?.waiter = nil
-            }
-            return (waiters, !state.isOutgrown)
-        }
-        for waiter in waiters { waiter.resume(with: end.map { nil }) }
-        if wasOpen { onClosed() }
-    }
-
-    /// What one reader gets next.
-    fileprivate func next(_ reader: Int) async throws -> [UInt8]? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let (result, pump) = state.withLock {
-                    state -> (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) in
-                    if Task.isCancelled { return (.failure(CancellationError()), nil) }
-                    guard let place = state.readers[reader] else {
-                        return (.failure(HTTPError(.connectionLost, "The body was closed.", phase: .answered)), nil)
-                    }
-                    if place.chunk < state.behind {
-                        let chunk = state.chunks[place.chunk - state.first].bytes
-                        Self.advance(reader, &state)
-                        Self.dropRead(&state)
-                        return (.success(chunk), takePumpWaiter(&state))
-                    }
-                    if let end = state.end { return (end.map { nil }, nil) }
-                    state.readers[reader]?.waiter = waiter
-                    return (nil, takePumpWaiter(&state))
-                }
-                pump?.resume()
-                if let result { waiter.resume(with: result) }
-            }
-        } onCancel: {
-            leave(reader, CancellationError())
-        }
-    }
-
-    private func takePumpWaiter(_ state: inout State) -> CheckedContinuation<Void, Never>? {
-        guard Self.mayPump(state, window) else { return nil }
-        defer { state.pumpWaiter = nil }
-        return state.pumpWaiter
-    }
-
-    /// A reader wants nothing more.
-    fileprivate func leave(_ reader: Int, _ error: any Error) {
-        let (waiter, pump, abandoned) = state.withLock {
-            state -> (CheckedContinuation<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?, Task<Void, Never>?) in
-            guard let place = state.readers.removeValue(forKey: reader) else { return (nil, nil, nil) }
-            for index in max(0, place.chunk - state.first)..<state.chunks.count { state.chunks[index].wanted -= 1 }
-            Self.dropRead(&state)
-            let isLast = state.readers.isEmpty && state.end == nil
-            return (place.waiter, takePumpWaiter(&state), isLast ? state.pump : nil)
-        }
-        if let abandoned {
-            abandoned.cancel()
-            source.close()
-        }
-        pump?.resume()
-        waiter?.resume(throwing: error)
     }
 }
 

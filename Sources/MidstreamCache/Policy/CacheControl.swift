@@ -36,7 +36,7 @@ struct CacheControl: Sendable, Equatable {
 
     /// Reads all fields of a message.
     init(_ values: [String]) {
-        for value in values { read(value) }
+        for value in values { read(FieldValueScanner(value)) }
     }
 
     func contains(_ flag: Flags) -> Bool { flags.contains(flag) }
@@ -93,8 +93,11 @@ struct CacheControl: Sendable, Equatable {
     /// How long the names of directives are.
     private static let nameLengths = "public".utf8.count..."stale-while-revalidate".utf8.count
 
-    private mutating func read(_ text: String) {
-        var scanner = FieldValueScanner(text)
+    /// Reads one more field.
+    mutating func read(_ value: UnsafeBufferPointer<UInt8>) { read(FieldValueScanner(value)) }
+
+    private mutating func read(_ scanner: FieldValueScanner) {
+        var scanner = scanner
         while true {
             scanner.skipSeparators(",")
             guard !scanner.isAtEnd else { return }

@@ -1,48 +1,63 @@
+internal import Foundation
 internal import MidstreamCore
 
-/// What a response says to caches, found by one look through its fields: to look each field up takes longer than all the rest of storing.
+/// What a response says to caches, found by one look through its fields, and read where it stands: to look each field up, or to make strings of
+/// what is only read once, takes longer than all the rest of storing.
 struct ResponseFields: Sendable {
     /// `Cache-Control`, all of them.
-    private(set) var cacheControl: [String] = []
+    private(set) var control = CacheControl()
     private(set) var vary: [String] = []
+    /// `Connection`, but for `keep-alive`, which names no field.
     private(set) var connection: [String] = []
-    /// Those that have one value are those of the first field.
-    private(set) var age: String?
-    private(set) var date: String?
-    private(set) var expires: String?
-    private(set) var lastModified: String?
-    private(set) var tag: String?
+    // Of those that have one value the first field counts, whatever it says.
+    /// The seconds of `Age`.
+    private(set) var age = 0
+    private(set) var date: Date?
+    private(set) var expiry = StoredHead.Expiry.never
+    private(set) var lastModified: Date?
+    private(set) var tag: EntityTag?
     private(set) var contentLength: Int64?
-    private(set) var hasContentLength = false
-    private(set) var hasContentRange = false
-    private(set) var hasContentEncoding = false
-    private(set) var hasNoVarySearch = false
-    private(set) var clearsSiteData = false
+    private var present: UInt16 = 0
 
     private static let table = FieldNameTable([
         .cacheControl, .vary, .connection, .age, .date, .expires, .lastModified, .eTag, .contentLength, .contentRange,
         .contentEncoding, "No-Vary-Search", "Clear-Site-Data",
     ])
 
-    init(_ headers: HTTPHeaders) {
+    /// - Parameter now: What dates with years of two digits are seen from.
+    init(_ headers: HTTPHeaders, at now: Date) {
         headers.forEachField(in: Self.table) { place, value in
+            let isFirst = !has(place)
+            present |= 1 << UInt16(place)
             switch place {
-            case 0: cacheControl.append(String(fieldBytes: value))
+            case 0: control.read(value)
             case 1: vary.append(String(fieldBytes: value))
-            case 2: connection.append(String(fieldBytes: value))
-            case 3: age = age ?? String(fieldBytes: value)
-            case 4: date = date ?? String(fieldBytes: value)
-            case 5: expires = expires ?? String(fieldBytes: value)
-            case 6: lastModified = lastModified ?? String(fieldBytes: value)
-            case 7: tag = tag ?? String(fieldBytes: value)
-            case 8:
-                if !hasContentLength { contentLength = ByteNumber.read(value) }
-                hasContentLength = true
-            case 9: hasContentRange = true
-            case 10: hasContentEncoding = true
-            case 11: hasNoVarySearch = true
-            default: clearsSiteData = true
+            case 2: if !Self.isKeepAlive(value) { connection.append(String(fieldBytes: value)) }
+            case 3 where isFirst: age = StoredHead.seconds(age: String(fieldBytes: value))
+            case 4 where isFirst: date = HTTPDate.parse(value, now: now)
+            case 5 where isFirst: expiry = HTTPDate.parse(value, now: now).map(StoredHead.Expiry.at) ?? .past
+            case 6 where isFirst: lastModified = HTTPDate.parse(value, now: now)
+            case 7 where isFirst: tag = EntityTag(String(fieldBytes: value))
+            case 8 where isFirst: contentLength = ByteNumber.read(value)
+            default: break
             }
         }
+    }
+
+    /// Whether there is something by which it can be validated, whatever it says.
+    var hasValidator: Bool { has(6) || has(7) }
+    var hasContentEncoding: Bool { has(10) }
+    var hasNoVarySearch: Bool { has(11) }
+    var clearsSiteData: Bool { has(12) }
+
+    private func has(_ place: Int) -> Bool { present & 1 << UInt16(place) != 0 }
+
+    private static func isKeepAlive(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        let name: StaticString = "keep-alive"
+        return value.count == name.utf8CodeUnitCount
+            && name.withUTF8Buffer { name in
+                for place in 0..<name.count where value[place].asciiLowercased != name[place] { return false }
+                return true
+            }
     }
 }

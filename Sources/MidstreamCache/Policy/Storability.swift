@@ -1,20 +1,16 @@
+internal import Foundation
 internal import MidstreamCore
 
 extension CacheRules {
     /// Why a response mayn't be stored (RFC 9111 §3); nil: it may be.
     func obstacle(to response: HTTPResponse, for request: HTTPRequest) -> String? {
-        let fields = ResponseFields(response.headers)
-        return obstacle(to: response, fields, CacheControl(fields.cacheControl), for: request)
+        obstacle(to: response, ResponseFields(response.headers, at: Date()), for: request)
     }
 
-    /// - Parameters:
-    ///   - fields: What it says.
-    ///   - own: What of that is its `Cache-Control`.
-    func obstacle(
-        to response: HTTPResponse, _ fields: ResponseFields, _ own: CacheControl, for request: HTTPRequest
-    ) -> String? {
+    /// - Parameter fields: What it says.
+    func obstacle(to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest) -> String? {
         let headers = response.headers
-        let (control, isTargeted) = control(headers, otherwise: own)
+        let (control, isTargeted) = control(headers, otherwise: fields.control)
         let status = response.status
         guard status.code >= 200, status != .notModified, status != .preconditionFailed, status != 416 else {
             return "\(status.code) answers this request alone"
@@ -33,9 +29,9 @@ extension CacheRules {
         if VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
         if status == .partialContent, let obstacle = Self.obstacle(toPart: headers) { return obstacle }
         let isExplicit =
-            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expires != nil)
+            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != .never)
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
-        if isExplicit || fields.tag != nil || fields.lastModified != nil { return nil }
+        if isExplicit || fields.hasValidator { return nil }
         return "it says nothing about its freshness, and can't be validated"
     }
 

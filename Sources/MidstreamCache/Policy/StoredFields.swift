@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MidstreamCore
 
 /// Which fields of a response are kept.
@@ -10,9 +11,8 @@ enum StoredFields {
 
     /// The fields of a response that are stored with it.
     static func kept(of response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
-        let said = ResponseFields(response.headers)
-        return kept(
-            of: response, without: unwanted(in: response.headers, said, CacheControl(said.cacheControl), rules: rules))
+        let said = ResponseFields(response.headers, at: Date())
+        return kept(of: response, without: unwanted(in: response.headers, said, rules: rules))
     }
 
     /// - Parameter names: Those that it names itself.
@@ -29,8 +29,7 @@ enum StoredFields {
     /// Stored fields with those of a newer head in their places (RFC 9111 §3.2). What describes the bytes that are there stays as it is.
     static func updated(_ fields: HTTPHeaders, by response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
         var news = response.headers
-        let said = ResponseFields(news)
-        let unwanted = unwanted(in: news, said, CacheControl(said.cacheControl), rules: rules)
+        let unwanted = unwanted(in: news, ResponseFields(news, at: Date()), rules: rules)
         news.removeAll { name in
             dropped.contains(name) || unwanted.contains(name) || name == .contentLength || name == .contentEncoding
                 || name == "Content-Range"
@@ -43,14 +42,10 @@ enum StoredFields {
     }
 
     /// What the response itself names, beyond those that are dropped in any case.
-    static func unwanted(
-        in fields: HTTPHeaders, _ said: ResponseFields, _ own: CacheControl, rules: CacheRules
-    ) -> Set<HTTPHeaders.Name> {
+    static func unwanted(in fields: HTTPHeaders, _ said: ResponseFields, rules: CacheRules) -> Set<HTTPHeaders.Name> {
         var names: Set<HTTPHeaders.Name> = []
-        for value in said.connection where !value.equalsIgnoringASCIICase("keep-alive") {
-            names.formUnion(FieldNameList.names(in: value) ?? [])
-        }
-        let control = rules.control(fields, otherwise: own).control
+        for value in said.connection { names.formUnion(FieldNameList.names(in: value) ?? []) }
+        let control = rules.control(fields, otherwise: said.control).control
         names.formUnion(control.noCacheFields)
         if rules.isShared { names.formUnion(control.privateFields) }
         return names

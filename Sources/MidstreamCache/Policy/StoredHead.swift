@@ -21,6 +21,7 @@ package final class StoredHead: Sendable {
     let expiry: Expiry
     let lastModified: Date?
     let tag: EntityTag?
+    let isEncoded: Bool
 
     /// What `Expires` says (§5.3).
     enum Expiry: Sendable, Equatable {
@@ -30,14 +31,12 @@ package final class StoredHead: Sendable {
         case past
     }
 
-    /// - Parameters:
-    ///   - said: What the fields say; nil: they are still to be looked through.
-    ///   - control: What of that is `Cache-Control`.
+    /// - Parameter said: What the fields say; nil: they are still to be looked through.
     init(
         status: HTTPStatus, fields: HTTPHeaders, requestTime: Date, responseTime: Date, receivedAge: Int,
-        selecting: SelectingFields, isInvalidated: Bool = false, said: ResponseFields? = nil, control: CacheControl? = nil
+        selecting: SelectingFields, isInvalidated: Bool = false, said: ResponseFields? = nil
     ) {
-        let said = said ?? ResponseFields(fields)
+        let said = said ?? ResponseFields(fields, at: responseTime)
         self.status = status
         self.fields = fields
         self.requestTime = requestTime
@@ -45,11 +44,12 @@ package final class StoredHead: Sendable {
         self.receivedAge = receivedAge
         self.selecting = selecting
         self.isInvalidated = isInvalidated
-        self.control = control ?? CacheControl(said.cacheControl)
-        date = said.date.flatMap { HTTPDate.parse($0, now: responseTime) }
-        expiry = said.expires.map { value in HTTPDate.parse(value, now: responseTime).map(Expiry.at) ?? .past } ?? .never
-        lastModified = said.lastModified.flatMap { HTTPDate.parse($0, now: responseTime) }
-        tag = said.tag.flatMap { EntityTag($0) }
+        control = said.control
+        date = said.date
+        expiry = said.expiry
+        lastModified = said.lastModified
+        tag = said.tag
+        isEncoded = said.hasContentEncoding
     }
 
     /// The head of a response that has just come.
@@ -57,26 +57,24 @@ package final class StoredHead: Sendable {
         _ response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
         fingerprint: Fingerprint
     ) {
-        let said = ResponseFields(response.headers)
         self.init(
-            response, said, CacheControl(said.cacheControl), to: request, requestTime: requestTime, responseTime: responseTime,
-            rules: rules, fingerprint: fingerprint)
+            response, ResponseFields(response.headers, at: responseTime), to: request, requestTime: requestTime,
+            responseTime: responseTime, rules: rules, fingerprint: fingerprint)
     }
 
     /// The same, when it is known what the response says.
     convenience init(
-        _ response: HTTPResponse, _ said: ResponseFields, _ own: CacheControl, to request: HTTPRequest, requestTime: Date,
-        responseTime: Date, rules: CacheRules, fingerprint: Fingerprint
+        _ response: HTTPResponse, _ said: ResponseFields, to request: HTTPRequest, requestTime: Date, responseTime: Date,
+        rules: CacheRules, fingerprint: Fingerprint
     ) {
-        let unwanted = StoredFields.unwanted(in: response.headers, said, own, rules: rules)
-        // What isn't kept says nothing.
-        let isAllKept = unwanted.isEmpty
+        let unwanted = StoredFields.unwanted(in: response.headers, said, rules: rules)
         self.init(
             status: response.status == .partialContent ? .ok : response.status,
             fields: StoredFields.kept(of: response, without: unwanted), requestTime: requestTime, responseTime: responseTime,
-            receivedAge: said.age.map { Self.seconds(age: $0) } ?? 0,
+            receivedAge: said.age,
             selecting: SelectingFields(VaryRule(said.vary).names, of: request.headers, fingerprint: fingerprint),
-            said: isAllKept ? said : nil, control: isAllKept ? own : nil)
+            // What isn't kept says nothing.
+            said: unwanted.isEmpty ? said : nil)
     }
 
     /// The same, to be validated before it is used again.
@@ -98,7 +96,7 @@ package final class StoredHead: Sendable {
         headers.values(.age).first.map { seconds(age: $0) } ?? 0
     }
 
-    private static func seconds(age value: String) -> Int {
+    static func seconds(age value: String) -> Int {
         let first = value.utf8.prefix { $0 != UInt8(ascii: ",") }
         return CacheControl.seconds(String(Substring(first.trimmed))) ?? 0
     }

@@ -138,7 +138,8 @@ public final class MemoryCacheStore: CacheStore {
 
     private func commit(_ entry: CacheEntry, _ segment: Segment) throws {
         try state.withLock { state in
-            if let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) {
+            let known = state.slots[entry.key]
+            if let slot = known?.first(where: { $0.entry.id == entry.id }) {
                 slot.segments = Segment.union(slot.segments, segment)
                 slot.entry = entry
                 slot.entry.parts = ByteRanges(slot.segments.map(\.range))
@@ -146,16 +147,18 @@ public final class MemoryCacheStore: CacheStore {
             }
             var entry = entry
             // What was written is there, and nothing else.
-            entry.parts = ByteRanges([segment.range])
+            if entry.parts.ranges.count != 1 || entry.parts.ranges[0] != segment.range {
+                entry.parts = ByteRanges([segment.range])
+            }
             let slot = Slot(entry, segment.bytes.isEmpty ? [] : [segment])
             guard slot.size <= maximumBytes else { throw NoRoom() }
-            if let slots = state.slots[entry.key] {
-                for other in slots where entry.replaces(other.entry) { drop(other, &state) }
+            if let known {
+                for other in known where entry.replaces(other.entry) { drop(other, &state) }
                 if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last {
                     drop(last, &state)
                 }
             }
-            state.slots[entry.key, default: []].insert(slot, at: 0)
+            if known == nil { state.slots[entry.key] = [slot] } else { state.slots[entry.key, default: []].insert(slot, at: 0) }
             if !entry.key.partition.isEmpty { state.partitions[entry.key.url, default: []].insert(entry.key.partition) }
             sit(slot, &state)
         }

@@ -37,6 +37,9 @@ package struct FieldValueScanner: Sendable {
     /// Begins at the start of a value.
     package init(_ value: String) { bytes = Array(value.utf8) }
 
+    /// The same for a value that is no string yet.
+    package init(_ value: UnsafeBufferPointer<UInt8>) { bytes = Array(value) }
+
     /// Whether all has been read.
     package var isAtEnd: Bool { position == bytes.count }
 

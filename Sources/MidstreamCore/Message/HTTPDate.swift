@@ -9,12 +9,15 @@ package enum HTTPDate {
     /// - Parameter now: What a year of two digits, which only the second form has, is seen from.
     package static func parse(_ text: String, now: @autoclosure () -> Date = Date()) -> Date? {
         var text = text
-        return text.withUTF8 { bytes in
-            // The length of the name tells the form: three letters and a comma, three letters, or the whole name.
-            guard 24...33 ~= bytes.count else { return nil }
-            if bytes[3] == UInt8(ascii: ",") { return preferred(bytes) }
-            return bytes[3] == UInt8(ascii: " ") ? asctime(bytes) : rfc850(bytes, now: now())
-        }
+        return text.withUTF8 { parse($0, now: now()) }
+    }
+
+    /// The same, of a value that is no string yet.
+    package static func parse(_ bytes: UnsafeBufferPointer<UInt8>, now: @autoclosure () -> Date) -> Date? {
+        // The length of the name tells the form: three letters and a comma, three letters, or the whole name.
+        guard 24...33 ~= bytes.count else { return nil }
+        if bytes[3] == UInt8(ascii: ",") { return preferred(bytes) }
+        return bytes[3] == UInt8(ascii: " ") ? asctime(bytes) : rfc850(bytes, now: now())
     }
 
     /// The preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Years before 0 and behind 9999, which it has no room for, become

@@ -8,19 +8,24 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
 
     /// The value of a key; nil when none has been set.
     package subscript<Key, Value: Sendable>(key: Key.Type) -> Value? {
-        get {
-            guard let place = place(of: ObjectIdentifier(key)) else { return nil }
-            return values[place].value as? Value
-        }
+        get { value(of: ObjectIdentifier(key)) as? Value }
         set {
-            let key = ObjectIdentifier(key)
-            switch (place(of: key), newValue) {
-            case (let place?, let value?): values[place].value = value
-            case (let place?, nil): values.remove(at: place)
-            case (nil, let value?): values.append((key, value))
-            case (nil, nil): break
+            if let newValue {
+                set(newValue, for: ObjectIdentifier(key))
+            } else if let place = place(of: ObjectIdentifier(key)) {
+                values.remove(at: place)
             }
         }
+    }
+
+    /// The value as it is kept. Where its type is known by the caller alone, this doesn't have the runtime look for an optional one.
+    func value(of key: ObjectIdentifier) -> (any Sendable)? {
+        guard !values.isEmpty, let place = place(of: key) else { return nil }
+        return values[place].value
+    }
+
+    mutating func set(_ value: any Sendable, for key: ObjectIdentifier) {
+        if let place = place(of: key) { values[place].value = value } else { values.append((key, value)) }
     }
 
     private func place(of key: ObjectIdentifier) -> Int? { values.firstIndex { $0.key == key } }

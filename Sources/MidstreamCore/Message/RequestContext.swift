@@ -20,8 +20,11 @@ public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectab
 
     /// The value of a key; its default when none is set.
     public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value {
-        get { values[key] ?? Key.defaultValue }
-        set { values[key] = newValue }
+        get {
+            guard let value = values.value(of: ObjectIdentifier(key)) else { return Key.defaultValue }
+            return value as? Key.Value ?? Key.defaultValue
+        }
+        set { values.set(newValue, for: ObjectIdentifier(key)) }
     }
 
     /// Whether nothing has been set.
