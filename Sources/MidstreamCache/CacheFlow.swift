@@ -124,15 +124,19 @@ extension ResponseCache {
             return response
         case .joins(let flight):
             if let response = try await shared(flight, errand) { return response }
-            // It may have come to its end, and been stored, since this one looked.
-            let known = CacheLookup(key: key, fingerprint: errand.lookup.fingerprint)
-            let lookup = await lookUp(errand.request, known, on: errand.clock)
-            if let entry = lookup.match {
-                let reuse = rules.reuse(entry.head, for: demand, at: options.now())
-                if reuse.isFresh, let response = await reused(entry, reuse, errand, next) { return response }
-            }
+            if let response = await storedMeanwhile(errand, next) { return response }
             return try await land(errand, next)
         }
+    }
+
+    /// What another's fetch may have stored since this one looked, where that is fresh.
+    nonisolated(nonsending) private func storedMeanwhile(_ errand: CacheErrand, _ next: Next) async -> HTTPResponse? {
+        var lookup = CacheLookup(key: errand.lookup.key, fingerprint: errand.lookup.fingerprint)
+        if case .nothingStored = answerAtOnce(errand.request, lookup, errand.demand, at: options.now()) { return nil }
+        lookup = await lookUp(errand.request, lookup, on: errand.clock)
+        guard let entry = lookup.match else { return nil }
+        let reuse = rules.reuse(entry.head, for: errand.demand, at: options.now())
+        return reuse.isFresh ? await reused(entry, reuse, errand, next) : nil
     }
 
     /// Fetches for one alone.

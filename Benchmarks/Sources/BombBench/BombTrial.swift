@@ -47,8 +47,10 @@ struct BombTrial: Sendable {
         async let plain = pings.longest("plain")
         async let encoded = pings.longest("small-gzip")
         var result = Result()
+        // Given back when nobody is waited for any more, since a process that gives a gibibyte back stands still meanwhile.
+        var kept: HTTPResponse?
         do {
-            result.decoded = try await decode(client)
+            (result.decoded, kept) = try await decode(client)
         } catch {
             pings.stop()
             throw error
@@ -60,32 +62,35 @@ struct BombTrial: Sendable {
         result.wait = try await plain
         result.encodedWait = try await encoded
         result.rise = peak - before
-        return result
+        return withExtendedLifetime(kept) { result }
     }
 
-    private func decode(_ client: HTTPClient) async throws -> Int64 {
+    /// How many bytes came, and the response that has them.
+    private func decode(_ client: HTTPClient) async throws -> (Int64, HTTPResponse?) {
         let request = HTTPRequest(coding)
         switch delivery {
         case .streamed:
             var count: Int64 = 0
             for try await chunk in try await client.stream(request).body { count += Int64(chunk.count) }
             guard count == 1 << 30 else { throw Unexpected(text: "\(count) bytes came") }
-            return count
+            return (count, nil)
         case .stalled:
             let response = try await client.stream(request)
             var chunks = response.body.makeAsyncIterator()
             let first = try await chunks.next()
             try await Task.sleep(for: .seconds(2))
             response.body.close()
-            return Int64(first?.count ?? 0)
+            return (Int64(first?.count ?? 0), nil)
         case .limited:
             do {
                 _ = try await client.send(request)
                 throw Unexpected(text: "the bomb was taken")
             } catch let error as HTTPError where error.code == .bodyTooLarge {
-                return 4 << 20
+                return (4 << 20, nil)
             }
-        case .buffered: return Int64(try await client.send(request).body.bytes?.count ?? 0)
+        case .buffered:
+            let response = try await client.send(request)
+            return (Int64(response.body.bytes?.count ?? 0), response)
         }
     }
 }
