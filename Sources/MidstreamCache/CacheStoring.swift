@@ -17,6 +17,11 @@ extension ResponseCache {
     /// there is more to it.
     func storedAtOnce(_ exchange: inout CacheExchange) -> Flight.Landing? {
         guard let memory, let bytes = exchange.response.body.bytes else { return nil }
+        // Who fetches for itself alone does so mostly since the last response said it, too.
+        if exchange.flight == nil, rules.forbidsPlainly(exchange.response.headers) {
+            refuse(&exchange, "no-store")
+            return Flight.Landing(response: exchange.response)
+        }
         let fields = ResponseFields(exchange.response.headers, at: exchange.responseTime)
         guard !fields.clearsSiteData else { return nil }
         guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
@@ -35,6 +40,14 @@ extension ResponseCache {
             response: exchange.response, shared: head.map { SharedResponse(head: $0, body: .bytes(bytes)) })
     }
 
+    /// Says in the response, and in the trace, why it isn't stored.
+    private func refuse(_ exchange: inout CacheExchange, _ obstacle: String) {
+        var status = CacheStatus(forward: exchange.errand.forward)
+        status.detail = obstacle
+        tell(exchange.errand, status, "isn't stored: \(obstacle)")
+        exchange.response.cacheStatus = status
+    }
+
     /// Says in the response, and in the trace, whether it is stored.
     ///
     /// - Returns: What is to be stored; nil: nothing. And the head, when others may have the response, too.
@@ -42,13 +55,11 @@ extension ResponseCache {
         _ exchange: inout CacheExchange, _ fields: ResponseFields
     ) -> (target: Recording.Target, shared: StoredHead?)? {
         let errand = exchange.errand
-        var status = CacheStatus(forward: errand.forward)
         if let obstacle = rules.obstacle(to: exchange.response, fields, for: errand.request) {
-            status.detail = obstacle
-            tell(errand, status, "isn't stored: \(obstacle)")
-            exchange.response.cacheStatus = status
+            refuse(&exchange, obstacle)
             return nil
         }
+        var status = CacheStatus(forward: errand.forward)
         let head = StoredHead(
             exchange.response, fields, to: errand.request, requestTime: exchange.requestTime,
             responseTime: exchange.responseTime, rules: rules, fingerprint: errand.lookup.fingerprint)

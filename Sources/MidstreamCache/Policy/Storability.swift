@@ -35,6 +35,14 @@ extension CacheRules {
         return "it says nothing about its freshness, and can't be validated"
     }
 
+    /// Whether a field that is found at once forbids to store a response of a status that is understood, and nothing else is said to caches
+    /// for which the rest would have to be read.
+    func forbidsPlainly(_ headers: HTTPHeaders) -> Bool {
+        guard targetedFields.isEmpty, !headers.contains("Clear-Site-Data") else { return false }
+        let control = CacheControl(headers.values(.cacheControl))
+        return control.contains(.noStore) && !control.contains(.mustUnderstand)
+    }
+
     private static func obstacle(toPart headers: HTTPHeaders) -> String? {
         guard let range = ContentRange(headers["Content-Range"]) else { return "it isn't a single part" }
         guard !headers.contains(.contentEncoding) else { return "it is a part of something encoded" }
