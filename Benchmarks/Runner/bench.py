@@ -23,7 +23,7 @@ REQUESTS = {
 }
 # A thousand requests at a time would take callgrind too long.
 COUNTED_IN_FLIGHT = [1, 64]
-UPLOADS, UPLOAD_MIB = 6, 256
+UPLOADS, UPLOAD_MIB = 24, 256
 PIPELINE_REQUESTS = 200_000
 
 

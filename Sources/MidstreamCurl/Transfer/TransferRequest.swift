@@ -57,9 +57,6 @@
             return !bytes.isEmpty && request.method == .post ? .post : .other
         }
 
-        /// How many bytes of a streamed body curl takes, and sends, at a time: several chunks.
-        private static let sendBuffer = 256 << 10
-
         private func prepareBody(_ handle: EasyHandle, _ framing: Framing) throws {
             let body = request.body
             let method = request.method
@@ -72,7 +69,6 @@
             let length = body.length ?? framing.contentLength
             outgoing = .chunks(UploadFeeder(body, length: length, executor: bodyExecutor ?? CallersExecutor()))
             handle.set(CURLOPT_UPLOAD, 1)
-            handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.sendBuffer)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
             if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
             if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }

@@ -55,8 +55,8 @@
             }
         }
 
-        /// How much is read ahead: 256 KiB, and no further chunk beyond it. The loop may have as much again.
-        private static let limit = 256 << 10
+        /// How much is read ahead: 512 KiB, and no further chunk beyond it. The loop may have as much again.
+        private static let limit = 512 << 10
 
         /// What the body is to have; nil: not known.
         let length: Int64?
