@@ -139,10 +139,11 @@ struct PunctualCallTests {
 struct TimedWorkTests {
     /// Reports whoever waits on it.
     private struct Untouchable: Clock {
-        var now: ContinuousClock.Instant { ContinuousClock.now }
+        private let standing = TestClock()
+        var now: TestClock.Instant { standing.now }
         var minimumResolution: Duration { .zero }
 
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
             Issue.record("somebody waits on the clock")
         }
     }
