@@ -55,8 +55,9 @@
             }
         }
 
-        /// How much is read ahead: 512 KiB, and no further chunk beyond it. The loop may have as much again.
-        private static let limit = 512 << 10
+        /// How much is read ahead: 384 KiB, and no further chunk beyond it. The loop may have as much again, so that with chunks of 64 KiB it
+        /// is less than a mebibyte in all.
+        private static let limit = 384 << 10
 
         /// What the body is to have; nil: not known.
         let length: Int64?
