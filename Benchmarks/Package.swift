@@ -27,10 +27,13 @@ let package = Package(
         .executableTarget(name: "StartBaseline", linkerSettings: [.linkedLibrary("curl")]),
         // Preloaded into a contestant it counts the allocations.
         .target(name: "MallocCount"),
+        // What a process uses up, and how a benchmark begins and ends.
+        .target(name: "Measuring"),
         .executableTarget(
             name: "MidstreamBench",
             dependencies: [
-                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamURLSession", package: "Midstream"),
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamURLSession", package: "Midstream"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
@@ -38,12 +41,13 @@ let package = Package(
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]),
         // What others notice of a body that grows by decoding.
-        .executableTarget(name: "BombBench", dependencies: [.product(name: "Midstream", package: "Midstream")]),
+        .executableTarget(name: "BombBench", dependencies: ["Measuring", .product(name: "Midstream", package: "Midstream")]),
         // How fast bodies are read in lines, events and parts, and hashed.
         .executableTarget(
             name: "StreamBench",
             dependencies: [
-                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamSigning", package: "Midstream"),
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamSigning", package: "Midstream"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
@@ -54,14 +58,15 @@ let package = Package(
         .executableTarget(
             name: "CacheBench",
             dependencies: [
-                .product(name: "Midstream", package: "Midstream"),
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamDiskCache", package: "Midstream"),
             ]),
         // What limits and breakers cost, and what they do in simulated outages.
         .executableTarget(
             name: "ResilienceBench",
             dependencies: [
-                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamTesting", package: "Midstream"),
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamTesting", package: "Midstream"),
             ]),
         // How fast files are downloaded.
         .executableTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 import Synchronization
 
@@ -39,11 +40,11 @@ struct BombTrial: Sendable {
         for _ in 0..<200 { _ = (try await client.send(HTTPRequest("plain")), try await client.send(HTTPRequest("small-gzip"))) }
 
         let pings = Pings(client: client)
-        let before = try ResidentMemory.now()
-        try ResidentMemory.forgetPeak()
+        let before = ResidentMemory.now
+        ResidentMemory.forgetPeak()
         let clock = ContinuousClock()
         let start = clock.now
-        let used = ProcessorTime.now()
+        let used = Usage.processorSeconds
         async let plain = pings.longest("plain")
         async let encoded = pings.longest("small-gzip")
         var result = Result()
@@ -55,10 +56,10 @@ struct BombTrial: Sendable {
             pings.stop()
             throw error
         }
-        let peak = try ResidentMemory.peak()
+        let peak = ResidentMemory.peak
         pings.stop()
         result.seconds = (clock.now - start) / .seconds(1)
-        result.processorSeconds = ProcessorTime.now() - used
+        result.processorSeconds = Usage.processorSeconds - used
         result.wait = try await plain
         result.encodedWait = try await encoded
         result.rise = peak - before
@@ -123,34 +124,4 @@ final class Flag: Sendable {
 
     func set() { value.withLock { $0 = true } }
     var isSet: Bool { value.withLock { $0 } }
-}
-
-enum ProcessorTime {
-    /// What the process has used, in seconds.
-    static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-}
-
-/// The process's resident memory, as Linux tells it.
-enum ResidentMemory {
-    static func now() throws -> Int { try figure("VmRSS:") }
-    static func peak() throws -> Int { try figure("VmHWM:") }
-
-    /// The peak counts from here.
-    static func forgetPeak() throws {
-        guard let file = fopen("/proc/self/clear_refs", "w") else { throw BombTrial.Unexpected(text: "no /proc/self/clear_refs") }
-        fputs("5", file)
-        fclose(file)
-    }
-
-    private static func figure(_ name: String) throws -> Int {
-        let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
-            let kibibytes = line.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) })
-        else { throw BombTrial.Unexpected(text: "no \(name)") }
-        return kibibytes << 10
-    }
 }

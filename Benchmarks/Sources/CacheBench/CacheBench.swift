@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 import MidstreamDiskCache
 
@@ -23,20 +24,7 @@ struct Instant: HTTPTransport {
 /// `--count NAME TIMES SERVER` makes one kind of request so many times and measures nothing; `--names` says which there are.
 @main
 struct CacheBench {
-    /// Isn't asynchronous, since the tools that count instructions don't expect the thread of an asynchronous `main` to end.
-    static func main() {
-        let over = DispatchSemaphore(value: 0)
-        Task.detached {
-            do {
-                try await measure()
-                over.signal()
-            } catch {
-                FileHandle.standardError.write(Data("cache-bench: \(error)\n".utf8))
-                exit(1)
-            }
-        }
-        over.wait()
-    }
+    static func main() { runToEnd { try await measure() } }
 
     private static func measure() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -93,9 +81,9 @@ struct CacheBench {
     private static func measure(_ name: String, times: Int, _ work: () async throws -> Void) async throws {
         var best = (time: Duration.seconds(3600), processor: Double.infinity)
         for _ in 0..<5 {
-            let (start, processor) = (ContinuousClock.now, Comparison.processorSeconds())
+            let (start, processor) = (ContinuousClock.now, Usage.processorSeconds)
             for _ in 0..<times { try await work() }
-            best = (min(best.time, ContinuousClock.now - start), min(best.processor, Comparison.processorSeconds() - processor))
+            best = (min(best.time, ContinuousClock.now - start), min(best.processor, Usage.processorSeconds - processor))
         }
         let figures = [best.time / .microseconds(1), best.processor * 1e6].map { String(format: "%.2f µs", $0 / Double(times)) }
         print("\(name): \(figures[0]), \(figures[1]) of processor time")

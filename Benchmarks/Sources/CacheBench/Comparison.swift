@@ -1,4 +1,4 @@
-import Foundation
+import Measuring
 
 /// What work takes with a cache, as a share of what it takes without: the median of what some rounds say, in each of which both are done one
 /// directly after the other, so that both have the same of the machine.
@@ -16,17 +16,17 @@ struct Comparison: CustomStringConvertible {
             var spent = [Bool: (time: Double, processor: Double)]()
             // Who comes second has no advantage.
             for isCached in round % 2 == 0 ? [false, true] : [true, false] {
-                let (start, processor) = (ContinuousClock.now, Self.processorSeconds())
+                let (start, processor) = (ContinuousClock.now, Usage.processorSeconds)
                 try await work(isCached)
                 let duration: Duration = ContinuousClock.now - start
-                spent[isCached] = (duration / .seconds(1), Self.processorSeconds() - processor)
+                spent[isCached] = (duration / .seconds(1), Usage.processorSeconds - processor)
             }
             guard let cached = spent[true], let plain = spent[false] else { continue }
             times.append(cached.time / plain.time)
             processors.append(cached.processor / plain.processor)
             seconds.append(cached.processor)
         }
-        (time, processor, processorSeconds) = (Self.median(times), Self.median(processors), Self.median(seconds))
+        (time, processor, processorSeconds) = (times.median, processors.median, seconds.median)
     }
 
     var description: String {
@@ -36,14 +36,5 @@ struct Comparison: CustomStringConvertible {
     /// The processor time alone, as a multiple.
     var processorFactor: Double { processor }
 
-    static func median(_ figures: [Double]) -> Double { figures.sorted()[figures.count / 2] }
-
     static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
-
-    static func processorSeconds() -> Double {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
-            / 1e6
-    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 import MidstreamDiskCache
 
@@ -58,7 +59,7 @@ struct Peer {
             for _ in 0..<10_000 { _ = try await client.send(request) }
             figures.append(10_000 / ((ContinuousClock.now - start) / .seconds(1)))
         }
-        return Comparison.median(figures)
+        return figures.median
     }
 
     private func beside(_ name: String, _ own: Double, _ peer: Double) -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 import MidstreamDiskCache
 
@@ -81,8 +82,8 @@ struct Wire {
         let cache = CacheInterceptor()
         let client = client(cache)
         _ = try await client.send(HTTPRequest(server + "/bench"))
-        try Self.resetPeak()
-        let before = try Self.memory("VmRSS:")
+        ResidentMemory.forgetPeak()
+        let before = ResidentMemory.now
         let start = ContinuousClock.now
         let request = HTTPRequest(server + "/100m")
         let bytes = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -98,7 +99,7 @@ struct Wire {
         let time = (ContinuousClock.now - start) / .seconds(1)
         print(
             "a thousand who read 100 MiB at once: \(cache.statistics.collapsed) shared it,",
-            "\((try Self.memory("VmHWM:") - before) / 1_000_000) MB of memory, \(String(format: "%.1f", time)) s",
+            "\((ResidentMemory.peak - before) / 1_000_000) MB of memory, \(String(format: "%.1f", time)) s",
             bytes == [100 << 20] ? "" : "WRONG: \(bytes)")
     }
 
@@ -147,16 +148,4 @@ struct Wire {
     }
 
     private func percent(_ share: Double) -> String { Comparison.percent(share) }
-
-    private static func resetPeak() throws {
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "/proc/self/clear_refs"))
-        try file.write(contentsOf: Data("5".utf8))
-        try file.close()
-    }
-
-    private static func memory(_ name: String) throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
-        return (line.flatMap { Int($0.split(separator: " ").dropLast().last ?? "") } ?? 0) * 1024
-    }
 }

@@ -1,3 +1,5 @@
+import Measuring
+
 /// What a run has found out; prints itself as a line of JSON, the same as the baseline's.
 struct Outcome {
     let options: Options
@@ -22,7 +24,7 @@ struct Outcome {
         return """
             {"name": "\(options.mode.rawValue)", "protocol": "\(options.isHTTP2 ? "http2" : "http1")", \
             "inFlight": \(options.inFlight), "requests": \(options.requests), "seconds": \(seconds), \
-            "cpuSeconds": \(after.cpuSeconds - before.cpuSeconds), "peakKiB": \(Reading.peakKiB()), \
+            "cpuSeconds": \(after.cpuSeconds - before.cpuSeconds), "peakKiB": \(ResidentMemory.peak >> 10), \
             "allocations": \(allocations), "p50us": \(percentile(0.5, of: sorted)), "p99us": \(percentile(0.99, of: sorted))}
             """
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 
 /// What each part adds to an exchange that it lets through, in the pipeline alone.

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 import MidstreamTesting
 
@@ -7,20 +8,7 @@ import MidstreamTesting
 /// `--count NAME TIMES SERVER` makes one kind of request so many times and measures nothing; `--names` says which there are.
 @main
 struct ResilienceBench {
-    /// Isn't asynchronous, since the tools that count instructions don't expect the thread of an asynchronous `main` to end.
-    static func main() {
-        let over = DispatchSemaphore(value: 0)
-        Task.detached {
-            do {
-                try await measure()
-                over.signal()
-            } catch {
-                FileHandle.standardError.write(Data("resilience-bench: \(error)\n".utf8))
-                exit(1)
-            }
-        }
-        over.wait()
-    }
+    static func main() { runToEnd { try await measure() } }
 
     private static func measure() async throws {
         let parts = Array(CommandLine.arguments.dropFirst())

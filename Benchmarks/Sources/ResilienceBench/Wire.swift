@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 
 /// What all parts together add to a request to a real server.
@@ -59,11 +60,11 @@ enum Wire {
     }
 
     private static func seconds(of request: HTTPRequest, on client: HTTPClient) async throws -> Double {
-        let before = Usage.seconds
+        let before = Usage.processorSeconds
         for _ in 0..<requests {
             let response = try await client.send(request)
             precondition(response.status == .ok)
         }
-        return Usage.seconds - before
+        return Usage.processorSeconds - before
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 import MidstreamCore
 import MidstreamSigning
@@ -49,12 +50,6 @@ import MidstreamStreams
         }
     }
 
-    private static func processorSeconds() -> Double {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
-    }
-
     /// What can't be saved: looks for the line feeds in bytes that are all there, and makes a text of what is between.
     private static func makeStrings(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let base = bytes.baseAddress else { return 0 }
@@ -85,14 +80,14 @@ import MidstreamStreams
         var leastPossible = Double.infinity
         var result = (0, "")
         for _ in 0..<rounds {
-            let start = processorSeconds()
+            let start = Usage.processorSeconds
             result = try await read(body)
-            let end = processorSeconds()
+            let end = Usage.processorSeconds
             best = min(best, end - start)
             guard let yardstick else { continue }
             var odd = 0
             for _ in 0..<blocks { odd += block.withUnsafeBytes(yardstick) }
-            leastPossible = min(leastPossible, processorSeconds() - end)
+            leastPossible = min(leastPossible, Usage.processorSeconds - end)
             guard odd >= 0 else { return }
         }
         let rate = Double(blocks * block.count) / best / 1e6

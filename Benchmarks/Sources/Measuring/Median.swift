@@ -1,0 +1,4 @@
+extension Array where Element == Double {
+    /// Of an odd number of them.
+    public var median: Double { sorted()[count / 2] }
+}
