@@ -91,14 +91,20 @@
         /// A buffered response comes with its body in memory, and the caller is resumed once.
         package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
             try Task.checkCancellation()
-            let group = try group()
-            let transfer = Transfer(request, options, loop: try group.loop(for: request), group: group)
+            let transfer = try transfer(of: request, options)
             var arrived = try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
             } onCancel: {
                 transfer.loop.post(.cancel(transfer))
             }
             return arrived.whole()
+        }
+
+        /// Apart, so that it needs no memory of those who wait.
+        @inline(never)
+        private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> Transfer {
+            let group = try group()
+            return Transfer(request, options, loop: try group.loop(for: request), group: group)
         }
     }
 

@@ -117,19 +117,12 @@ public final class HTTPClient: Sendable {
         let prepared = try prepared(request)
         try Rehearsal.refuse(prepared)
         let pipeline = pipeline(for: request)
-        let recorder = configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil
-        let deadline = CallDeadline.of(
-            request.deadline ?? configuration.deadline, within: ChainPosition.current?.call?.deadline)
-        let call = Call(
-            owner: self, requestID: prepared.id, delivery: delivery, checkedURL: prepared.urlText, recorder: recorder,
-            deadline: deadline,
-            isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock
-                && pipeline.isPunctual(for: prepared),
-            sharing: sharing)
+        let call = call(for: prepared, through: pipeline, delivery: delivery, sharing: sharing)
+        let recorder = call.recorder
         defer { recorder?.end() }
         do {
             var response =
-                if deadline.duration == nil || call.isPunctual {
+                if call.deadline.duration == nil || call.isPunctual {
                     try await run(prepared, through: pipeline, as: call)
                 } else {
                     try await runWithDeadline(prepared, through: pipeline, as: call)
@@ -140,6 +133,20 @@ public final class HTTPClient: Sendable {
         } catch let error as HTTPError {
             throw error.completed(request: prepared, record: recorder, decoder: configuration.decoder)
         }
+    }
+
+    @inline(never)
+    private func call(
+        for request: HTTPRequest, through pipeline: Pipeline, delivery: BodyDelivery, sharing: (any ExchangeSharing)?
+    ) -> Call {
+        Call(
+            owner: self, requestID: request.id, delivery: delivery, checkedURL: request.urlText,
+            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil,
+            deadline: CallDeadline.of(
+                request.deadline ?? configuration.deadline, within: ChainPosition.current?.call?.deadline),
+            isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock
+                && pipeline.isPunctual(for: request),
+            sharing: sharing)
     }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.

@@ -25,23 +25,20 @@ public struct HTTPError: Error, Sendable {
         case answered
     }
 
-    /// The kind of failure.
-    public let code: Code
-    /// What happened, in a sentence. Holds no secrets.
-    public private(set) var message: String
-    /// The request, as far as it was known where the error arose.
-    public package(set) var request: HTTPRequest?
-    /// The response, when there was one: for ``Code/unacceptableStatus`` with its body, which of a streamed response is collected up to
-    /// ``keptBody``.
-    public package(set) var response: HTTPResponse?
-    /// The error behind this one.
-    public private(set) var underlying: (any Error)?
-    /// What whoever has handled the request has written down about it; nothing that the error itself knows anything of.
-    package var record: (any Sendable)?
-    /// How far the request had come.
-    public let phase: Phase
-    /// Why the body of the response isn't in memory, or not the whole of it; nil: it is.
-    package var bodyShortfall: String?
+    /// What is known. Whoever catches an error looks into it and keeps room for one, so it has one element, whose storage copies of the error
+    /// share until one of them is changed.
+    private var fields: ContiguousArray<Fields>
+
+    private struct Fields: Sendable {
+        let code: Code
+        let phase: Phase
+        var message: String
+        var request: HTTPRequest?
+        var response: HTTPResponse?
+        var underlying: (any Error)?
+        var record: (any Sendable)?
+        var bodyShortfall: String?
+    }
 
     /// Makes an error, as transports and tests do.
     ///
@@ -52,13 +49,49 @@ public struct HTTPError: Error, Sendable {
         _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
         underlying: (any Error)? = nil, phase: Phase? = nil
     ) {
-        self.code = code
-        self.message = message.isEmpty ? code.rawValue : message
-        self.request = request
-        self.response = response
-        self.underlying = underlying
-        record = response?.record
-        self.phase = phase ?? (response == nil ? .maybeProcessed : .answered)
+        fields = [
+            Fields(
+                code: code, phase: phase ?? (response == nil ? .maybeProcessed : .answered),
+                message: message.isEmpty ? code.rawValue : message, request: request, response: response, underlying: underlying,
+                record: response?.record)
+        ]
+    }
+
+    /// The kind of failure.
+    public var code: Code { fields[0].code }
+
+    /// How far the request had come.
+    public var phase: Phase { fields[0].phase }
+
+    /// What happened, in a sentence. Holds no secrets.
+    public var message: String { fields[0].message }
+
+    /// The request, as far as it was known where the error arose.
+    public package(set) var request: HTTPRequest? {
+        get { fields[0].request }
+        set { fields[0].request = newValue }
+    }
+
+    /// The response, when there was one: for ``Code/unacceptableStatus`` with its body, which of a streamed response is collected up to
+    /// ``keptBody``.
+    public package(set) var response: HTTPResponse? {
+        get { fields[0].response }
+        set { fields[0].response = newValue }
+    }
+
+    /// The error behind this one.
+    public var underlying: (any Error)? { fields[0].underlying }
+
+    /// What whoever has handled the request has written down about it; nothing that the error itself knows anything of.
+    package var record: (any Sendable)? {
+        get { fields[0].record }
+        set { fields[0].record = newValue }
+    }
+
+    /// Why the body of the response isn't in memory, or not the whole of it; nil: it is.
+    package var bodyShortfall: String? {
+        get { fields[0].bodyShortfall }
+        set { fields[0].bodyShortfall = newValue }
     }
 }
 
@@ -159,10 +192,10 @@ extension HTTPError {
         var error = self
         error.response = response
         error.bodyShortfall = shortfall
-        if let shortfall { error.message += " \(shortfall)" }
+        if let shortfall { error.fields[0].message += " \(shortfall)" }
         // Behind "retries exhausted" stands the refusal of the same response.
         if let cause = underlying as? HTTPError, let other = cause.response, other.body.bytes == nil {
-            error.underlying = cause.withResponse(response, shortfall: shortfall)
+            error.fields[0].underlying = cause.withResponse(response, shortfall: shortfall)
         }
         return error
     }

@@ -1,20 +1,19 @@
 public import Foundation
 
 /// A response: the head, the body, and what is known about how it came about.
+///
+/// Handing one on costs one reference count, whatever it holds; an interceptor changes a copy and returns that.
 public struct HTTPResponse: Sendable {
-    /// The status.
-    public var status: HTTPStatus
-    /// The header fields.
-    public var headers: HTTPHeaders
-    /// The body: in memory after ``HTTPClient/send(_:)->HTTPResponse``, still arriving after ``HTTPClient/stream(_:)``.
-    public var body: HTTPBody
-    /// What interceptors rarely touch. Responses are handed on many times, and each time their bytes are moved; so it has one element,
-    /// whose storage copies share until one of them is changed.
-    private var rest: ContiguousArray<Rest>
+    /// What is known. Each place of a pipeline that waits for a response keeps room for one, so it has one element, whose storage copies of
+    /// the response share until one of them is changed.
+    private var fields: ContiguousArray<Fields>
 
-    private struct Rest: Sendable {
-        var request: HTTPRequest
+    private struct Fields: Sendable {
+        var status: HTTPStatus
         var version: HTTPVersion
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var request: HTTPRequest
         var trailers: HTTPHeaders?
         var metrics: TransportMetrics?
         var record: (any Sendable)?
@@ -31,52 +30,72 @@ public struct HTTPResponse: Sendable {
         status: HTTPStatus, headers: HTTPHeaders = [:], body: HTTPBody = .empty, request: HTTPRequest,
         version: HTTPVersion = .http1_1, trailers: HTTPHeaders? = nil, metrics: TransportMetrics? = nil
     ) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-        rest = [Rest(request: request, version: version, trailers: trailers, metrics: metrics)]
+        fields = [
+            Fields(
+                status: status, version: version, headers: headers, body: body, request: request, trailers: trailers,
+                metrics: metrics)
+        ]
+    }
+
+    /// The status.
+    public var status: HTTPStatus {
+        get { fields[0].status }
+        set { fields[0].status = newValue }
+    }
+
+    /// The header fields.
+    public var headers: HTTPHeaders {
+        get { fields[0].headers }
+        // In place, so that setting one field doesn't copy them all.
+        _modify { yield &fields[0].headers }
+    }
+
+    /// The body: in memory after ``HTTPClient/send(_:)->HTTPResponse``, still arriving after ``HTTPClient/stream(_:)``.
+    public var body: HTTPBody {
+        get { fields[0].body }
+        set { fields[0].body = newValue }
     }
 
     /// The request as it went on the wire.
     public package(set) var request: HTTPRequest {
-        get { rest[0].request }
-        set { rest[0].request = newValue }
+        get { fields[0].request }
+        set { fields[0].request = newValue }
     }
 
     /// The version of HTTP that it came with.
     public var version: HTTPVersion {
-        get { rest[0].version }
-        set { rest[0].version = newValue }
+        get { fields[0].version }
+        set { fields[0].version = newValue }
     }
 
     /// The fields after the body (RFC 9110 §6.5); for a streamed response known once its body has been read to the end.
     public var trailers: HTTPHeaders? {
-        get { rest[0].trailers ?? body.incoming?.trailers }
-        set { rest[0].trailers = newValue }
+        get { fields[0].trailers ?? body.incoming?.trailers }
+        set { fields[0].trailers = newValue }
     }
 
     /// The transport's measurements; for a streamed response known once its body has been read to the end.
     public var metrics: TransportMetrics? {
-        get { rest[0].metrics ?? body.incoming?.metrics }
-        set { rest[0].metrics = newValue }
+        get { fields[0].metrics ?? body.incoming?.metrics }
+        set { fields[0].metrics = newValue }
     }
 
     /// What whoever has handled the response has written down about it; nothing that the message itself knows anything of.
     package var record: (any Sendable)? {
-        get { rest[0].record }
-        set { rest[0].record = newValue }
+        get { fields[0].record }
+        set { fields[0].record = newValue }
     }
 
     /// What decodes the body where nothing else is given: the request's decoder, or that of the client that it came through.
     package var decoder: (any BodyDecoder)? {
-        get { request.decoder ?? rest[0].clientsDecoder }
-        set { rest[0].clientsDecoder = newValue }
+        get { request.decoder ?? fields[0].clientsDecoder }
+        set { fields[0].clientsDecoder = newValue }
     }
 
     /// Typed values that interceptors leave with the response.
     package var context: RequestContext {
-        get { rest[0].context }
-        set { rest[0].context = newValue }
+        get { fields[0].context }
+        set { fields[0].context = newValue }
     }
 
     /// The URL that answered, redirects followed.

@@ -31,25 +31,41 @@ struct Exchange: Interceptor {
             _ request: HTTPRequest, _ call: Call?, _ position: ChainPosition
         ) async throws -> HTTPResponse
     {
+        let terms = try terms(for: request, call, position)
+        if let left = terms.left, let call { return try await deliver(request, terms.options, call, within: left) }
+        do {
+            return try await deliver(request, terms.options, call)
+        } catch {
+            throw terms.endsWithDeadline ? Self.cause(of: error, in: call) : error
+        }
+    }
+
+    /// How an exchange is carried out.
+    private struct Terms {
+        var options: ExchangeOptions
+        /// Whether the transport's time is over when the call's deadline is.
+        var endsWithDeadline = false
+        /// The time that is kept here, since the transport doesn't; nil: none.
+        var left: Duration?
+    }
+
+    /// Apart, as is whatever else is done while nobody waits: what it needs would be kept by all who do.
+    @inline(never)
+    private func terms(for request: HTTPRequest, _ call: Call?, _ position: ChainPosition) throws -> Terms {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
-        var options = ExchangeOptions(delivery: delivery, isChecked: true)
-        var isDeadline = false
+        var terms = Terms(options: ExchangeOptions(delivery: delivery, isChecked: true))
         if let call, call.isPunctual, let deadline = call.deadline.duration {
-            (options.timeLimit, isDeadline) = try Self.timeLimit(of: call, position, deadline)
+            (terms.options.timeLimit, terms.endsWithDeadline) = try Self.timeLimit(of: call, position, deadline)
         } else if let left = position.timeLeft, let stopwatch = call?.stopwatch {
             guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
             if keepsTime, stopwatch.isOnSystemClock, delivery != .streamed {
-                options.timeLimit = left
+                terms.options.timeLimit = left
             } else {
-                return try await deliver(request, options, call, within: TimeLimit(left, on: stopwatch.clock))
+                terms.left = left
             }
         }
-        do {
-            return try await deliver(request, options, call)
-        } catch let error as HTTPError where isDeadline && error.code == .timeout {
-            throw Self.cause(of: error, in: call)
-        }
+        return terms
     }
 
     /// The attempt's time or that of a call whose deadline nobody else keeps, whichever is over first.
@@ -65,21 +81,26 @@ struct Exchange: Interceptor {
         throw CancellationError()
     }
 
-    /// What a transport's timeout is to the call: its deadline, unless another of the transport's limits came first.
-    private static func cause(of timeout: HTTPError, in call: Call?) -> any Error {
+    /// What a transport's timeout is to the call: its deadline, unless another of the transport's limits came first. Other errors are what
+    /// they are.
+    @inline(never)
+    private static func cause(of error: any Error, in call: Call?) -> any Error {
         // It may count in whole milliseconds.
-        guard let call, let deadline = call.deadline.duration, call.stopwatch.elapsed + .milliseconds(1) >= deadline else {
-            return timeout
-        }
+        guard (error as? HTTPError)?.code == .timeout, let call, let deadline = call.deadline.duration,
+            call.stopwatch.elapsed + .milliseconds(1) >= deadline
+        else { return error }
         call.deadline.pass()
         return CancellationError()
     }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
+    @inline(never)
     private func deliver(
-        _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?, within limit: TimeLimit
+        _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call, within left: Duration
     ) async throws -> HTTPResponse {
-        try await limit.run(error: { _ in .timeout() }) { try await deliver(request, options, call) }
+        try await TimeLimit(left, on: call.stopwatch.clock).run(error: { _ in .timeout() }) {
+            try await deliver(request, options, call)
+        }
     }
 
     nonisolated(nonsending)
@@ -95,6 +116,7 @@ struct Exchange: Interceptor {
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.
+    @inline(never)
     func checked(_ request: HTTPRequest, of call: Call?) throws -> HTTPRequest {
         var request = request
         let isChecked = request.urlText == call?.checkedURL

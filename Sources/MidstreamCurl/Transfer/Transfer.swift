@@ -86,7 +86,8 @@
             bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
         }
 
-        /// Hands the transfer to its loop, which will resume the continuation once.
+        /// Hands the transfer to its loop, which will resume the continuation once. Apart, so that it needs no memory of those who wait.
+        @inline(never)
         func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
             if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
