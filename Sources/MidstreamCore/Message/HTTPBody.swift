@@ -206,7 +206,7 @@ struct BodyIdentity: Hashable {
     private let mark: Int
     private let length: Int
 
-    init(_ body: HTTPBody) {
+    init(_ body: borrowing HTTPBody) {
         switch body.storage {
         case .empty: (kind, mark, length) = (0, 0, 0)
         case .bytes(let bytes):

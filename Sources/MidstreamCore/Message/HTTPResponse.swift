@@ -56,6 +56,13 @@ public struct HTTPResponse: Sendable {
         set { fields[0].body = newValue }
     }
 
+    /// Whether it has the status, the very fields and the very body of another. Looks in place, since copying them costs more.
+    func isOf(_ status: HTTPStatus, _ headers: HTTPHeaders, _ body: BodyIdentity) -> Bool {
+        fields.withUnsafeBufferPointer { fields in
+            fields[0].status == status && headers.isIdentical(to: fields[0].headers) && BodyIdentity(fields[0].body) == body
+        }
+    }
+
     /// The request as it went on the wire.
     public package(set) var request: HTTPRequest {
         get { fields[0].request }

@@ -46,7 +46,7 @@ struct ResponseSnapshot: Sendable {
     func isSame(as other: ResponseSnapshot) -> Bool { status == other.status && headers == other.headers && body == other.body }
 
     func isOf(_ response: HTTPResponse) -> Bool {
-        status == response.status && headers.isIdentical(to: response.headers) && body == BodyIdentity(response.body)
+        response.isOf(status, headers, body)
     }
 
     /// What is different; see ``RequestSnapshot/changes(since:secret:)``.
