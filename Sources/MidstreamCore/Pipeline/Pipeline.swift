@@ -96,7 +96,7 @@ package final class Pipeline: Sendable {
     /// Whether nothing in it waits for longer than a call with this request may take, and a deadline needn't interrupt anything.
     package func isPunctual(for request: HTTPRequest) -> Bool {
         guard isPunctual, request.body.bytes != nil else { return false }
-        return request.hasEmptyContext
+        return request.carriesNothing
             || request.validators == nil && !request.redirects.asksSomebody && !request.isWatchedArriving
     }
 
