@@ -31,6 +31,7 @@ package final class Arbiter: HTTPInterceptor {
         return validators.indices.contains(number) ? "\(type(of: validators[number]))" : nil
     }
 
+    @inline(__always)
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard let call = next.call else { return try await attempts(of: request, next) }
         let duration = request.deadline ?? settings.deadline

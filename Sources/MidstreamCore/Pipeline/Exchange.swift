@@ -15,6 +15,7 @@ struct Exchange: Interceptor {
     /// Whether a buffered exchange ends by itself when its time is over.
     var keepsTime: Bool { informed?.keepsTime == true }
 
+    @inline(__always)
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let position = next.position
         let call = position.call

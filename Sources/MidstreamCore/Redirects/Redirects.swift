@@ -6,6 +6,7 @@ package struct Redirects: HTTPInterceptor {
 
     package init(policy: RedirectPolicy) { self.policy = policy }
 
+    @inline(__always)
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let policy = request.redirects.over(policy)
         var request = request

@@ -128,6 +128,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// Sends the request on, unless the breaker is open.
     ///
     /// - Throws: ``HTTPError/Code/circuitOpen`` when it is.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let call = next.call
         let circuit = table.state(for: request)

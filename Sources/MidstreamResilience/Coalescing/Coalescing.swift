@@ -62,6 +62,7 @@ public final class Coalescing: HTTPInterceptor {
     ///
     /// - Throws: What the shared call throws; `CancellationError` when this caller's task is cancelled, and
     ///   ``HTTPError/Code/deadlineExceeded`` when its time is over.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.method.isSafe else {
             // However it ended: who asks from now on wants to see what it did.

@@ -93,6 +93,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     /// Takes a permit, sends the request on, and sees to it that the permit comes back.
     ///
     /// - Throws: ``HTTPError/Code/overloaded`` when there is no permit and no place in the queue, or none came in time.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let permits = table.state(for: request)
         let isHedge = request.isHedge

@@ -73,6 +73,7 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// Adds the field.
     ///
     /// - Throws: ``HTTPError/Code/timeout`` for a request that is hopeless.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         let left = next.timeLeft

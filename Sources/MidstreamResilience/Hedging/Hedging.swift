@@ -68,6 +68,7 @@ public final class Hedging: HTTPInterceptor {
     var accounts: [(key: String, state: HedgeAccount)] { table.all }
 
     /// Sends the request on, and a second time when that takes long.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.mayBeHedged else { return try await next(request) }
         let account = table.state(for: request)

@@ -109,6 +109,7 @@ public final class RateLimit: HTTPInterceptor {
     /// Sends the request when it is its turn.
     ///
     /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request)
         if !shelf.general.takeAtOnce(at: time.now(next.call)) { try await takeTurns(shelf, request, next) }
