@@ -227,4 +227,6 @@ extension CallEvents.BreakerChanged {
     }
 }
 
-extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor {}
+extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { onChange == nil && !table.asksSomebody }
+}

@@ -220,4 +220,6 @@ extension ExchangeOutcome {
     }
 }
 
-extension ConcurrencyLimit: ImpersonalInterceptor, PunctualInterceptor {}
+extension ConcurrencyLimit: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { !table.asksSomebody }
+}

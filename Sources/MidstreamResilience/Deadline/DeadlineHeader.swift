@@ -125,4 +125,4 @@ extension CallEvents {
     }
 }
 
-extension DeadlineHeader: ImpersonalInterceptor, PunctualInterceptor {}
+extension DeadlineHeader: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {}

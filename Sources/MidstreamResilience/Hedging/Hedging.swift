@@ -94,4 +94,6 @@ extension HTTPRequest {
     }
 }
 
-extension Hedging: ImpersonalInterceptor, PunctualInterceptor {}
+extension Hedging: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { !table.asksSomebody }
+}

@@ -234,7 +234,9 @@ public final class RateLimit: HTTPInterceptor {
     }
 }
 
-extension RateLimit: ImpersonalInterceptor {}
+extension RateLimit: ImpersonalInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { quota == nil && !table.asksSomebody }
+}
 
 extension RateLimit: PunctualInterceptor {
     /// Nobody knows how long a quota that is kept elsewhere takes to answer.

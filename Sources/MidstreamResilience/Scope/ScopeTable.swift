@@ -45,6 +45,9 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
 
     private let scope: ResilienceScope
     private let maximum: Int
+    /// Whether a closure tells the key.
+    var asksSomebody: Bool { scope.asksSomebody }
+
     private let make: @Sendable (String) -> State
     private let single: State?
     private let contents = Locked(Contents())
