@@ -7,7 +7,7 @@ extension ChainPosition {
     /// How much time what lies further in has left, zero or less when it is over; nil: no limit.
     package var timeLeft: Duration? {
         guard due != .max, let call else { return nil }
-        return .nanoseconds(due) - call.stopwatch.elapsed
+        return .nanoseconds(due - call.stopwatch.elapsedNanoseconds)
     }
 
     /// Takes the body of a response into memory, if that is how the call wants it and it isn't there yet.

@@ -35,8 +35,8 @@ struct Exchange: Interceptor {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var options = ExchangeOptions(delivery: delivery, isChecked: true)
         var isDeadline = false
-        if let call, call.isPunctual, let deadline = call.deadline.duration {
-            (options.timeLimit, isDeadline) = try Self.timeLimit(of: call, position, deadline)
+        if let call, call.isPunctual, call.deadline.duration != nil {
+            (options.timeLimit, isDeadline) = try Self.timeLimit(of: call, position)
         } else if let left = position.timeLeft, let stopwatch = call?.stopwatch {
             guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
@@ -55,13 +55,12 @@ struct Exchange: Interceptor {
 
     /// The attempt's time or that of a call whose deadline nobody else keeps, whichever is over first.
     private static func timeLimit(
-        of call: Call, _ position: ChainPosition, _ deadline: Duration
-    ) throws -> (limit: Duration?, isDeadline: Bool) {
-        let elapsed = call.stopwatch.elapsed
-        let left = deadline - elapsed
-        let attempt = position.due == .max ? .longest : .nanoseconds(position.due) - elapsed
-        if min(left, attempt) > .zero { return (min(left, attempt), left <= attempt) }
-        guard left <= attempt else { throw HTTPError.timeout(phase: .notSent) }
+        of call: Call, _ position: ChainPosition
+    ) throws -> (limit: Duration, isDeadline: Bool) {
+        let isDeadline = call.deadline.due <= position.due
+        let left = min(call.deadline.due, position.due) - call.stopwatch.elapsedNanoseconds
+        if left > 0 { return (.nanoseconds(left), isDeadline) }
+        guard isDeadline else { throw HTTPError.timeout(phase: .notSent) }
         call.deadline.pass()
         throw CancellationError()
     }
@@ -69,9 +68,7 @@ struct Exchange: Interceptor {
     /// What a transport's timeout is to the call: its deadline, unless another of the transport's limits came first.
     private static func cause(of timeout: HTTPError, in call: Call?) -> any Error {
         // It may count in whole milliseconds.
-        guard let call, let deadline = call.deadline.duration, call.stopwatch.elapsed + .milliseconds(1) >= deadline else {
-            return timeout
-        }
+        guard let call, call.stopwatch.elapsedNanoseconds &+ 1_000_000 >= call.deadline.due else { return timeout }
         call.deadline.pass()
         return CancellationError()
     }

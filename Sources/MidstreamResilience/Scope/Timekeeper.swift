@@ -18,7 +18,7 @@ final class Timekeeper: Sendable {
             other = stopwatch
             return stopwatch
         }
-        return stopwatch.elapsed.wholeNanoseconds
+        return stopwatch.elapsedNanoseconds
     }
 }
 
