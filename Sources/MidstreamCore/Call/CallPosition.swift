@@ -29,6 +29,9 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// The call that the run belongs to; nil outside a client's pipeline.
     package var call: Call? { position.call }
 
+    /// Whether that call, if there is one, goes by the system's clock.
+    package var isOnSystemClock: Bool { position.call?.stopwatch.isOnSystemClock ?? true }
+
     /// The rest of the pipeline as another branch of the call, with a limit of its own on how long it may take.
     package func branching(to call: Call?, due: Int64) -> Self {
         var next = self

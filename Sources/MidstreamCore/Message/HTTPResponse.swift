@@ -37,6 +37,9 @@ public struct HTTPResponse: Sendable {
         rest = [Rest(request: request, version: version, trailers: trailers, metrics: metrics)]
     }
 
+    /// Whether nothing of the body is still to come. Costs no copy of it.
+    package var isWhole: Bool { body.replayability == .replayable }
+
     /// The request as it went on the wire.
     public package(set) var request: HTTPRequest {
         get { rest[0].request }

@@ -130,19 +130,18 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/circuitOpen`` when it is.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let call = next.call
         let circuit = table.state(for: request)
         // Nobody asks how long it takes when none is slow.
-        let start = settings.slowerThan == nil ? nil : time.now(call)
-        let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, at: start ?? time.now(call), next)
+        let start = settings.slowerThan == nil ? nil : time.now(next)
+        let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, at: start ?? time.now(next), next)
         let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            ended(pass, ExchangeOutcome(error, in: call), in: circuit, since: start, call, request, next) { _ in nil }
+            ended(pass, ExchangeOutcome(error, in: next.call), in: circuit, since: start, request, next) { _ in nil }
             throw error
         }
-        ended(pass, .answered(response.status), in: circuit, since: start, call, request, next) {
+        ended(pass, .answered(response.status), in: circuit, since: start, request, next) {
             response.retryAfter(at: $0.now)
         }
         return response
@@ -177,16 +176,16 @@ public final class CircuitBreaker: HTTPInterceptor {
     }
 
     private func ended(
-        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?, _ call: Call?,
+        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?,
         _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, retryAfter: (any CallOwner) -> Duration?
     ) {
-        let now = time.now(call)
+        let now = time.now(next)
         let latency = start.map { now &- $0 } ?? 0
         // Others don't open it.
         let mayOpen = outcome.isFailure == true || circuit.isSlow(latency)
-        let wait = mayOpen ? call.flatMap { retryAfter($0.owner) } : nil
+        let owner = mayOpen ? next.call?.owner : nil
         let change = circuit.ended(
-            pass, outcome, after: latency, retryAfter: wait, at: now, random: { call?.owner.random() ?? 0.5 })
+            pass, outcome, after: latency, retryAfter: owner.flatMap(retryAfter), at: now, random: { owner?.random() ?? 0.5 })
         if let change { tell(change, of: circuit, request, next) }
     }
 

@@ -103,13 +103,12 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         case .refused(let inFlight, let limit, let queued):
             throw refusal(permits, request, next, (inFlight, limit, queued))
         }
-        let call = next.call
-        let start = time.now(call)
+        let start = time.now(next)
         let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            let outcome = ExchangeOutcome(error, in: call)
+            let outcome = ExchangeOutcome(error, in: next.call)
             // Cancelled losers of a hedge, refusals and the like say nothing.
             if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
             permits.leave()
@@ -117,10 +116,10 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         }
         let outcome = ExchangeOutcome.answered(response.status)
         if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
-        let now = time.now(call)
+        let now = time.now(next)
         let latency = outcome.isTooMuch ? nil : now &- start
         // Any other body is whole already.
-        guard response.body.replayability == .replayable else {
+        guard response.isWhole else {
             if let latency { permits.answered(after: latency, at: now) }
             return Self.watched(response, for: permits)
         }
@@ -147,7 +146,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     private func wait(
         _ waiter: Permits.Waiter, for permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
-        let start = time.now(next.call)
+        let start = time.now(next)
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
         let isGranted: Bool
         do {
@@ -161,9 +160,9 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             guard error is HTTPError else { throw error }
             let state = permits.snapshot
             throw refusal(
-                permits, request, next, (state.inFlight, state.limit, state.queued), after: time.now(next.call) &- start)
+                permits, request, next, (state.inFlight, state.limit, state.queued), after: time.now(next) &- start)
         }
-        let waited = time.now(next.call) &- start
+        let waited = time.now(next) &- start
         guard isGranted else {
             let state = permits.snapshot
             throw refusal(permits, request, next, (state.inFlight, state.limit, state.queued), after: waited)
@@ -194,7 +193,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         _ permits: Permits, _ outcome: ExchangeOutcome, since start: Int64, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        guard let change = permits.failed(begunAt: start, at: time.now(next.call)) else { return }
+        guard let change = permits.failed(begunAt: start, at: time.now(next)) else { return }
         next.position.record(
             {
                 CallEvents.LimitLowered(

@@ -86,9 +86,9 @@ public final class DeadlineHeader: HTTPInterceptor {
                 .timeout, "\(left.brief) are left, and half of the answers of \(times.key) take longer than \(usual.brief).",
                 request: request, phase: .notSent)
         }
-        let start = time.now(next.call)
+        let start = time.now(next)
         let response = try await next(request)
-        let now = time.now(next.call)
+        let now = time.now(next)
         times.usual.withLock { $0.record(now &- start, at: now) }
         return response
     }

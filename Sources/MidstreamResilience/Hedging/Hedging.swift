@@ -75,7 +75,7 @@ public final class Hedging: HTTPInterceptor {
         let isOnSystemClock = next.call?.stopwatch.isOnSystemClock ?? true
         let race = HedgeRace(
             account: account, timer: isOnSystemClock ? timers.0 : timers.1, time: time, request: request, next: next,
-            start: time.now(next.call), delay: account.begin())
+            start: time.now(next), delay: account.begin())
         return try await race.run()
     }
 
