@@ -48,8 +48,8 @@ struct Exchange: Interceptor {
         }
         do {
             return try await deliver(request, options, call)
-        } catch let error as HTTPError where isDeadline && error.code == .timeout {
-            throw Self.cause(of: error, in: call)
+        } catch {
+            throw isDeadline ? Self.cause(of: error, in: call) : error
         }
     }
 
@@ -66,7 +66,11 @@ struct Exchange: Interceptor {
     }
 
     /// What a transport's timeout is to the call: its deadline, unless another of the transport's limits came first.
-    private static func cause(of timeout: HTTPError, in call: Call?) -> any Error {
+    ///
+    /// Apart, since what it needs all exchanges would have to keep while they wait.
+    @inline(never)
+    private static func cause(of error: any Error, in call: Call?) -> any Error {
+        guard let timeout = error as? HTTPError, timeout.code == .timeout else { return error }
         // It may count in whole milliseconds.
         guard let call, call.stopwatch.elapsedNanoseconds &+ 1_000_000 >= call.deadline.due else { return timeout }
         call.deadline.pass()

@@ -138,7 +138,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         do {
             response = try await next(request)
         } catch {
-            ended(pass, ExchangeOutcome(error, in: next.call), in: circuit, since: start, request, next) { _ in nil }
+            failed(pass, error, in: circuit, since: start, request, next)
             throw error
         }
         ended(pass, .answered(response.status), in: circuit, since: start, request, next) {
@@ -161,6 +161,8 @@ public final class CircuitBreaker: HTTPInterceptor {
         }
     }
 
+    /// Apart, as is whatever else isn't the rule: what it needs all exchanges would have to keep while they wait.
+    @inline(never)
     private func admit(
         _ request: HTTPRequest, to circuit: Circuit, at now: Int64, _ next: Next<HTTPRequest, HTTPResponse>
     ) throws -> Circuit.Pass {
@@ -173,6 +175,14 @@ public final class CircuitBreaker: HTTPInterceptor {
         case .refused(let state, let counts, let last):
             throw refusal(circuit.key, state, counts, last, request, next)
         }
+    }
+
+    @inline(never)
+    private func failed(
+        _ pass: Circuit.Pass, _ error: any Error, in circuit: Circuit, since start: Int64?, _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
+        ended(pass, ExchangeOutcome(error, in: next.call), in: circuit, since: start, request, next) { _ in nil }
     }
 
     private func ended(
@@ -206,6 +216,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         return HTTPError(.circuitOpen, text, request: request, phase: .notSent)
     }
 
+    @inline(never)
     private func tell(
         _ change: Circuit.Change, of circuit: Circuit, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) {

@@ -108,10 +108,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         do {
             response = try await next(request)
         } catch {
-            let outcome = ExchangeOutcome(error, in: next.call)
-            // Cancelled losers of a hedge, refusals and the like say nothing.
-            if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
-            permits.leave()
+            failed(error, permits, since: start, request, next)
             throw error
         }
         let outcome = ExchangeOutcome.answered(response.status)
@@ -127,7 +124,20 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         return response
     }
 
+    /// Apart, as is whatever else isn't the rule: what it needs all exchanges would have to keep while they wait.
+    @inline(never)
+    private func failed(
+        _ error: any Error, _ permits: Permits, since start: Int64, _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
+        let outcome = ExchangeOutcome(error, in: next.call)
+        // Cancelled losers of a hedge, refusals and the like say nothing.
+        if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
+        permits.leave()
+    }
+
     /// A response whose permit comes back when its body has ended.
+    @inline(never)
     private static func watched(_ response: HTTPResponse, for permits: Permits) -> HTTPResponse {
         var response = response
         response.body = response.body.observed { _ in
@@ -171,6 +181,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             { CallEvents.ConcurrencyWait(key: permits.key, wait: .nanoseconds(waited)) }, about: request)
     }
 
+    @inline(never)
     private func refusal(
         _ permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>,
         _ state: (inFlight: Int, limit: Int, queued: Int), after waited: Int64? = nil
@@ -189,6 +200,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         )
     }
 
+    @inline(never)
     private func lower(
         _ permits: Permits, _ outcome: ExchangeOutcome, since start: Int64, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
