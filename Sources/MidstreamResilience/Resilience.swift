@@ -29,7 +29,7 @@ public enum Resilience {
 }
 
 /// Gives requests that don't say so themselves a number of retries, and bounds their times.
-struct StandardLimits: PunctualInterceptor {
+struct StandardLimits: PunctualInterceptor, SecludedInterceptor {
     let maxRetries: Int
     let timeout: Duration
     let deadline: Duration

@@ -31,6 +31,7 @@ package final class Arbiter: HTTPInterceptor {
         return validators.indices.contains(number) ? "\(type(of: validators[number]))" : nil
     }
 
+    @inline(__always)
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard let call = next.call else { return try await attempts(of: request, next) }
         let duration = request.deadline ?? settings.deadline
@@ -53,9 +54,17 @@ package final class Arbiter: HTTPInterceptor {
             try deadline.checkBeforehand(call.stopwatch)
             return try await attempts(of: request, limited, until: deadline)
         }
-        return try await deadline.limit(call.stopwatch) {
-            try await ChainPosition.local.withValue(limited.position) {
-                try await self.attempts(of: request, limited, until: deadline)
+        return try await limitedAttempts(of: request, limited, until: deadline, call.stopwatch)
+    }
+
+    /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
+    @inline(never)
+    private func limitedAttempts(
+        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, until deadline: CallDeadline, _ stopwatch: Stopwatch
+    ) async throws -> HTTPResponse {
+        try await deadline.limit(stopwatch) {
+            try await ChainPosition.local.withValue(next.position) {
+                try await self.attempts(of: request, next, until: deadline)
             }
         }
     }

@@ -72,7 +72,7 @@ package final class Call: Sendable {
     /// The nanoseconds of the call's stopwatch at which a limit that begins now is over.
     package func due(in limit: Duration?) -> Int64 {
         guard let limit else { return .max }
-        return (stopwatch.elapsed + min(limit, .longest)).wholeNanoseconds
+        return stopwatch.elapsedNanoseconds &+ min(max(.zero, limit), .longest).wholeNanoseconds
     }
 }
 

@@ -10,6 +10,8 @@ package final class CallDeadline: Sendable {
 
     /// From the call's start; nil: as long as it likes.
     package let duration: Duration?
+    /// The nanoseconds of the call's stopwatch at which it is over; the largest number: never.
+    package let due: Int64
     /// That of the call, or of the part of it, that this one is a part of.
     private let enclosing: CallDeadline?
     private let state = Locked(State())
@@ -19,6 +21,7 @@ package final class CallDeadline: Sendable {
 
     package init(_ duration: Duration?, within enclosing: CallDeadline?) {
         self.duration = duration
+        due = duration.map { max(.zero, $0).wholeNanoseconds } ?? .max
         self.enclosing = enclosing
     }
 
@@ -67,7 +70,7 @@ package final class CallDeadline: Sendable {
 
     /// - Throws: ``HTTPError/Code/deadlineExceeded`` when the time is over already.
     package func checkBeforehand(_ stopwatch: Stopwatch) throws {
-        guard let duration, duration <= stopwatch.elapsed else { return }
+        guard let duration, due <= stopwatch.elapsedNanoseconds else { return }
         pass()
         throw HTTPError.deadlineExceeded(duration)
     }
@@ -98,10 +101,8 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     public var timeLeft: Duration? {
         guard let call else { return nil }
         // Without a limit, nor a look at the clock.
-        guard let whole = call.deadline.duration else { return position.timeLeft }
-        let elapsed = call.stopwatch.elapsed
-        let left = whole - elapsed
-        return position.due == .max ? left : min(left, .nanoseconds(position.due) - elapsed)
+        guard call.deadline.duration != nil else { return position.timeLeft }
+        return .nanoseconds(min(call.deadline.due, position.due) - call.stopwatch.elapsedNanoseconds)
     }
 }
 

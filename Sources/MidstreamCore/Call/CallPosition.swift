@@ -7,7 +7,7 @@ extension ChainPosition {
     /// How much time what lies further in has left, zero or less when it is over; nil: no limit.
     package var timeLeft: Duration? {
         guard due != .max, let call else { return nil }
-        return .nanoseconds(due) - call.stopwatch.elapsed
+        return .nanoseconds(due - call.stopwatch.elapsedNanoseconds)
     }
 
     /// Takes the body of a response into memory, if that is how the call wants it and it isn't there yet.
@@ -28,6 +28,9 @@ extension ChainPosition {
 extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// The call that the run belongs to; nil outside a client's pipeline.
     package var call: Call? { position.call }
+
+    /// Whether that call, if there is one, goes by the system's clock.
+    package var isOnSystemClock: Bool { position.call?.stopwatch.isOnSystemClock ?? true }
 
     /// The rest of the pipeline as another branch of the call, with a limit of its own on how long it may take.
     package func branching(to call: Call?, due: Int64) -> Self {

@@ -130,11 +130,12 @@ public final class HTTPClient: Sendable {
             response.record = recorder
             response.decoder = configuration.decoder
             return response
-        } catch let error as HTTPError {
-            throw error.completed(request: prepared, record: recorder, decoder: configuration.decoder)
+        } catch {
+            throw completed(error, of: prepared, record: recorder)
         }
     }
 
+    /// Apart, since what it needs all calls would have to keep while they wait.
     @inline(never)
     private func call(
         for request: HTTPRequest, through pipeline: Pipeline, delivery: BodyDelivery, sharing: (any ExchangeSharing)?
@@ -147,6 +148,11 @@ public final class HTTPClient: Sendable {
             isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock
                 && pipeline.isPunctual(for: request),
             sharing: sharing)
+    }
+
+    @inline(never)
+    private func completed(_ error: any Error, of request: HTTPRequest, record: TraceRecorder?) -> any Error {
+        (error as? HTTPError)?.completed(request: request, record: record, decoder: configuration.decoder) ?? error
     }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.

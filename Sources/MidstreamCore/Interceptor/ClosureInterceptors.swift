@@ -94,6 +94,7 @@ public struct ClosureHTTPInterceptor: HTTPInterceptor {
     }
 
     /// Calls the closure.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         try await body(request, next)
     }

@@ -18,3 +18,15 @@ package protocol PunctualInterceptor: HTTPInterceptor {
 extension PunctualInterceptor {
     package var isPunctual: Bool { true }
 }
+
+/// An interceptor that calls nobody's code but what lies further in, and finds its position in ``Next``.
+///
+/// While such a one is at work nobody asks the task for its position, so the task needn't be told.
+package protocol SecludedInterceptor: HTTPInterceptor {
+    /// Whether it is, with the settings that it has; true by default.
+    var isSecluded: Bool { get }
+}
+
+extension SecludedInterceptor {
+    package var isSecluded: Bool { true }
+}

@@ -38,6 +38,7 @@ extension LifecycleInterceptor {
     public func didReceiveFailure(_ error: any Error, for request: HTTPRequest) async {}
 
     /// Calls the hooks around the rest of the pipeline.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let request = try await modifyRequest(request)
         await willSend(request)

@@ -13,6 +13,7 @@ public protocol RequestInterceptor: HTTPInterceptor {
 
 extension RequestInterceptor {
     /// Changes the request and passes it on.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         try await intercept(request: &request)
@@ -38,6 +39,7 @@ public protocol ResponseInterceptor: HTTPInterceptor {
 
 extension ResponseInterceptor {
     /// Passes the request on and changes the response.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         try await intercepting(try await next(request))
     }
@@ -62,6 +64,7 @@ extension ResponseInterceptor {
 
 extension RequestInterceptor where Self: ResponseInterceptor {
     /// Changes the request, passes it on, and changes the response.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         try await intercept(request: &request)

@@ -62,8 +62,28 @@ public struct HTTPRequest: Identifiable, Sendable {
         _modify { yield &fields[0].context }
     }
 
-    /// Whether no values travel with it. Costs no copy of them.
-    package var hasEmptyContext: Bool { fields[0].context.isEmpty }
+    /// What it says about times and retries.
+    package var limits: RequestLimits {
+        get { fields[0].context.limits }
+        _modify { yield &fields[0].context.limits }
+    }
+
+    /// Whether no values travel with it but its limits. Costs no copy of them.
+    package var carriesNothing: Bool { fields[0].context.hasNoValues }
+
+    /// Whether a value of a key travels with it. Costs less than reading it.
+    package func carries(_ key: any RequestContextKey.Type) -> Bool { fields[0].context.has(key) }
+
+    /// Whether its absolute URL is of the origin with this text for certain; false says nothing. Costs no copy of the URL.
+    package func isSent(to origin: UnsafeBufferPointer<UInt8>) -> Bool {
+        fields[0].urlText.utf8.withContiguousStorageIfAvailable { url in
+            let count = origin.count
+            guard count > 0, url.count >= count, let mine = url.baseAddress, let other = origin.baseAddress else { return false }
+            let isSame = memcmp(mine, other, count) == 0
+            // Only these end the host for certain: what looks like a port may belong to a user's name before the real host.
+            return isSame && (url.count == count || url[count] == UInt8(ascii: "/") || url[count] == UInt8(ascii: "?"))
+        } ?? false
+    }
 
     /// Whether nothing that it says can have been changed between the two; false says nothing.
     func isUnchanged(since other: HTTPRequest) -> Bool {
@@ -174,7 +194,7 @@ extension HTTPRequest {
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest``.
     func checkMeaning() throws {
-        if context.isEmpty { return }
+        if carriesNothing { return }
         if let problem = context[UnsendableKey.self] {
             throw HTTPError(.invalidRequest, problem, request: self, phase: .notSent)
         }

@@ -63,6 +63,9 @@ public struct HTTPResponse: Sendable {
         }
     }
 
+    /// Whether nothing of the body is still to come. Costs no copy of it.
+    package var isWhole: Bool { body.replayability == .replayable }
+
     /// The request as it went on the wire.
     public package(set) var request: HTTPRequest {
         get { fields[0].request }

@@ -1,10 +1,16 @@
 /// Values by the type of their key. A message has a few of them at most, which are looked through faster than hashed.
 package struct KeyedValues: Sendable, CustomStringConvertible {
-    private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
+    private struct Entry: Sendable {
+        let key: ObjectIdentifier
+        var value: any Sendable
+    }
+
+    private var values: [Entry] = []
 
     package init() {}
 
-    package var isEmpty: Bool { values.isEmpty }
+    var isEmpty: Bool { values.isEmpty }
+    var count: Int { values.count }
 
     /// The value of a key; nil when none has been set.
     package subscript<Key, Value: Sendable>(key: Key.Type) -> Value? {
@@ -20,15 +26,22 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
 
     /// The value as it is kept. Where its type is known by the caller alone, this doesn't have the runtime look for an optional one.
     func value(of key: ObjectIdentifier) -> (any Sendable)? {
-        guard !values.isEmpty, let place = place(of: key) else { return nil }
+        guard let place = place(of: key) else { return nil }
         return values[place].value
     }
 
     mutating func set(_ value: any Sendable, for key: ObjectIdentifier) {
-        if let place = place(of: key) { values[place].value = value } else { values.append((key, value)) }
+        if let place = place(of: key) { values[place].value = value } else { values.append(Entry(key: key, value: value)) }
     }
 
-    private func place(of key: ObjectIdentifier) -> Int? { values.firstIndex { $0.key == key } }
+    /// Whether there is a value of a key.
+    func has(_ key: ObjectIdentifier) -> Bool { place(of: key) != nil }
+
+    /// Looks at the keys where they are, since copying a value costs more than comparing them all.
+    private func place(of key: ObjectIdentifier) -> Int? {
+        for place in values.indices where values[place].key == key { return place }
+        return nil
+    }
 
     /// Whether it can be told of all values if they are the same as others.
     package var areComparable: Bool { values.allSatisfy { $0.value is any Hashable } }
@@ -36,8 +49,8 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
     /// Whether both have the same values; false where that can't be told.
     package func isEqual(to other: KeyedValues) -> Bool {
         values.count == other.values.count
-            && values.allSatisfy { key, value in
-                guard let value = value as? any Hashable, let place = other.place(of: key),
+            && values.allSatisfy { entry in
+                guard let value = entry.value as? any Hashable, let place = other.place(of: entry.key),
                     let counterpart = other.values[place].value as? any Hashable
                 else { return false }
                 return AnyHashable(value) == AnyHashable(counterpart)
@@ -45,5 +58,5 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
     }
 
     /// How many values are set; not what they are, since they may be secret.
-    package var description: String { "\(values.count) values" }
+    package var description: String { "\(count) values" }
 }

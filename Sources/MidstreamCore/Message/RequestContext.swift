@@ -14,6 +14,8 @@ public protocol RequestContextKey {
 /// Typed values that travel with a request through the pipeline and never go on the wire.
 public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectable {
     private var values = KeyedValues()
+    /// What is said about times and retries.
+    package var limits = RequestLimits()
 
     /// Nothing set.
     public init() {}
@@ -27,17 +29,20 @@ public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectab
         set { values.set(newValue, for: ObjectIdentifier(key)) }
     }
 
-    /// Whether nothing has been set.
-    package var isEmpty: Bool { values.isEmpty }
+    /// Whether nothing has been set under any key.
+    var hasNoValues: Bool { values.isEmpty }
+
+    /// Whether something has been set under a key.
+    func has(_ key: any RequestContextKey.Type) -> Bool { values.has(ObjectIdentifier(key)) }
 
     /// Whether it can be told of all values if they are the same as another request's: they are `Hashable`.
     package var isComparable: Bool { values.areComparable }
 
     /// Whether both have the same values set; false where that can't be told.
-    package func isEqual(to other: RequestContext) -> Bool { values.isEqual(to: other.values) }
+    package func isEqual(to other: RequestContext) -> Bool { limits == other.limits && values.isEqual(to: other.values) }
 
     /// How many values are set; not what they are, since they may be secret.
-    public var description: String { values.description }
+    public var description: String { "\(values.count + (limits == RequestLimits() ? 0 : 1)) values" }
 
     /// Shows no values, since they may be secret.
     public var customMirror: Mirror { Mirror(self, children: []) }

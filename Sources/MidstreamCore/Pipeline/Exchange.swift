@@ -54,8 +54,8 @@ struct Exchange: Interceptor {
     private func terms(for request: HTTPRequest, _ call: Call?, _ position: ChainPosition) throws -> Terms {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var terms = Terms(options: ExchangeOptions(delivery: delivery, isChecked: true))
-        if let call, call.isPunctual, let deadline = call.deadline.duration {
-            (terms.options.timeLimit, terms.endsWithDeadline) = try Self.timeLimit(of: call, position, deadline)
+        if let call, call.isPunctual, call.deadline.duration != nil {
+            (terms.options.timeLimit, terms.endsWithDeadline) = try Self.timeLimit(of: call, position)
         } else if let left = position.timeLeft, let stopwatch = call?.stopwatch {
             guard left > .zero else { throw HTTPError.timeout(phase: .notSent) }
             // The transport's own timer saves a task for each exchange.
@@ -70,13 +70,12 @@ struct Exchange: Interceptor {
 
     /// The attempt's time or that of a call whose deadline nobody else keeps, whichever is over first.
     private static func timeLimit(
-        of call: Call, _ position: ChainPosition, _ deadline: Duration
-    ) throws -> (limit: Duration?, isDeadline: Bool) {
-        let elapsed = call.stopwatch.elapsed
-        let left = deadline - elapsed
-        let attempt = position.due == .max ? .longest : .nanoseconds(position.due) - elapsed
-        if min(left, attempt) > .zero { return (min(left, attempt), left <= attempt) }
-        guard left <= attempt else { throw HTTPError.timeout(phase: .notSent) }
+        of call: Call, _ position: ChainPosition
+    ) throws -> (limit: Duration, isDeadline: Bool) {
+        let isDeadline = call.deadline.due <= position.due
+        let left = min(call.deadline.due, position.due) - call.stopwatch.elapsedNanoseconds
+        if left > 0 { return (.nanoseconds(left), isDeadline) }
+        guard isDeadline else { throw HTTPError.timeout(phase: .notSent) }
         call.deadline.pass()
         throw CancellationError()
     }
@@ -86,8 +85,8 @@ struct Exchange: Interceptor {
     @inline(never)
     private static func cause(of error: any Error, in call: Call?) -> any Error {
         // It may count in whole milliseconds.
-        guard (error as? HTTPError)?.code == .timeout, let call, let deadline = call.deadline.duration,
-            call.stopwatch.elapsed + .milliseconds(1) >= deadline
+        guard (error as? HTTPError)?.code == .timeout, let call,
+            call.stopwatch.elapsedNanoseconds &+ 1_000_000 >= call.deadline.due
         else { return error }
         call.deadline.pass()
         return CancellationError()

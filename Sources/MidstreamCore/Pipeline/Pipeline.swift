@@ -11,6 +11,8 @@ package final class Pipeline: Sendable {
         /// Whether it has to be asked whose a request is.
         let isPersonal: Bool
         let isPunctual: Bool
+        /// Whether the task is told its position, for code that it calls and that asks the task.
+        let isPositioned: Bool
 
         init(_ interceptor: any HTTPInterceptor, _ place: Place, _ scope: InterceptorScope) {
             self.interceptor = interceptor
@@ -19,6 +21,7 @@ package final class Pipeline: Sendable {
             self.scope = scope
             isPersonal = place > .arbiter && scope != .builtIn && !(interceptor is any ImpersonalInterceptor)
             isPunctual = (interceptor as? any PunctualInterceptor)?.isPunctual ?? false
+            isPositioned = scope != .builtIn && (interceptor as? any SecludedInterceptor)?.isSecluded != true
         }
     }
 
@@ -70,9 +73,10 @@ package final class Pipeline: Sendable {
             return position.call?.deadline.reason(for: error) ?? error
         }
         plain = ChainLinks(interceptors, translation: translation, terminal: exchange)
-        let builtIn = elements.indices.filter { elements[$0].scope == .builtIn }
+        let unpositioned = elements.indices.filter { !elements[$0].isPositioned }
         traced = ChainLinks(
-            interceptors, observer: TraceObserver(), unpositioned: Set(builtIn), translation: translation, terminal: exchange)
+            interceptors, observer: TraceObserver(), unpositioned: Set(unpositioned), translation: translation,
+            terminal: exchange)
     }
 
     package convenience init(
@@ -96,7 +100,7 @@ package final class Pipeline: Sendable {
     /// Whether nothing in it waits for longer than a call with this request may take, and a deadline needn't interrupt anything.
     package func isPunctual(for request: HTTPRequest) -> Bool {
         guard isPunctual, request.body.bytes != nil else { return false }
-        return request.hasEmptyContext
+        return request.carriesNothing
             || request.validators == nil && !request.redirects.asksSomebody && !request.isWatchedArriving
     }
 

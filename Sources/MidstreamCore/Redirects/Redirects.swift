@@ -6,6 +6,7 @@ package struct Redirects: HTTPInterceptor {
 
     package init(policy: RedirectPolicy) { self.policy = policy }
 
+    @inline(__always)
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let policy = request.redirects.over(policy)
         var request = request
@@ -14,9 +15,8 @@ package struct Redirects: HTTPInterceptor {
             let response: HTTPResponse
             do {
                 response = try await next(request)
-            } catch let error as HTTPError where hops > 0 {
-                // The server may well have acted on what it answered with a redirect, a POST with a 303 say.
-                throw error.afterAnAnswer
+            } catch {
+                throw hops > 0 ? Self.afterAnAnswer(error) : error
             }
             guard response.status.isRedirectToFollow,
                 let target = try await target(of: response, from: request, after: hops, by: policy, at: next.position)
@@ -24,6 +24,18 @@ package struct Redirects: HTTPInterceptor {
             hops += 1
             request = target
         }
+    }
+
+    /// The error of an attempt of which an earlier exchange was answered. The server may well have acted on what it answered with a redirect, a
+    /// POST with a 303 say.
+    ///
+    /// Apart, since what it needs all calls would have to keep while they wait.
+    @inline(never)
+    private static func afterAnAnswer(_ error: any Error) -> any Error {
+        guard let error = error as? HTTPError, error.phase == .notSent else { return error }
+        return HTTPError(
+            error.code, error.message, request: error.request, response: error.response, underlying: error.underlying,
+            phase: .answered)
     }
 
     /// The request that follows a redirect, whose body is closed; nil when the redirect is to be taken as the response.
@@ -118,14 +130,6 @@ extension HTTPHeaders {
 
 extension URLText {
     fileprivate var isHTTPS: Bool { scheme?.lowercased() == "https" }
-}
-
-extension HTTPError {
-    /// The error of an attempt of which an earlier exchange was answered.
-    fileprivate var afterAnAnswer: HTTPError {
-        guard phase == .notSent else { return self }
-        return HTTPError(code, message, request: request, response: response, underlying: underlying, phase: .answered)
-    }
 }
 
 extension CallEvents {

@@ -1,13 +1,13 @@
 /// Tells how much time has passed on a client's clock.
 package struct Stopwatch: Sendable {
     package let clock: any Clock<Duration>
-    /// On the system's clock, counted from ``origin``. An instant would be a value that only the runtime knows how to copy.
-    private let systemStart: Duration?
+    /// The nanoseconds of the system's clock at the start. An instant would be a value that only the runtime knows how to copy.
+    private let systemStart: Int64?
     private let elapsedOnOtherClock: (@Sendable () -> Duration)?
 
     package init(on clock: any Clock<Duration>) {
         self.clock = clock
-        systemStart = clock is ContinuousClock ? Self.systemNow : nil
+        systemStart = clock is ContinuousClock ? continuousNanoseconds() : nil
         elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
     }
 
@@ -16,7 +16,7 @@ package struct Stopwatch: Sendable {
 
     private init(sameAs other: Stopwatch) {
         clock = other.clock
-        systemStart = other.systemStart == nil ? nil : Self.systemNow
+        systemStart = other.systemStart == nil ? nil : continuousNanoseconds()
         elapsedOnOtherClock = systemStart == nil ? Self.elapsed(on: clock) : nil
     }
 
@@ -24,12 +24,15 @@ package struct Stopwatch: Sendable {
     package var isOnSystemClock: Bool { systemStart != nil }
 
     package var elapsed: Duration {
-        if let systemStart { return Self.systemNow - systemStart }
+        if let systemStart { return .nanoseconds(continuousNanoseconds() &- systemStart) }
         return elapsedOnOtherClock?() ?? .zero
     }
 
-    private static let origin = ContinuousClock.now
-    private static var systemNow: Duration { origin.duration(to: .now) }
+    /// The same in nanoseconds, with which it is cheaper to count.
+    package var elapsedNanoseconds: Int64 {
+        if let systemStart { return continuousNanoseconds() &- systemStart }
+        return elapsed.wholeNanoseconds
+    }
 
     private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
         let start = clock.now

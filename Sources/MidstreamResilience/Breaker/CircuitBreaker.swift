@@ -128,20 +128,20 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// Sends the request on, unless the breaker is open.
     ///
     /// - Throws: ``HTTPError/Code/circuitOpen`` when it is.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let call = next.call
         let circuit = table.state(for: request)
         // Nobody asks how long it takes when none is slow.
-        let start = settings.slowerThan == nil ? nil : time.now(call)
-        let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, at: start ?? time.now(call), next)
+        let start = settings.slowerThan == nil ? nil : time.now(next)
+        let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, at: start ?? time.now(next), next)
         let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            ended(pass, ExchangeOutcome(error, in: call), in: circuit, since: start, call, request, next) { _ in nil }
+            failed(pass, error, in: circuit, since: start, request, next)
             throw error
         }
-        ended(pass, .answered(response.status), in: circuit, since: start, call, request, next) {
+        ended(pass, .answered(response.status), in: circuit, since: start, request, next) {
             response.retryAfter(at: $0.now)
         }
         return response
@@ -161,6 +161,8 @@ public final class CircuitBreaker: HTTPInterceptor {
         }
     }
 
+    /// Apart, as is whatever else isn't the rule: what it needs all exchanges would have to keep while they wait.
+    @inline(never)
     private func admit(
         _ request: HTTPRequest, to circuit: Circuit, at now: Int64, _ next: Next<HTTPRequest, HTTPResponse>
     ) throws -> Circuit.Pass {
@@ -175,17 +177,25 @@ public final class CircuitBreaker: HTTPInterceptor {
         }
     }
 
+    @inline(never)
+    private func failed(
+        _ pass: Circuit.Pass, _ error: any Error, in circuit: Circuit, since start: Int64?, _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
+        ended(pass, ExchangeOutcome(error, in: next.call), in: circuit, since: start, request, next) { _ in nil }
+    }
+
     private func ended(
-        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?, _ call: Call?,
+        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?,
         _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, retryAfter: (any CallOwner) -> Duration?
     ) {
-        let now = time.now(call)
+        let now = time.now(next)
         let latency = start.map { now &- $0 } ?? 0
         // Others don't open it.
         let mayOpen = outcome.isFailure == true || circuit.isSlow(latency)
-        let wait = mayOpen ? call.flatMap { retryAfter($0.owner) } : nil
+        let owner = mayOpen ? next.call?.owner : nil
         let change = circuit.ended(
-            pass, outcome, after: latency, retryAfter: wait, at: now, random: { call?.owner.random() ?? 0.5 })
+            pass, outcome, after: latency, retryAfter: owner.flatMap(retryAfter), at: now, random: { owner?.random() ?? 0.5 })
         if let change { tell(change, of: circuit, request, next) }
     }
 
@@ -206,6 +216,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         return HTTPError(.circuitOpen, text, request: request, phase: .notSent)
     }
 
+    @inline(never)
     private func tell(
         _ change: Circuit.Change, of circuit: Circuit, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
@@ -226,4 +237,6 @@ extension CallEvents.BreakerChanged {
     }
 }
 
-extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor {}
+extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { onChange == nil && !table.asksSomebody }
+}

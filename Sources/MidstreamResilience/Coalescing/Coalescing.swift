@@ -24,9 +24,12 @@ public final class Coalescing: HTTPInterceptor {
     /// Fields that tell one request from another and nothing else: `traceparent`, `tracestate` and `X-Request-ID`.
     public static let numbering: Set<HTTPHeaders.Name> = ["traceparent", "tracestate", "X-Request-ID"]
 
-    private struct Answer: Sendable {
+    /// An object, since all that hand it on would copy what it holds.
+    private final class Answer: Sendable {
         let result: Result<HTTPResponse, any Error>
         let maker: Call
+
+        init(_ result: Result<HTTPResponse, any Error>, by maker: Call) { (self.result, self.maker) = (result, maker) }
     }
 
     private enum Sharing {
@@ -62,6 +65,7 @@ public final class Coalescing: HTTPInterceptor {
     ///
     /// - Throws: What the shared call throws; `CancellationError` when this caller's task is cancelled, and
     ///   ``HTTPError/Code/deadlineExceeded`` when its time is over.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.method.isSafe else {
             // However it ended: who asks from now on wants to see what it did.
@@ -114,15 +118,14 @@ public final class Coalescing: HTTPInterceptor {
         for name in ignored { headers.remove(name) }
         return .with(
             CoalescingKey(
-                client: ObjectIdentifier(call.owner), changes: changes, identity: name, method: request.method,
-                url: request.urlText, headers: headers, body: body, context: request.context))
+                request, from: ObjectIdentifier(call.owner), after: changes, by: name, headers: headers, body: body))
     }
 
     private func answer(
         to request: HTTPRequest, _ key: CoalescingKey, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
         let (answer, calls) = try await limited(request, in: call) { [flights] in
-            try await flights.shared(key) { Answer(result: await Self.result(of: request, in: call, next), maker: call) }
+            try await flights.shared(key) { Answer(await Self.result(of: request, in: call, next), by: call) }
         }
         if calls > 1 {
             next.position.record(

@@ -93,6 +93,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     /// Takes a permit, sends the request on, and sees to it that the permit comes back.
     ///
     /// - Throws: ``HTTPError/Code/overloaded`` when there is no permit and no place in the queue, or none came in time.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let permits = table.state(for: request)
         let isHedge = request.isHedge
@@ -102,24 +103,20 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         case .refused(let inFlight, let limit, let queued):
             throw refusal(permits, request, next, (inFlight, limit, queued))
         }
-        let call = next.call
-        let start = time.now(call)
+        let start = time.now(next)
         let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            let outcome = ExchangeOutcome(error, in: call)
-            // Cancelled losers of a hedge, refusals and the like say nothing.
-            if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
-            permits.leave()
+            failed(error, permits, since: start, request, next)
             throw error
         }
         let outcome = ExchangeOutcome.answered(response.status)
         if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
-        let now = time.now(call)
+        let now = time.now(next)
         let latency = outcome.isTooMuch ? nil : now &- start
         // Any other body is whole already.
-        guard response.body.replayability == .replayable else {
+        guard response.isWhole else {
             if let latency { permits.answered(after: latency, at: now) }
             return Self.watched(response, for: permits)
         }
@@ -127,7 +124,20 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         return response
     }
 
+    /// Apart, as is whatever else isn't the rule: what it needs all exchanges would have to keep while they wait.
+    @inline(never)
+    private func failed(
+        _ error: any Error, _ permits: Permits, since start: Int64, _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
+        let outcome = ExchangeOutcome(error, in: next.call)
+        // Cancelled losers of a hedge, refusals and the like say nothing.
+        if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
+        permits.leave()
+    }
+
     /// A response whose permit comes back when its body has ended.
+    @inline(never)
     private static func watched(_ response: HTTPResponse, for permits: Permits) -> HTTPResponse {
         var response = response
         response.body = response.body.observed { _ in
@@ -146,7 +156,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     private func wait(
         _ waiter: Permits.Waiter, for permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
-        let start = time.now(next.call)
+        let start = time.now(next)
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
         let isGranted: Bool
         do {
@@ -160,9 +170,9 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             guard error is HTTPError else { throw error }
             let state = permits.snapshot
             throw refusal(
-                permits, request, next, (state.inFlight, state.limit, state.queued), after: time.now(next.call) &- start)
+                permits, request, next, (state.inFlight, state.limit, state.queued), after: time.now(next) &- start)
         }
-        let waited = time.now(next.call) &- start
+        let waited = time.now(next) &- start
         guard isGranted else {
             let state = permits.snapshot
             throw refusal(permits, request, next, (state.inFlight, state.limit, state.queued), after: waited)
@@ -171,6 +181,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             { CallEvents.ConcurrencyWait(key: permits.key, wait: .nanoseconds(waited)) }, about: request)
     }
 
+    @inline(never)
     private func refusal(
         _ permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>,
         _ state: (inFlight: Int, limit: Int, queued: Int), after waited: Int64? = nil
@@ -189,11 +200,12 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         )
     }
 
+    @inline(never)
     private func lower(
         _ permits: Permits, _ outcome: ExchangeOutcome, since start: Int64, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        guard let change = permits.failed(begunAt: start, at: time.now(next.call)) else { return }
+        guard let change = permits.failed(begunAt: start, at: time.now(next)) else { return }
         next.position.record(
             {
                 CallEvents.LimitLowered(
@@ -219,4 +231,6 @@ extension ExchangeOutcome {
     }
 }
 
-extension ConcurrencyLimit: ImpersonalInterceptor, PunctualInterceptor {}
+extension ConcurrencyLimit: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { !table.asksSomebody }
+}

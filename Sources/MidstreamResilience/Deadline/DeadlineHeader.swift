@@ -73,6 +73,7 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// Adds the field.
     ///
     /// - Throws: ``HTTPError/Code/timeout`` for a request that is hopeless.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         let left = next.timeLeft
@@ -85,9 +86,9 @@ public final class DeadlineHeader: HTTPInterceptor {
                 .timeout, "\(left.brief) are left, and half of the answers of \(times.key) take longer than \(usual.brief).",
                 request: request, phase: .notSent)
         }
-        let start = time.now(next.call)
+        let start = time.now(next)
         let response = try await next(request)
-        let now = time.now(next.call)
+        let now = time.now(next)
         times.usual.withLock { $0.record(now &- start, at: now) }
         return response
     }
@@ -124,4 +125,4 @@ extension CallEvents {
     }
 }
 
-extension DeadlineHeader: ImpersonalInterceptor, PunctualInterceptor {}
+extension DeadlineHeader: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {}

@@ -47,6 +47,7 @@ public struct Fallback: HTTPInterceptor {
     }
 
     /// Sends the request on, and answers when that fails.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         do {
             return try await next(request)

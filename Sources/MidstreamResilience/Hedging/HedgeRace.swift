@@ -86,7 +86,7 @@ struct HedgeRace: Sendable {
     private func finish(
         _ winner: (isSecond: Bool, result: Result<HTTPResponse, any Error>), isHedged: Bool
     ) throws -> HTTPResponse {
-        let now = time.now(next.call)
+        let now = time.now(next)
         // Of a first that lost it is known that it took at least so long.
         if isHedged || winner.result.response != nil { account.record(now &- start, at: now) }
         let response = try winner.result.get()

@@ -68,13 +68,14 @@ public final class Hedging: HTTPInterceptor {
     var accounts: [(key: String, state: HedgeAccount)] { table.all }
 
     /// Sends the request on, and a second time when that takes long.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.mayBeHedged else { return try await next(request) }
         let account = table.state(for: request)
         let isOnSystemClock = next.call?.stopwatch.isOnSystemClock ?? true
         let race = HedgeRace(
             account: account, timer: isOnSystemClock ? timers.0 : timers.1, time: time, request: request, next: next,
-            start: time.now(next.call), delay: account.begin())
+            start: time.now(next), delay: account.begin())
         return try await race.run()
     }
 
@@ -93,4 +94,6 @@ extension HTTPRequest {
     }
 }
 
-extension Hedging: ImpersonalInterceptor, PunctualInterceptor {}
+extension Hedging: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { !table.asksSomebody }
+}

@@ -109,9 +109,10 @@ public final class RateLimit: HTTPInterceptor {
     /// Sends the request when it is its turn.
     ///
     /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
+    @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request)
-        if !shelf.general.takeAtOnce(at: time.now(next.call)) { try await takeTurns(shelf, request, next) }
+        if !shelf.general.takeAtOnce(at: time.now(next)) { try await takeTurns(shelf, request, next) }
         let response = try await next(request)
         learn(from: response, to: request, shelf, next)
         return response
@@ -129,13 +130,13 @@ public final class RateLimit: HTTPInterceptor {
         _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
-        let start = time.now(next.call)
+        let start = time.now(next)
         // A hedge that has to wait is of no use.
         let most = request.isHedge ? 0 : longest
         var taken: [QuotaQueue] = []
         do {
             for queue in shelf.partitions(of: request) + [shelf.general] {
-                let now = time.now(next.call)
+                let now = time.now(next)
                 switch queue.enter(at: now, waitingAtMost: max(0, most - (now &- start)), left: next.timeLeft, on: clock) {
                 case .granted: break
                 case .waits(let place, let wait):
@@ -146,7 +147,7 @@ public final class RateLimit: HTTPInterceptor {
                 taken.append(queue)
             }
             if let quota {
-                let left = max(0, most - (time.now(next.call) &- start))
+                let left = max(0, most - (time.now(next) &- start))
                 try await take(from: quota, waitingAtMost: left, on: clock, shelf, request, next)
             }
         } catch {
@@ -208,7 +209,7 @@ public final class RateLimit: HTTPInterceptor {
         let owner = next.call?.owner
         let fields = RateLimitFields(response.headers, dialect, now: Int(owner?.now().timeIntervalSince1970.rounded() ?? 0))
         let retryAfter = isThrottled ? owner.flatMap { response.retryAfter(at: $0.now) } : nil
-        let now = time.now(next.call)
+        let now = time.now(next)
         func learn(_ said: RateLimitFields.Limit, of queue: QuotaQueue, isThrottled: Bool, isPartition: Bool) {
             let retryAfter = isThrottled ? retryAfter : nil
             let wait = retryAfter.map { min(max(.zero, $0), .longest).wholeNanoseconds }
@@ -233,7 +234,9 @@ public final class RateLimit: HTTPInterceptor {
     }
 }
 
-extension RateLimit: ImpersonalInterceptor {}
+extension RateLimit: ImpersonalInterceptor, SecludedInterceptor {
+    package var isSecluded: Bool { quota == nil && !table.asksSomebody }
+}
 
 extension RateLimit: PunctualInterceptor {
     /// Nobody knows how long a quota that is kept elsewhere takes to answer.

@@ -31,10 +31,10 @@ extension HTTPRequest {
 
     /// Whether it is the second exchange of a hedge, which is only made where nothing stands in its way.
     var isHedge: Bool {
-        get { !hasEmptyContext && context[HedgeKey.self] }
+        get { carries(HedgeKey.self) && context[HedgeKey.self] }
         set { context[HedgeKey.self] = newValue }
     }
 
     /// Whether it is refused before others.
-    var isSheddable: Bool { !hasEmptyContext && context[PriorityKey.self] == .sheddable }
+    var isSheddable: Bool { carries(PriorityKey.self) && context[PriorityKey.self] == .sheddable }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interception
 internal import MidstreamCore
 
@@ -17,18 +16,6 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
         /// Of the key.
         let bytes: ContiguousArray<UInt8>
         let state: State
-
-        /// Whether an absolute URL is of the origin that is the key for certain; false says nothing.
-        func isOrigin(of url: UnsafeBufferPointer<UInt8>) -> Bool {
-            let count = bytes.count
-            guard count > 0, url.count >= count else { return false }
-            let isSame = bytes.withUnsafeBufferPointer { key in
-                guard let key = key.baseAddress, let url = url.baseAddress else { return false }
-                return memcmp(key, url, count) == 0
-            }
-            // Only these end the host for certain: what looks like a port may belong to a user's name before the real host.
-            return isSame && (url.count == count || url[count] == UInt8(ascii: "/") || url[count] == UInt8(ascii: "?"))
-        }
     }
 
     private struct Contents {
@@ -37,8 +24,10 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
         var recent: [Recent] = []
         var uses: UInt64 = 0
 
-        func state(of url: UnsafeBufferPointer<UInt8>) -> State? {
-            for place in recent.indices where recent[place].isOrigin(of: url) { return recent[place].state }
+        func state(for request: HTTPRequest) -> State? {
+            for place in recent.indices where recent[place].bytes.withUnsafeBufferPointer({ request.isSent(to: $0) }) {
+                return recent[place].state
+            }
             return nil
         }
     }
@@ -56,6 +45,9 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
         if case .client = scope.kind { single = make("all requests") } else { single = nil }
     }
 
+    /// Whether a closure tells the key.
+    var asksSomebody: Bool { scope.asksSomebody }
+
     /// Whether all requests are of one key.
     var isSingle: Bool { single != nil }
 
@@ -63,9 +55,8 @@ final class ScopeTable<State: AnyObject & Sendable>: Sendable {
     func state(for request: HTTPRequest) -> State {
         if let single { return single }
         if case .key(let key) = scope.kind { return state(of: key(request)) }
-        var url = request.urlText
-        if let found = url.withUTF8({ url in contents.withLock { $0.state(of: url) } }) { return found }
-        return state(of: HTTPOrigin(url)?.description ?? "")
+        if let found = contents.withLock({ $0.state(for: request) }) { return found }
+        return state(of: HTTPOrigin(request.urlText)?.description ?? "")
     }
 
     /// That of a key, made if there is none.

@@ -5,6 +5,12 @@ internal import MidstreamCore
 final class Timekeeper: Sendable {
     private let other = Locked<Stopwatch?>(nil)
 
+    /// - Parameter next: The rest of the pipeline of the call that asks; outside any the system's clock counts.
+    func now(_ next: Next<HTTPRequest, HTTPResponse>) -> Int64 {
+        if next.isOnSystemClock { return Int64(clamping: monotonicNanoseconds()) }
+        return now(next.call)
+    }
+
     /// - Parameter call: The call that asks; nil: the system's clock.
     func now(_ call: Call?) -> Int64 {
         guard let call, !call.stopwatch.isOnSystemClock else { return Int64(clamping: monotonicNanoseconds()) }
@@ -18,7 +24,7 @@ final class Timekeeper: Sendable {
             other = stopwatch
             return stopwatch
         }
-        return stopwatch.elapsed.wholeNanoseconds
+        return stopwatch.elapsedNanoseconds
     }
 }
 

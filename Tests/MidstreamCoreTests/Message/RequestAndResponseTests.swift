@@ -48,6 +48,24 @@ struct RequestAndResponseTests {
         #expect(!"\(request.context)".contains("acme"))
     }
 
+    @Test("times and retries are part of the context, though under no key")
+    func limits() {
+        var request = HTTPRequest("https://h")
+        request.timeout = .seconds(3)
+        request.maxRetries = 2
+        var other = HTTPRequest("https://h")
+        #expect(!request.context.isEqual(to: other.context) && request.context.isComparable)
+        other.context = request.context
+        #expect(other.timeout == .seconds(3) && other.deadline == nil && other.maxRetries == 2)
+        #expect(request.context.isEqual(to: other.context))
+        other.context[Depth.self] = 1
+        #expect("\(HTTPRequest("https://h").context)" == "0 values" && "\(request.context)" == "1 values")
+        #expect("\(other.context)" == "2 values")
+        request.timeout = nil
+        request.maxRetries = nil
+        #expect(request.context.isEqual(to: HTTPRequest("https://h").context))
+    }
+
     @Test("A9 each request has an id of its own, and copies share it")
     func ids() {
         let ids = Set((0..<10_000).map { _ in HTTPRequest("x").id })

@@ -56,7 +56,7 @@ final class RetryLedger: Sendable {
     private func withSlots<Result>(_ body: (inout [Slot]) -> Result) -> Result {
         slots.withLock { slots in
             // Under the lock, so that the slots stay in order.
-            let number = stopwatch.elapsed.wholeNanoseconds / slotLength
+            let number = stopwatch.elapsedNanoseconds / slotLength
             slots.removeAll { $0.number + 10 <= number }
             if slots.last?.number != number { slots.append(Slot(number: number)) }
             return body(&slots)

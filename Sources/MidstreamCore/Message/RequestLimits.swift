@@ -1,14 +1,10 @@
 /// What a request says about how long it may take and how often it may be sent; nil: what the client says.
 ///
-/// One value in its context, since each of those takes memory of its own.
+/// It has a place of its own in the request's context: a call reads it several times, and finding a value by its key costs more than that.
 package struct RequestLimits: Hashable, Sendable {
     package var timeout: Duration?
     package var deadline: Duration?
     package var maxRetries: Int?
-}
-
-private enum LimitsKey: RequestContextKey {
-    static let defaultValue = RequestLimits()
 }
 
 extension HTTPRequest {
@@ -43,10 +39,5 @@ extension HTTPRequest {
     public var maxRetries: Int? {
         get { limits.maxRetries }
         set { limits.maxRetries = newValue }
-    }
-
-    package var limits: RequestLimits {
-        get { context[LimitsKey.self] }
-        set { context[LimitsKey.self] = newValue }
     }
 }
