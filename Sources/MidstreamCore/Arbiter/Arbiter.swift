@@ -40,14 +40,6 @@ package final class Arbiter: HTTPInterceptor {
             return try await attempts(of: request, next, until: call.deadline)
         }
         // Somebody further out has set another one than that which the client keeps.
-        return try await attempts(of: request, next, within: duration, call)
-    }
-
-    /// Apart, so that calls with the client's own deadline needn't keep the memory for it while they wait.
-    @inline(never)
-    private func attempts(
-        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, within duration: Duration?, _ call: Call
-    ) async throws -> HTTPResponse {
         let deadline = CallDeadline(duration, within: call.deadline)
         let limited = next.branching(to: call.limited(by: deadline), due: next.position.due)
         if call.isPunctual {
