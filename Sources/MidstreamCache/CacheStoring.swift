@@ -8,6 +8,7 @@ extension ResponseCache {
         var exchange = exchange
         let fields = ResponseFields(exchange.response.headers, at: exchange.responseTime)
         guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
+        _ = exchange.response.takeWhole()
         let (body, shared) = await record(exchange.response.body, target, exchange, sharing: head)
         exchange.response.body = body
         return Flight.Landing(response: exchange.response, shared: shared)
@@ -16,7 +17,7 @@ extension ResponseCache {
     /// The same for a response that is there as a whole, and a store in memory, in which most come and go: nothing is waited for. Nil when
     /// there is more to it.
     func storedAtOnce(_ exchange: inout CacheExchange) -> Flight.Landing? {
-        guard let memory, let bytes = exchange.response.body.bytes else { return nil }
+        guard let memory, exchange.response.isWhole else { return nil }
         // Who fetches for itself alone does so mostly since the last response said it, too.
         if exchange.flight == nil, rules.forbidsPlainly(exchange.response.headers) {
             refuse(&exchange, "no-store")
@@ -25,6 +26,8 @@ extension ResponseCache {
         let fields = ResponseFields(exchange.response.headers, at: exchange.responseTime)
         guard !fields.clearsSiteData else { return nil }
         guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
+        // Where its reader has given it up by now, nobody wants it.
+        guard let bytes = exchange.response.takeWhole() else { return Flight.Landing(response: exchange.response) }
         let request = exchange.errand.request
         if Int64(bytes.count) > target.limit {
             report(.tooLarge, request)
