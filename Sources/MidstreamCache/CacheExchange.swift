@@ -113,8 +113,12 @@ extension ResponseCache {
     }
 
     func ttl(of head: StoredHead) -> Int {
-        let left = rules.lifetime(of: head).seconds - rules.age(of: head, at: options.now())
-        return Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
+        Self.ttl(rules.lifetime(of: head).seconds - rules.age(of: head, at: options.now()))
+    }
+
+    /// Seconds as they are told.
+    static func ttl(_ seconds: Double) -> Int {
+        Int(max(min(seconds, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
     }
 }
 

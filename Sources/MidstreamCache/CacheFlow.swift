@@ -132,7 +132,7 @@ extension ResponseCache {
             case .stale(let seconds), .staleWhileRevalidating(let seconds): -seconds
             case .validate: 0.0
             }
-        let ttl = Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
+        let ttl = Self.ttl(left)
         count { statistics in
             statistics.hits += 1
             if !reuse.isFresh { statistics.stale += 1 }

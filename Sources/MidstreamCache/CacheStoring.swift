@@ -76,10 +76,10 @@ extension ResponseCache {
             exchange.response.cacheStatus = status
             return nil
         }
-        let left = ttl(of: head)
+        let (seconds, isFresh) = rules.left(of: head, at: exchange.responseTime)
+        let left = Self.ttl(seconds)
         status.ttl = left
         status.isStored = true
-        let isFresh = rules.reuse(head, for: .plain, at: exchange.responseTime).isFresh
         tell(errand, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
         exchange.response.cacheStatus = status
         let isShared = isFresh && exchange.response.status != .partialContent && errand.demand.range == nil
