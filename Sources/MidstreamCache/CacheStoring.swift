@@ -251,7 +251,7 @@ extension ResponseCache {
     /// What is stored with the rest that has come (RFC 9111 §3.4); nil when they aren't of the same bytes.
     func completed(_ exchange: CacheExchange) async -> Flight.Landing? {
         let errand = exchange.errand
-        guard let (entry, missing) = exchange.validation.completes, let length = entry.length,
+        guard let (entry, missing) = exchange.validation?.completes, let length = entry.length,
             let part = ContentRange(exchange.response.headers["Content-Range"]), part.range.lowerBound == missing,
             part.length == length, entry.head.isSameVersion(as: exchange.response.headers),
             let wanted = errand.demand.range == nil ? 0..<length : errand.demand.range?.resolved(length: length),
