@@ -52,11 +52,7 @@ extension ResponseCache {
         } catch {
             return try await landing(insteadOf: error, errand)
         }
-        let receipt = received(
-            CacheExchange(
-                errand: errand, validation: validation, response: response, requestTime: requestTime,
-                responseTime: options.now(), permit: permit, flight: flight))
-        switch receipt {
+        switch received(response, to: errand, validation, at: requestTime, permit, flight) {
         case .isLanded(let landing): return landing
         case .isUnsettled(let exchange): return try await settle(exchange, next)
         }
@@ -70,7 +66,13 @@ extension ResponseCache {
 
     /// Most responses are here as a whole, and nothing is known that they would have to be compared with.
     @inline(never)
-    private func received(_ exchange: consuming CacheExchange) -> Receipt {
+    private func received(
+        _ response: HTTPResponse, to errand: CacheErrand, _ validation: CacheValidation?, at requestTime: Date,
+        _ permit: FetchPermits.Permit, _ flight: Flight?
+    ) -> Receipt {
+        var exchange = CacheExchange(
+            errand: errand, validation: validation, response: response, requestTime: requestTime, responseTime: options.now(),
+            permit: permit, flight: flight)
         if exchange.errand.lookup.match == nil, exchange.response.status == .ok, let landing = storedAtOnce(&exchange) {
             return .isLanded(landing)
         }

@@ -7,18 +7,34 @@ extension ResponseCache {
     ///
     /// What is done without waiting is done in functions of its own: an asynchronous one keeps all that it has made, as long as it waits.
     nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
-        var beginning = begin(request, next, knownFingerprint)
-        if case .isUnsalted = beginning { beginning = begin(request, next, await fingerprint(Self.clock(of: next))) }
-        var response: HTTPResponse
-        switch beginning {
-        case .answers(let stored): response = stored
-        case .misses(let errand): response = try await fetchOnce(errand, next)
-        case .isUnknown(let errand): response = try await lookedUp(errand, next)
-        case .bypasses(let reason): response = try await bypassed(request, reason, next)
-        case .isUnsafe, .isUnsalted: response = try await send(request, next, Self.clock(of: next))
-        }
+        let beginning = begin(request, next, knownFingerprint)
+        var response =
+            if case .misses(let errand) = beginning {
+                try await fetchOnce(errand, next)
+            } else if case .answers(let stored) = beginning {
+                stored
+            } else {
+                try await respond(to: request, beginning, next)
+            }
         if options.addsCacheStatus { Self.addStatus(to: &response) }
         return response
+    }
+
+    /// The same for what isn't as simple.
+    @inline(never)
+    nonisolated(nonsending) private func respond(
+        to request: HTTPRequest, _ beginning: Beginning, _ next: Next
+    ) async throws -> HTTPResponse {
+        switch beginning {
+        case .answers(let stored): return stored
+        case .misses(let errand): return try await fetchOnce(errand, next)
+        case .isUnknown(let errand): return try await lookedUp(errand, next)
+        case .bypasses(let reason): return try await bypassed(request, reason, next)
+        case .isUnsafe: return try await send(request, next, Self.clock(of: next))
+        case .isUnsalted:
+            let fingerprint = await fingerprint(Self.clock(of: next))
+            return try await respond(to: request, begin(request, next, fingerprint), next)
+        }
     }
 
     private static func addStatus(to response: inout HTTPResponse) {
@@ -155,13 +171,10 @@ extension ResponseCache {
 
     /// Fetches for all who miss the same at the same time.
     nonisolated(nonsending) private func fetchOnce(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
-        switch try role(of: errand) {
-        case .leads(let flight): try await led(flight, errand, next)
-        case .joins(let flight): try await joined(flight, errand, next)
-        case .passes: try await land(errand, next)
-        case nil where errand.request.method == .head: try await sendHead(errand, next)
-        case nil: try await fetch(errand, next).response
-        }
+        let role = try role(of: errand)
+        guard case .leads(let flight)? = role else { return try await follow(role, errand, next) }
+        if case .own(let response) = try await flight.lead(fetching(errand, next, for: flight)) { return response }
+        return try await land(errand, next)
     }
 
     /// What a request does; nil: it has nothing to do with others, who want something else.
@@ -174,13 +187,12 @@ extension ResponseCache {
     }
 
     @inline(never)
-    nonisolated(nonsending) private func led(
-        _ flight: Flight, _ errand: CacheErrand, _ next: Next
+    nonisolated(nonsending) private func follow(
+        _ role: FetchBoard.Role?, _ errand: CacheErrand, _ next: Next
     ) async throws -> HTTPResponse {
-        guard case .own(let response) = try await flight.lead(fetching(errand, next, for: flight)) else {
-            return try await land(errand, next)
-        }
-        return response
+        if case .joins(let flight)? = role { return try await joined(flight, errand, next) }
+        if role != nil { return try await land(errand, next) }
+        return try await errand.request.method == .head ? sendHead(errand, next) : fetch(errand, next).response
     }
 
     @inline(never)
