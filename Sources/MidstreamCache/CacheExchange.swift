@@ -43,39 +43,66 @@ extension ResponseCache {
     nonisolated(nonsending) func fetch(
         _ errand: CacheErrand, _ next: Next, for flight: Flight? = nil
     ) async throws -> Flight.Landing {
-        let permit = permits.give(errand.lookup.key)
-        let validation = CacheValidation(errand, rules)
-        let requestTime = options.now()
+        let (permit, requestTime) = (permits.give(errand.lookup.key), options.now())
+        // Most have nothing that could be validated.
+        let validation = errand.lookup.variants.isEmpty ? nil : CacheValidation(errand, rules)
         let response: HTTPResponse
         do {
-            response = try await next(validation.request)
-        } catch let error as HTTPError where error.isNoAnswer {
-            guard let landing = await instead(of: "\(error.code)", errand) else { throw error }
-            return landing
+            response = try await next(validation?.request ?? errand.request)
+        } catch {
+            return try await landing(insteadOf: error, errand)
         }
+        switch received(response, to: errand, validation, at: requestTime, permit, flight) {
+        case .isLanded(let landing): return landing
+        case .isUnsettled(let exchange): return try await settle(exchange, next)
+        }
+    }
+
+    private enum Receipt {
+        case isLanded(Flight.Landing)
+        /// There is more to it. Rare, and large.
+        indirect case isUnsettled(CacheExchange)
+    }
+
+    /// Most responses are here as a whole, and nothing is known that they would have to be compared with.
+    @inline(never)
+    private func received(
+        _ response: HTTPResponse, to errand: CacheErrand, _ validation: CacheValidation?, at requestTime: Date,
+        _ permit: FetchPermits.Permit, _ flight: Flight?
+    ) -> Receipt {
         var exchange = CacheExchange(
             errand: errand, validation: validation, response: response, requestTime: requestTime, responseTime: options.now(),
             permit: permit, flight: flight)
-        // Most responses are here as a whole, and nothing is known that they would have to be compared with.
-        if errand.lookup.match == nil, exchange.response.status == .ok, let landing = storedAtOnce(&exchange) { return landing }
-        return try await settle(exchange, next)
+        if exchange.errand.lookup.match == nil, exchange.response.status == .ok, let landing = storedAtOnce(&exchange) {
+            return .isLanded(landing)
+        }
+        return .isUnsettled(exchange)
+    }
+
+    @inline(never)
+    nonisolated(nonsending) private func landing(
+        insteadOf error: any Error, _ errand: CacheErrand
+    ) async throws -> Flight.Landing {
+        guard let failure = error as? HTTPError, failure.isNoAnswer, let landing = await instead(of: "\(failure.code)", errand)
+        else { throw error }
+        return landing
     }
 
     nonisolated(nonsending) private func settle(_ exchange: CacheExchange, _ next: Next) async throws -> Flight.Landing {
         let errand = exchange.errand
         let response = exchange.response
         switch response.status.code {
-        case 304 where exchange.validation.isOurs:
+        case 304 where exchange.validation?.isOurs == true:
             response.body.close()
             if let landing = await freshened(exchange) { return landing }
             return try await again(exchange, next, "nothing that it could validate is there any more")
         case 304:
             await noteUnmodified(exchange)
-        case 206 where exchange.validation.completes != nil:
+        case 206 where exchange.validation?.completes != nil:
             if let landing = await completed(exchange) { return landing }
             response.body.close()
             return try await again(exchange, next, "what came doesn't fit what is stored")
-        case 416 where exchange.validation.completes != nil:
+        case 416 where exchange.validation?.completes != nil:
             response.body.close()
             return try await again(exchange, next, "what is stored doesn't fit what the server has")
         case 500, 502, 503, 504:
@@ -113,15 +140,20 @@ extension ResponseCache {
     }
 
     func ttl(of head: StoredHead) -> Int {
-        let left = rules.lifetime(of: head).seconds - rules.age(of: head, at: options.now())
-        return Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
+        Self.ttl(rules.lifetime(of: head).seconds - rules.age(of: head, at: options.now()))
+    }
+
+    /// Seconds as they are told.
+    static func ttl(_ seconds: Double) -> Int {
+        Int(max(min(seconds, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
     }
 }
 
 /// A request of the cache's, and what came of it.
 struct CacheExchange: Sendable {
     let errand: CacheErrand
-    let validation: CacheValidation
+    /// What was added to the request; nil where nothing is known of which one could ask whether it is still right.
+    let validation: CacheValidation?
     var response: HTTPResponse
     let requestTime: Date
     let responseTime: Date
@@ -132,24 +164,25 @@ struct CacheExchange: Sendable {
 
 /// What the cache adds to a request: conditions by which the server may answer that what is stored is right (RFC 9111 §4.3.1), or that it
 /// sends no more than what is missing.
-struct CacheValidation: Sendable {
-    var request: HTTPRequest
+final class CacheValidation: Sendable {
+    let request: HTTPRequest
     /// Whether a 304 is the answer to conditions of the cache.
-    private(set) var isOurs = false
+    let isOurs: Bool
     /// The entry of which the rest is asked for, and from where on.
-    private(set) var completes: (entry: CacheEntry, missing: Int64)?
+    let completes: (entry: CacheEntry, missing: Int64)?
 
     init(_ errand: CacheErrand, _ rules: CacheRules) {
-        request = errand.request
-        // Most have nothing that could be validated.
-        guard !errand.lookup.variants.isEmpty else { return }
+        var request = errand.request
         let demand = errand.demand
         guard errand.mayValidate, request.method == .get, !demand.isConditional, demand.use != .reload, demand.ifRange == nil
-        else { return }
+        else {
+            (self.request, isOurs, completes) = (request, false, nil)
+            return
+        }
         if let (entry, missing, last) = Self.missing(errand) {
-            completes = (entry, missing)
             request.headers[.range] = "bytes=\(missing)-\(last.map { "\($0)" } ?? "")"
             request.headers[.ifRange] = entry.head.strongValidator
+            (self.request, isOurs, completes) = (request, false, (entry, missing))
             return
         }
         // A part that isn't there can't be had by a validation; and a whole that isn't there neither.
@@ -169,6 +202,7 @@ struct CacheValidation: Sendable {
             request.headers[.ifModifiedSince] = modified
         }
         isOurs = request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
+        (self.request, completes) = (request, nil)
     }
 
     /// The entry whose beginning is there of what is asked for, with the first byte that is missing and the last one that is wanted.

@@ -4,48 +4,119 @@ internal import MidstreamCore
 
 extension ResponseCache {
     /// Answers a request, from the store or by asking further in.
+    ///
+    /// What is done without waiting is done in functions of its own: an asynchronous one keeps all that it has made, as long as it waits.
     nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
-        var response = try await response(to: request, next)
-        if options.addsCacheStatus, let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
+        let beginning = begin(request, next, knownFingerprint)
+        var response =
+            if case .misses(let errand) = beginning {
+                try await fetchOnce(errand, next)
+            } else if case .answers(let stored) = beginning {
+                stored
+            } else {
+                try await respond(to: request, beginning, next)
+            }
+        if options.addsCacheStatus { Self.addStatus(to: &response) }
         return response
     }
 
-    nonisolated(nonsending) private func response(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
-        let clock = next.call?.owner.clock ?? ContinuousClock()
-        guard request.method == .get || request.method == .head else { return try await send(request, next, clock) }
-        let demand = CacheDemand(request)
-        if let reason = demand.bypass {
-            let status = CacheStatus(forward: .bypass, detail: reason)
-            request.record(CallEvents.CacheOutcome(status, "isn't for the cache: \(reason)"))
-            var response = try await next(request)
-            response.cacheStatus = status
-            return response
+    /// The same for what isn't as simple.
+    @inline(never)
+    nonisolated(nonsending) private func respond(
+        to request: HTTPRequest, _ beginning: Beginning, _ next: Next
+    ) async throws -> HTTPResponse {
+        switch beginning {
+        case .answers(let stored): return stored
+        case .misses(let errand): return try await fetchOnce(errand, next)
+        case .isUnknown(let errand): return try await lookedUp(errand, next)
+        case .bypasses(let reason): return try await bypassed(request, reason, next)
+        case .isUnsafe: return try await send(request, next, Self.clock(of: next))
+        case .isUnsalted:
+            let fingerprint = await fingerprint(Self.clock(of: next))
+            return try await respond(to: request, begin(request, next, fingerprint), next)
         }
-        let fingerprint = if let knownFingerprint { knownFingerprint } else { await self.fingerprint(clock) }
-        var lookup = CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint)
+    }
+
+    private static func addStatus(to response: inout HTTPResponse) {
+        if let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
+    }
+
+    private static func clock(of next: Next) -> any Clock<Duration> { next.call?.owner.clock ?? ContinuousClock() }
+
+    /// What is known of a request before anything is waited for.
+    private enum Beginning {
+        case answers(HTTPResponse)
+        /// Nothing is stored, and it may go further.
+        case misses(CacheErrand)
+        /// Of what is stored no more is known than the key.
+        case isUnknown(CacheErrand)
+        /// It isn't for the cache.
+        case bypasses(String)
+        /// Its method is none that a cache answers.
+        case isUnsafe
+        /// The store hasn't said what secret values are hashed with.
+        case isUnsalted
+    }
+
+    @inline(never)
+    private func begin(_ request: HTTPRequest, _ next: Next, _ fingerprint: Fingerprint?) -> Beginning {
+        guard request.method == .get || request.method == .head else { return .isUnsafe }
+        let demand = CacheDemand(request)
+        if let reason = demand.bypass { return .bypasses(reason) }
+        guard let fingerprint else { return .isUnsalted }
+        let lookup = CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint)
         let now = options.now()
         switch answerAtOnce(request, lookup, demand, at: now) {
         case .stored(let head, let body, let left):
             var response = made(head.status, of: head, .bytes(body), request, at: now)
             note(&response, .fresh(left), at: next.position)
-            return response
-        case .nothingStored: break
-        case .unknown: lookup = await lookUp(request, lookup, on: clock)
+            return .answers(response)
+        case .nothingStored:
+            let errand = CacheErrand(
+                request, demand, lookup, forward: .uriMiss, reason: "nothing stored", clock: Self.clock(of: next))
+            return unanswered(errand).map(Beginning.answers) ?? .misses(errand)
+        case .unknown:
+            return .isUnknown(CacheErrand(request, demand, lookup, forward: .uriMiss, reason: "", clock: Self.clock(of: next)))
         }
+    }
+
+    @inline(never)
+    nonisolated(nonsending) private func bypassed(
+        _ request: HTTPRequest, _ reason: String, _ next: Next
+    ) async throws -> HTTPResponse {
+        let status = CacheStatus(forward: .bypass, detail: reason)
+        request.record(CallEvents.CacheOutcome(status, "isn't for the cache: \(reason)"))
+        var response = try await next(request)
+        response.cacheStatus = status
+        return response
+    }
+
+    /// Answers a request by what a store has of it that has to be asked.
+    ///
+    /// - Parameter begun: Of which no more is known than the key.
+    @inline(never)
+    nonisolated(nonsending) private func lookedUp(_ begun: CacheErrand, _ next: Next) async throws -> HTTPResponse {
+        let (request, demand) = (begun.request, begun.demand)
+        var lookup = await lookUp(request, begun.lookup, on: begun.clock)
         var (forward, reason) = (CacheStatus.Forward.uriMiss, "nothing stored")
         if !lookup.variants.isEmpty { (forward, reason) = (.varyMiss, "nothing stored for these fields") }
         if let entry = lookup.match {
             let reuse = rules.reuse(entry.head, for: demand, at: options.now())
-            let errand = CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: clock)
+            let errand = CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: begun.clock)
             if let response = await reused(entry, reuse, errand, next) { return response }
             (forward, reason) = Self.whyNot(reuse, entry)
         }
         lookup.forgetBodies()
-        let errand = CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: clock)
-        if demand.isOnlyIfCached { return unsatisfied(errand) }
-        count { $0.misses += 1 }
-        if request.method == .head { return try await sendHead(errand, next) }
+        let errand = CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: begun.clock)
+        if let response = unanswered(errand) { return response }
         return try await fetchOnce(errand, next)
+    }
+
+    /// Counts a request that nothing stored answers. Returns the response to one that mayn't go further.
+    private func unanswered(_ errand: CacheErrand) -> HTTPResponse? {
+        if errand.demand.isOnlyIfCached { return unsatisfied(errand) }
+        count { $0.misses += 1 }
+        return nil
     }
 
     /// Why what is stored doesn't answer.
@@ -77,7 +148,7 @@ extension ResponseCache {
             case .stale(let seconds), .staleWhileRevalidating(let seconds): -seconds
             case .validate: 0.0
             }
-        let ttl = Int(max(min(left, Double(CacheControl.longest)), -Double(CacheControl.longest)).rounded(.down))
+        let ttl = Self.ttl(left)
         count { statistics in
             statistics.hits += 1
             if !reuse.isFresh { statistics.stale += 1 }
@@ -100,46 +171,75 @@ extension ResponseCache {
 
     /// Fetches for all who miss the same at the same time.
     nonisolated(nonsending) private func fetchOnce(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
+        let role = try role(of: errand)
+        guard case .leads(let flight)? = role else { return try await follow(role, errand, next) }
+        if case .own(let response) = try await flight.lead(fetching(errand, next, for: flight)) { return response }
+        return try await land(errand, next)
+    }
+
+    /// What a request does; nil: it has nothing to do with others, who want something else.
+    @inline(never)
+    private func role(of errand: CacheErrand) throws -> FetchBoard.Role? {
         let demand = errand.demand
-        let key = errand.lookup.key
-        guard demand.range == nil, !demand.isConditional, demand.use != .reload else {
-            return try await fetch(errand, next).response
-        }
+        guard errand.request.method == .get, demand.range == nil, !demand.isConditional, demand.use != .reload else { return nil }
         try Task.checkCancellation()
-        switch board.role(for: key, now: options.now()) {
-        case .passes: return try await land(errand, next)
-        case .leads(let flight):
-            let apart = next.branching(to: next.call?.branch(), due: next.position.due)
-            let share = try await flight.lead {
-                do {
-                    let landing = try await self.fetch(errand, apart, for: flight)
-                    self.board.land(key, flight, landing.shared, now: self.options.now())
-                    return landing
-                } catch {
-                    self.board.close(key, flight)
-                    throw error
-                }
+        return board.role(for: errand.lookup.key, now: options.now())
+    }
+
+    @inline(never)
+    nonisolated(nonsending) private func follow(
+        _ role: FetchBoard.Role?, _ errand: CacheErrand, _ next: Next
+    ) async throws -> HTTPResponse {
+        if case .joins(let flight)? = role { return try await joined(flight, errand, next) }
+        if role != nil { return try await land(errand, next) }
+        return try await errand.request.method == .head ? sendHead(errand, next) : fetch(errand, next).response
+    }
+
+    @inline(never)
+    nonisolated(nonsending) private func joined(
+        _ flight: Flight, _ errand: CacheErrand, _ next: Next
+    ) async throws -> HTTPResponse {
+        if let response = try await shared(flight, errand) { return response }
+        if !hasNothingStored(errand), let response = await storedMeanwhile(errand, next) { return response }
+        return try await land(errand, next)
+    }
+
+    /// The fetch that a flight is.
+    private func fetching(
+        _ errand: CacheErrand, _ next: Next, for flight: Flight
+    ) -> @Sendable () async throws -> Flight.Landing {
+        let apart = next.branching(to: next.call?.branch(), due: next.position.due)
+        let key = errand.lookup.key
+        return {
+            do {
+                let landing = try await self.fetch(errand, apart, for: flight)
+                self.board.land(key, flight, landing.shared, now: self.options.now())
+                return landing
+            } catch {
+                self.board.close(key, flight)
+                throw error
             }
-            guard case .own(let response) = share else { return try await land(errand, next) }
-            return response
-        case .joins(let flight):
-            if let response = try await shared(flight, errand) { return response }
-            if let response = await storedMeanwhile(errand, next) { return response }
-            return try await land(errand, next)
         }
     }
 
+    private func hasNothingStored(_ errand: CacheErrand) -> Bool {
+        let lookup = CacheLookup(key: errand.lookup.key, fingerprint: errand.lookup.fingerprint)
+        if case .nothingStored = answerAtOnce(errand.request, lookup, errand.demand, at: options.now()) { return true }
+        return false
+    }
+
     /// What another's fetch may have stored since this one looked, where that is fresh.
+    @inline(never)
     nonisolated(nonsending) private func storedMeanwhile(_ errand: CacheErrand, _ next: Next) async -> HTTPResponse? {
-        var lookup = CacheLookup(key: errand.lookup.key, fingerprint: errand.lookup.fingerprint)
-        if case .nothingStored = answerAtOnce(errand.request, lookup, errand.demand, at: options.now()) { return nil }
-        lookup = await lookUp(errand.request, lookup, on: errand.clock)
+        let begun = CacheLookup(key: errand.lookup.key, fingerprint: errand.lookup.fingerprint)
+        let lookup = await lookUp(errand.request, begun, on: errand.clock)
         guard let entry = lookup.match else { return nil }
         let reuse = rules.reuse(entry.head, for: errand.demand, at: options.now())
         return reuse.isFresh ? await reused(entry, reuse, errand, next) : nil
     }
 
     /// Fetches for one alone.
+    @inline(never)
     nonisolated(nonsending) private func land(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
         let landing = try await fetch(errand, next)
         if landing.shared != nil { board.noteShareable(errand.lookup.key) }
@@ -147,16 +247,20 @@ extension ResponseCache {
     }
 
     /// What another has asked for, if it may answer this request, too; nil: it goes by itself.
+    @inline(never)
     nonisolated(nonsending) private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
-        var share = flight.joinAtOnce()
-        if share == nil {
-            do {
-                share = try await flight.join(within: Self.patience, on: errand.clock)
-            } catch let error as HTTPError where Self.isItsOwn(error) {
-                errand.request.note("waited for another's answer, which didn't come")
-                return nil
-            }
+        if let share = flight.joinAtOnce() { return answer(errand, by: share) }
+        do {
+            return answer(errand, by: try await flight.join(within: Self.patience, on: errand.clock))
+        } catch {
+            guard let error = error as? HTTPError, Self.isItsOwn(error) else { throw error }
+            errand.request.note("waited for another's answer, which didn't come")
+            return nil
         }
+    }
+
+    @inline(never)
+    private func answer(_ errand: CacheErrand, by share: Flight.Share?) -> HTTPResponse? {
         guard case .shared(let head, let body)? = share else { return nil }
         let request = errand.request
         guard head.selecting.match(request.headers, response: head.fields, fingerprint: errand.lookup.fingerprint),

@@ -8,6 +8,7 @@ extension ResponseCache {
         var exchange = exchange
         let fields = ResponseFields(exchange.response.headers, at: exchange.responseTime)
         guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
+        _ = exchange.response.takeWhole()
         let (body, shared) = await record(exchange.response.body, target, exchange, sharing: head)
         exchange.response.body = body
         return Flight.Landing(response: exchange.response, shared: shared)
@@ -16,7 +17,7 @@ extension ResponseCache {
     /// The same for a response that is there as a whole, and a store in memory, in which most come and go: nothing is waited for. Nil when
     /// there is more to it.
     func storedAtOnce(_ exchange: inout CacheExchange) -> Flight.Landing? {
-        guard let memory, let bytes = exchange.response.body.bytes else { return nil }
+        guard let memory, exchange.response.isWhole else { return nil }
         // Who fetches for itself alone does so mostly since the last response said it, too.
         if exchange.flight == nil, rules.forbidsPlainly(exchange.response.headers) {
             refuse(&exchange, "no-store")
@@ -25,6 +26,8 @@ extension ResponseCache {
         let fields = ResponseFields(exchange.response.headers, at: exchange.responseTime)
         guard !fields.clearsSiteData else { return nil }
         guard let (target, head) = judge(&exchange, fields) else { return Flight.Landing(response: exchange.response) }
+        // Where its reader has given it up by now, nobody wants it.
+        guard let bytes = exchange.response.takeWhole() else { return Flight.Landing(response: exchange.response) }
         let request = exchange.errand.request
         if Int64(bytes.count) > target.limit {
             report(.tooLarge, request)
@@ -73,10 +76,10 @@ extension ResponseCache {
             exchange.response.cacheStatus = status
             return nil
         }
-        let left = ttl(of: head)
+        let (seconds, isFresh) = rules.left(of: head, at: exchange.responseTime)
+        let left = Self.ttl(seconds)
         status.ttl = left
         status.isStored = true
-        let isFresh = rules.reuse(head, for: .plain, at: exchange.responseTime).isFresh
         tell(errand, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
         exchange.response.cacheStatus = status
         let isShared = isFresh && exchange.response.status != .partialContent && errand.demand.range == nil
@@ -248,7 +251,7 @@ extension ResponseCache {
     /// What is stored with the rest that has come (RFC 9111 §3.4); nil when they aren't of the same bytes.
     func completed(_ exchange: CacheExchange) async -> Flight.Landing? {
         let errand = exchange.errand
-        guard let (entry, missing) = exchange.validation.completes, let length = entry.length,
+        guard let (entry, missing) = exchange.validation?.completes, let length = entry.length,
             let part = ContentRange(exchange.response.headers["Content-Range"]), part.range.lowerBound == missing,
             part.length == length, entry.head.isSameVersion(as: exchange.response.headers),
             let wanted = errand.demand.range == nil ? 0..<length : errand.demand.range?.resolved(length: length),

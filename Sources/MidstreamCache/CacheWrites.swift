@@ -19,7 +19,7 @@ extension ResponseCache {
         response.cacheStatus = CacheStatus(forward: .method)
         guard let errand = await storingErrand(request, response, clock) else { return response }
         let exchange = CacheExchange(
-            errand: errand, validation: CacheValidation(errand, rules), response: response, requestTime: requestTime,
+            errand: errand, validation: nil, response: response, requestTime: requestTime,
             responseTime: options.now(), permit: permits.give(errand.lookup.key))
         return await stored(exchange).response
     }

@@ -300,6 +300,35 @@ struct ConcurrencyTests {
         init(_ body: ArrivingBody) { self.body = body }
     }
 
+    @Test("a body that has come with its head is stored before it is read", arguments: [false, true])
+    func arrived(inTwoStores: Bool) async throws {
+        let store: any CacheStore = inTwoStores ? TieredStore(MemoryCacheStore(), MemoryCacheStore()) : MemoryCacheStore()
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivedBody([1, 2, 3])), request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        #expect(bench.cache.statistics.stored == 1 && response.cacheStatus?.isStored == true)
+        #expect(response.trailers == ["X-Trailer": "end"] && response.metrics != nil)
+        #expect(try await response.body.collect() == [1, 2, 3])
+        let hit = try await bench.get()
+        #expect(hit.isHit && hit.body.bytes == [1, 2, 3])
+    }
+
+    @Test("a body that mayn't be stored is left to its reader, and so is one that is still to come", arguments: [false, true])
+    func left(isLate: Bool) async throws {
+        let body = ArrivedBody([1, 2, 3], isLate: isLate)
+        let bench = CacheBench { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": isLate ? "max-age=60" : "no-store"], body: .incoming(body),
+                request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        #expect(!body.isSpent && response.body.bytes == nil && bench.cache.statistics.stored == 0)
+        #expect(try await response.body.collect() == [1, 2, 3])
+        #expect(bench.cache.statistics.stored == (isLate ? 1 : 0))
+    }
+
     @Test("a caller that closes early leaves no whole entry")
     func closedEarly() async throws {
         let bench = CacheBench { request in

@@ -14,6 +14,33 @@ struct MemoryStoreTests {
         return CacheEntry(id: id, key: CacheKey(url: url, partition: partition), head: head)
     }
 
+    @Test("an entry takes no more memory than it counts for")
+    func compacted() async throws {
+        let store = MemoryCacheStore()
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(128 << 10)
+        bytes += [1, 2, 3]
+        let entry = entry("http://a.test/")
+        try await put(store, entry, bytes, of: 3)
+        let stored = try #require(await store.entries(for: entry.key).first)
+        let body = try #require(try await store.body(of: stored, range: nil).bytes)
+        #expect(body == [1, 2, 3] && body.capacity < 1024)
+    }
+
+    @Test("a list that is mostly of one is as any other")
+    func shortList() {
+        var random = SeededNumbers(seed: 7)
+        var (list, array) = (ShortList<Int>(), [Int]())
+        for step in 0..<2000 {
+            let removes = array.count > Int.random(in: 0..<4, using: &random)
+            list.change { if removes { $0.removeLast() } else { $0.insert(step, at: 0) } }
+            if removes { array.removeLast() } else { array.insert(step, at: 0) }
+            #expect(Array(list) == array && list.count == array.count && list.isEmpty == array.isEmpty)
+            #expect(list.first == array.first && list.last == array.last && list == ShortList(array))
+            if array.count == 1 { #expect(list == ShortList(array[0])) }
+        }
+    }
+
     private func put(
         _ store: any CacheStore, _ entry: CacheEntry, _ bytes: [UInt8], at offset: Int64 = 0, of length: Int64? = nil
     )

@@ -78,6 +78,29 @@
             #expect(error is CancellationError)
         }
 
+        private func arrived(_ text: String, reading: Bool = false, ending: ((BodyStream) -> Void)? = nil) -> BodyStream {
+            let stream = BodyStream()
+            var text = text
+            _ = text.withUTF8 { stream.append(UnsafeRawBufferPointer($0)) }
+            if reading { _ = stream.next() }
+            if let ending { ending(stream) } else { stream.finish(nil, trailers: ["A": "1"], metrics: nil) }
+            return stream
+        }
+
+        @Test func `A body that is complete and unread can be taken at once, a single time`() {
+            let whole = arrived("abc")
+            #expect(whole.hasArrived && whole.takeAll() == Array("abc".utf8))
+            #expect(whole.isSpent && !whole.hasArrived && whole.takeAll() == nil && whole.trailers == ["A": "1"])
+            guard case .failed(let error as HTTPError) = whole.next() else { return #expect(Bool(false)) }
+            #expect(error.code == .bodyNotReplayable)
+            #expect(arrived("").takeAll() == [])
+            #expect(arrived("abc", reading: true).takeAll() == nil)
+            #expect(arrived("abc", ending: { _ in }).takeAll() == nil)
+            #expect(arrived("abc", ending: { _ = $0.close(CancellationError()) }).takeAll() == nil)
+            #expect(
+                arrived("abc", ending: { $0.finish(HTTPError(.connectionLost), trailers: nil, metrics: nil) }).takeAll() == nil)
+        }
+
         @Test func `A body can be read once`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab" }
             let response = try await transport.deliver(HTTPRequest(server.url))

@@ -36,6 +36,35 @@ package final class ArrivingBody: IncomingBody {
     package func close() { state.withLock { $0.closings += 1 } }
 }
 
+/// A body that has arrived before anybody reads it, unless it is still to come.
+package final class ArrivedBody: PromptBody {
+    private let body: ArrivingBody
+    private let bytes: [UInt8]
+    private let isLate: Bool
+    private let isTaken = Locked(false)
+
+    package init(_ bytes: [UInt8], isLate: Bool = false) {
+        body = ArrivingBody([bytes])
+        self.bytes = bytes
+        self.isLate = isLate
+    }
+
+    package var hasArrived: Bool { !isLate && !isSpent }
+
+    package func takeAll() -> [UInt8]? {
+        guard hasArrived else { return nil }
+        isTaken.withLock { $0 = true }
+        return bytes
+    }
+
+    package func next() async throws -> [UInt8]? { try await body.next() }
+    package func close() { body.close() }
+    package var closings: Int { body.closings }
+    package var isSpent: Bool { isTaken.withLock { $0 } || body.isSpent }
+    package var trailers: HTTPHeaders? { isTaken.withLock { $0 } ? ["X-Trailer": "end"] : body.trailers }
+    package var metrics: TransportMetrics? { isTaken.withLock { $0 } ? TransportMetrics() : body.metrics }
+}
+
 /// Chunks given one by one.
 package func chunks(_ texts: String...) -> AsyncStream<[UInt8]> {
     AsyncStream { continuation in

@@ -92,7 +92,13 @@ final class Flight: Sendable {
                 self.fail(error)
             }
         }
-        let share = state.withLock { state -> Result<Share, any Error>? in
+        if let share = takeShare(orWaitFor: task) { return try share.get() }
+        return try await waitAsLeader()
+    }
+
+    @inline(never)
+    private func takeShare(orWaitFor task: Task<Void, Never>) -> Result<Share, any Error>? {
+        state.withLock { state in
             guard case .hasShare(let share) = state.leader else {
                 state.task = task
                 return nil
@@ -100,8 +106,11 @@ final class Flight: Sendable {
             state.leader = .isGone
             return share
         }
-        if let share { return try share.get() }
-        return try await waitForHead { waiter, state in
+    }
+
+    @inline(never)
+    nonisolated(nonsending) private func waitAsLeader() async throws -> Share {
+        try await waitForHead { waiter, state in
             if case .hasShare(let share) = state.leader {
                 state.leader = .isGone
                 return share

@@ -91,7 +91,13 @@ enum ByteNumber {
 
 /// Which bytes of a representation are there: ranges in order, none of which touches another.
 struct ByteRanges: Sendable, Hashable {
-    private(set) var ranges: [Range<Int64>] = []
+    private var kept = ShortList<Range<Int64>>()
+
+    var ranges: [Range<Int64>] { kept.elements }
+    var last: Range<Int64>? { kept.last }
+
+    /// How many bytes they are.
+    var count: Int64 { kept.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
 
     init(_ ranges: [Range<Int64>] = []) {
         for range in ranges { insert(range) }
@@ -99,6 +105,10 @@ struct ByteRanges: Sendable, Hashable {
 
     mutating func insert(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
+        if kept.isEmpty { kept = ShortList(range) } else { kept.change { Self.insert(range, into: &$0) } }
+    }
+
+    private static func insert(_ range: Range<Int64>, into ranges: inout [Range<Int64>]) {
         // From the end, where it nearly always belongs. Those that it unites stand together.
         var end = ranges.endIndex
         while end > 0, ranges[end - 1].lowerBound > range.upperBound { end -= 1 }
@@ -111,10 +121,13 @@ struct ByteRanges: Sendable, Hashable {
         ranges.replaceSubrange(start..<end, with: CollectionOfOne(united))
     }
 
+    /// Whether these bytes are there, and no others.
+    func areOnly(_ range: Range<Int64>) -> Bool { kept.count == 1 && kept[0] == range }
+
     func contains(_ range: Range<Int64>) -> Bool {
-        range.isEmpty || ranges.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
+        range.isEmpty || kept.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
     }
 
     /// The end of the bytes that are there from a place on; nil when not even the first of them is.
-    func end(from place: Int64) -> Int64? { ranges.first { $0.contains(place) }?.upperBound }
+    func end(from place: Int64) -> Int64? { kept.first { $0.contains(place) }?.upperBound }
 }

@@ -34,6 +34,9 @@ struct CacheControl: Sendable, Equatable {
 
     init() {}
 
+    /// Whether it is about no fields of their own.
+    var namesNoFields: Bool { noCacheFields.isEmpty && privateFields.isEmpty }
+
     /// Reads all fields of a message.
     init(_ values: [String]) {
         for value in values { read(FieldValueScanner(value)) }

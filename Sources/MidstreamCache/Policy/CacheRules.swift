@@ -30,9 +30,20 @@ package struct CacheRules: Sendable {
         targetedFields.isEmpty ? head.control : control(head.fields, otherwise: head.control).control
     }
 
+    /// For how many seconds more a response is fresh to a request that says nothing; none when the server wants it validated each time.
+    func left(of head: StoredHead, at now: Date) -> (seconds: Double, isFresh: Bool) {
+        let flags = targetedFields.isEmpty ? head.control.flags : control(of: head).flags
+        let seconds = lifetime(of: head).seconds - age(of: head, at: now)
+        return (seconds, seconds > 0 && !flags.contains(.noCache))
+    }
+
     func lifetime(of head: StoredHead) -> Lifetime {
-        let (control, isTargeted) =
-            targetedFields.isEmpty ? (head.control, false) : self.control(head.fields, otherwise: head.control)
+        guard !targetedFields.isEmpty else { return lifetime(of: head, head.control, isTargeted: false) }
+        let (control, isTargeted) = control(head.fields, otherwise: head.control)
+        return lifetime(of: head, control, isTargeted: isTargeted)
+    }
+
+    private func lifetime(of head: StoredHead, _ control: CacheControl, isTargeted: Bool) -> Lifetime {
         if isShared, let seconds = control.sharedMaxAge { return Lifetime(seconds: Double(seconds), isExplicit: true) }
         if let seconds = control.maxAge { return Lifetime(seconds: Double(seconds), isExplicit: true) }
         if !isTargeted {

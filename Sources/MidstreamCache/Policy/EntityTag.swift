@@ -4,20 +4,26 @@ internal import MidstreamCore
 struct EntityTag: Sendable, Hashable {
     /// As it is sent.
     let text: String
-    let isWeak: Bool
-    /// What is compared.
-    fileprivate let opaque: Substring
-    /// Whether it has the quotes that it should have.
-    let isWellFormed: Bool
 
     /// The tag that a field's value is; nil when it is empty.
     init?(_ value: String) {
         guard !value.isEmpty else { return nil }
         text = value
-        isWeak = value.utf8.starts(with: "W/".utf8)
-        let rest = isWeak ? Substring(value.utf8.dropFirst(2)) : value[...]
-        isWellFormed = rest.utf8.count >= 2 && rest.utf8.first == Self.quote && rest.utf8.last == Self.quote
-        opaque = isWellFormed ? Substring(rest.utf8.dropFirst().dropLast()) : rest
+    }
+
+    var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
+
+    /// Whether it has the quotes that it should have.
+    var isWellFormed: Bool { Self.hasQuotes(text.utf8.dropFirst(isWeak ? 2 : 0)) }
+
+    /// What is compared.
+    fileprivate var opaque: Substring {
+        let rest = text.utf8.dropFirst(isWeak ? 2 : 0)
+        return Substring(Self.hasQuotes(rest) ? rest.dropFirst().dropLast() : rest)
+    }
+
+    private static func hasQuotes(_ text: Substring.UTF8View) -> Bool {
+        text.count >= 2 && text.first == quote && text.last == quote
     }
 
     /// The strong comparison (§8.8.3.2).
@@ -27,7 +33,7 @@ struct EntityTag: Sendable, Hashable {
     func isWeaklyEqual(to other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 
     /// Whether two representations with it are the same byte for byte.
-    var isStrong: Bool { !isWeak && isWellFormed }
+    var isStrong: Bool { text.utf8.first == Self.quote && text.utf8.last == Self.quote && text.utf8.count >= 2 }
 
     fileprivate static let quote = UInt8(ascii: "\"")
 }

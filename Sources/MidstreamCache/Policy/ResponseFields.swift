@@ -17,18 +17,19 @@ struct ResponseFields: Sendable {
     private(set) var lastModified: Date?
     private(set) var tag: EntityTag?
     private(set) var contentLength: Int64?
-    private var present: UInt16 = 0
+    private var present: UInt32 = 0
 
-    private static let table = FieldNameTable([
+    private static let names: [HTTPHeaders.Name] = [
         .cacheControl, .vary, .connection, .age, .date, .expires, .lastModified, .eTag, .contentLength, .contentRange,
         .contentEncoding, "No-Vary-Search", "Clear-Site-Data",
-    ])
+    ]
+    private static let table = FieldNameTable(names + StoredFields.droppedNames.filter { !names.contains($0) })
 
     /// - Parameter now: What dates with years of two digits are seen from.
     init(_ headers: HTTPHeaders, at now: Date) {
         headers.forEachField(in: Self.table) { place, value in
             let isFirst = !has(place)
-            present |= 1 << UInt16(place)
+            present |= 1 << UInt32(place)
             switch place {
             case 0: control.read(value)
             case 1: vary.append(String(fieldBytes: value))
@@ -50,7 +51,10 @@ struct ResponseFields: Sendable {
     var hasNoVarySearch: Bool { has(11) }
     var clearsSiteData: Bool { has(12) }
 
-    private func has(_ place: Int) -> Bool { present & 1 << UInt16(place) != 0 }
+    /// Whether there is a field that isn't stored, whatever it says.
+    var hasDropped: Bool { has(2) || has(3) || present >> 13 != 0 }
+
+    private func has(_ place: Int) -> Bool { present & 1 << UInt32(place) != 0 }
 
     private static func isKeepAlive(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         let name: StaticString = "keep-alive"

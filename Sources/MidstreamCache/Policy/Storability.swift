@@ -9,8 +9,16 @@ extension CacheRules {
 
     /// - Parameter fields: What it says.
     func obstacle(to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest) -> String? {
-        let headers = response.headers
-        let (control, isTargeted) = control(headers, otherwise: fields.control)
+        guard !targetedFields.isEmpty else {
+            return obstacle(to: response, fields, fields.control, isTargeted: false, for: request)
+        }
+        let (control, isTargeted) = control(response.headers, otherwise: fields.control)
+        return obstacle(to: response, fields, control, isTargeted: isTargeted, for: request)
+    }
+
+    private func obstacle(
+        to response: HTTPResponse, _ fields: ResponseFields, _ control: CacheControl, isTargeted: Bool, for request: HTTPRequest
+    ) -> String? {
         let status = response.status
         guard status.code >= 200, status != .notModified, status != .preconditionFailed, status != 416 else {
             return "\(status.code) answers this request alone"
@@ -26,8 +34,8 @@ extension CacheRules {
         {
             return "it answers one user"
         }
-        if VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
-        if status == .partialContent, let obstacle = Self.obstacle(toPart: headers) { return obstacle }
+        if !fields.vary.isEmpty, VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
+        if status == .partialContent, let obstacle = Self.obstacle(toPart: response.headers) { return obstacle }
         let isExplicit =
             control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != .never)
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
@@ -35,12 +43,18 @@ extension CacheRules {
         return "it says nothing about its freshness, and can't be validated"
     }
 
+    private static let saidPlainly = FieldNameTable([.cacheControl, "Clear-Site-Data"])
+
     /// Whether a field that is found at once forbids to store a response of a status that is understood, and nothing else is said to caches
     /// for which the rest would have to be read.
     func forbidsPlainly(_ headers: HTTPHeaders) -> Bool {
-        guard targetedFields.isEmpty, !headers.contains("Clear-Site-Data") else { return false }
-        let control = CacheControl(headers.values(.cacheControl))
-        return control.contains(.noStore) && !control.contains(.mustUnderstand)
+        guard targetedFields.isEmpty else { return false }
+        var control = CacheControl()
+        var clearsSiteData = false
+        headers.forEachField(in: Self.saidPlainly) { place, value in
+            if place == 0 { control.read(value) } else { clearsSiteData = true }
+        }
+        return !clearsSiteData && control.contains(.noStore) && !control.contains(.mustUnderstand)
     }
 
     private static func obstacle(toPart headers: HTTPHeaders) -> String? {

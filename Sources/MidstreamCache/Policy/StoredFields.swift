@@ -4,21 +4,24 @@ internal import MidstreamCore
 /// Which fields of a response are kept.
 enum StoredFields {
     /// Those that are about the connection, or for a proxy alone (RFC 9111 §3.1), and what is worked out anew for each answer.
-    private static let dropped = FieldNameTable([
+    static let droppedNames: [HTTPHeaders.Name] = [
         .age, .connection, "Keep-Alive", "Proxy-Connection", .te, .trailer, .transferEncoding, "Upgrade", .proxyAuthenticate,
         .proxyAuthorization, "Proxy-Authentication-Info", "Cache-Status",
-    ])
+    ]
+    private static let dropped = FieldNameTable(droppedNames)
 
     /// The fields of a response that are stored with it.
     static func kept(of response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
         let said = ResponseFields(response.headers, at: Date())
-        return kept(of: response, without: unwanted(in: response.headers, said, rules: rules))
+        return kept(of: response, said, without: unwanted(in: response.headers, said, rules: rules))
     }
 
-    /// - Parameter names: Those that it names itself.
-    static func kept(of response: HTTPResponse, without unwanted: Set<HTTPHeaders.Name>) -> HTTPHeaders {
+    /// - Parameter unwanted: Those that it names itself.
+    static func kept(
+        of response: HTTPResponse, _ said: ResponseFields, without unwanted: Set<HTTPHeaders.Name>
+    ) -> HTTPHeaders {
         var fields = response.headers
-        fields.removeAll(in: dropped)
+        if said.hasDropped { fields.removeAll(in: dropped) }
         for name in unwanted { fields.remove(name) }
         if response.status == .partialContent {
             for name in [HTTPHeaders.Name.contentLength, "Content-Range"] { fields.remove(name) }
@@ -43,6 +46,8 @@ enum StoredFields {
 
     /// What the response itself names, beyond those that are dropped in any case.
     static func unwanted(in fields: HTTPHeaders, _ said: ResponseFields, rules: CacheRules) -> Set<HTTPHeaders.Name> {
+        // Most name none.
+        if rules.targetedFields.isEmpty, said.connection.isEmpty, said.control.namesNoFields { return [] }
         var names: Set<HTTPHeaders.Name> = []
         for value in said.connection { names.formUnion(FieldNameList.names(in: value) ?? []) }
         let control = rules.control(fields, otherwise: said.control).control

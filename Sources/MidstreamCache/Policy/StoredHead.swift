@@ -70,9 +70,12 @@ package final class StoredHead: Sendable {
         let unwanted = StoredFields.unwanted(in: response.headers, said, rules: rules)
         self.init(
             status: response.status == .partialContent ? .ok : response.status,
-            fields: StoredFields.kept(of: response, without: unwanted), requestTime: requestTime, responseTime: responseTime,
+            fields: StoredFields.kept(of: response, said, without: unwanted), requestTime: requestTime,
+            responseTime: responseTime,
             receivedAge: said.age,
-            selecting: SelectingFields(VaryRule(said.vary).names, of: request.headers, fingerprint: fingerprint),
+            selecting: said.vary.isEmpty
+                ? SelectingFields()
+                : SelectingFields(VaryRule(said.vary).names, of: request.headers, fingerprint: fingerprint),
             // What isn't kept says nothing.
             said: unwanted.isEmpty ? said : nil)
     }

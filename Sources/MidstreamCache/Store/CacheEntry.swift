@@ -77,7 +77,7 @@ public struct CacheEntry: Sendable, Identifiable {
     public var ranges: [Range<Int64>] { parts.ranges }
 
     /// How many bytes are there.
-    public var storedBytes: Int64 { parts.ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+    public var storedBytes: Int64 { parts.count }
 
     /// Whether all bytes are there.
     public var isWhole: Bool { length.map { parts.contains(0..<$0) } ?? false }

@@ -39,7 +39,7 @@ extension CacheEntry {
         var parts = ByteRanges()
         for _ in 0..<rangeCount {
             guard let start = reader.number(), let end = reader.number(), start < end, end <= UInt64(Int64.max),
-                parts.ranges.last.map({ UInt64($0.upperBound) < start }) ?? true
+                parts.last.map({ UInt64($0.upperBound) < start }) ?? true
             else { return nil }
             parts.insert(Int64(start)..<Int64(end))
         }

@@ -7,11 +7,11 @@ public import MidstreamCore
 public final class MemoryCacheStore: CacheStore {
     private final class Slot {
         var entry: CacheEntry
-        var segments: [Segment]
+        var segments: ShortList<Segment>
         /// Nil until it sits somewhere.
         var seat: EvictionQueues.Seat?
 
-        init(_ entry: CacheEntry, _ segments: [Segment]) {
+        init(_ entry: CacheEntry, _ segments: ShortList<Segment>) {
             self.entry = entry
             self.segments = segments
         }
@@ -20,14 +20,20 @@ public final class MemoryCacheStore: CacheStore {
     }
 
     /// Bytes at their place in the representation.
-    fileprivate struct Segment {
+    fileprivate struct Segment: Sendable {
         var start: Int64
         var bytes: [UInt8]
         var range: Range<Int64> { start..<(start + Int64(bytes.count)) }
+
+        /// The same without room for more, which would take memory that isn't counted.
+        var compacted: Segment {
+            guard bytes.capacity > 2 * bytes.count else { return self }
+            return Segment(start: start, bytes: bytes.withUnsafeBufferPointer { Array($0) })
+        }
     }
 
     private struct State {
-        var slots: [CacheKey: [Slot]] = [:]
+        var slots: [CacheKey: ShortList<Slot>] = [:]
         /// Whose entries of a URL there are, apart from those that are anybody's.
         var partitions: [String: Set<String>] = [:]
         var queues: EvictionQueues
@@ -88,7 +94,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// The bytes of an entry, which are in memory. Counts as a hit.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
-        let found = state.withLock { state -> (segments: [Segment], length: Int64?)? in
+        let found = state.withLock { state -> (segments: ShortList<Segment>, length: Int64?)? in
             guard let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) else { return nil }
             slot.seat?.hit()
             return (slot.segments, slot.entry.length)
@@ -122,7 +128,8 @@ public final class MemoryCacheStore: CacheStore {
     public func remove(_ key: CacheKey) async {
         state.withLock { state in
             for partition in (state.partitions[key.url] ?? []).union([""]) {
-                for slot in state.slots[CacheKey(url: key.url, partition: partition)] ?? [] { drop(slot, &state) }
+                guard let slots = state.slots[CacheKey(url: key.url, partition: partition)] else { continue }
+                for slot in slots { drop(slot, &state) }
             }
         }
     }
@@ -138,30 +145,38 @@ public final class MemoryCacheStore: CacheStore {
 
     private func commit(_ entry: CacheEntry, _ segment: Segment) throws {
         try state.withLock { state in
-            let known = state.slots[entry.key]
-            if let slot = known?.first(where: { $0.entry.id == entry.id }) {
-                slot.segments = Segment.union(slot.segments, segment)
-                slot.entry = entry
-                slot.entry.parts = ByteRanges(slot.segments.map(\.range))
-                return reseat(slot, &state)
-            }
-            var entry = entry
+            let slot = Slot(entry, segment.bytes.isEmpty ? ShortList() : ShortList(segment.compacted))
             // What was written is there, and nothing else.
-            if entry.parts.ranges.count != 1 || entry.parts.ranges[0] != segment.range {
-                entry.parts = ByteRanges([segment.range])
-            }
-            let slot = Slot(entry, segment.bytes.isEmpty ? [] : [segment])
-            guard slot.size <= maximumBytes else { throw NoRoom() }
-            if let known {
-                for other in known where entry.replaces(other.entry) { drop(other, &state) }
-                if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last {
-                    drop(last, &state)
-                }
-            }
-            if known == nil { state.slots[entry.key] = [slot] } else { state.slots[entry.key, default: []].insert(slot, at: 0) }
+            if !entry.parts.areOnly(segment.range) { slot.entry.parts = ByteRanges([segment.range]) }
+            // Looked up once, as most are the first of their keys.
+            let isFirst = slot.size <= maximumBytes && Self.isPutFirst(slot, &state.slots[entry.key, default: ShortList()])
+            guard try isFirst || isPut(slot, beside: state.slots[entry.key] ?? ShortList(), &state) else { return }
             if !entry.key.partition.isEmpty { state.partitions[entry.key.url, default: []].insert(entry.key.partition) }
             sit(slot, &state)
         }
+    }
+
+    private static func isPutFirst(_ slot: Slot, _ slots: inout ShortList<Slot>) -> Bool {
+        guard slots.isEmpty else { return false }
+        slots = ShortList(slot)
+        return true
+    }
+
+    /// Puts a slot before those of its key. False when it is more of one of them, which has it then.
+    private func isPut(_ slot: Slot, beside others: ShortList<Slot>, _ state: inout State) throws -> Bool {
+        let entry = slot.entry
+        if let other = others.first(where: { $0.entry.id == entry.id }) {
+            if let segment = slot.segments.first { other.segments = Segment.union(other.segments, segment) }
+            other.entry = entry
+            other.entry.parts = ByteRanges(other.segments.map(\.range))
+            reseat(other, &state)
+            return false
+        }
+        guard slot.size <= maximumBytes else { throw NoRoom() }
+        for other in others where entry.replaces(other.entry) { drop(other, &state) }
+        if let slots = state.slots[entry.key], slots.count >= Self.maximumVariants, let last = slots.last { drop(last, &state) }
+        state.slots[entry.key, default: ShortList()].change { $0.insert(slot, at: 0) }
+        return true
     }
 
     private func reseat(_ slot: Slot, _ state: inout State) {
@@ -188,8 +203,8 @@ public final class MemoryCacheStore: CacheStore {
     /// Takes a slot that sits nowhere any more out of its shelf.
     private func forget(_ slot: Slot, _ state: inout State) {
         let key = slot.entry.key
-        state.slots[key]?.removeAll { $0 === slot }
-        guard state.slots[key]?.isEmpty == true else { return }
+        guard let slots = state.slots[key], slots.contains(where: { $0 === slot }) else { return }
+        guard slots.count == 1 else { return state.slots[key]?.change { $0.removeAll { $0 === slot } } ?? () }
         state.slots[key] = nil
         guard !key.partition.isEmpty else { return }
         state.partitions[key.url]?.remove(key.partition)
@@ -234,8 +249,7 @@ public final class MemoryCacheStore: CacheStore {
 
 extension MemoryCacheStore.Segment {
     /// Segments with another, which wins where they overlap; those that touch it become one with it.
-    fileprivate static func union(_ segments: [Self], _ new: Self) -> [Self] {
-        if new.bytes.isEmpty { return segments }
+    fileprivate static func union(_ segments: ShortList<Self>, _ new: Self) -> ShortList<Self> {
         var united = new
         var others: [Self] = []
         for segment in segments {
@@ -248,6 +262,6 @@ extension MemoryCacheStore.Segment {
             let bytes = segment.bytes.prefix(before) + united.bytes + segment.bytes.suffix(after)
             united = Self(start: min(segment.start, united.start), bytes: Array(bytes))
         }
-        return (others + [united]).sorted { $0.start < $1.start }
+        return ShortList((others + [united]).sorted { $0.start < $1.start })
     }
 }

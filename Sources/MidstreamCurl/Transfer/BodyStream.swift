@@ -53,6 +53,9 @@
         var trailers: HTTPHeaders? { state.withLock { $0.trailers } }
         var metrics: TransportMetrics? { state.withLock { $0.metrics } }
 
+        /// Whether it is complete, and nothing of it has been read.
+        var hasArrived: Bool { state.withLock { $0.hasArrived } }
+
         // MARK: The loop's side
 
         /// Whether there is room for a piece; otherwise the reader has to catch up first, and will say so.
@@ -111,6 +114,15 @@
         /// What can be read at once.
         func next() -> Next { state.withLock { $0.next() } }
 
+        /// All at once, when it is complete and nothing of it has been read.
+        func takeAll() -> [UInt8]? {
+            state.withLock { state in
+                guard state.hasArrived else { return nil }
+                (state.isSpent, state.isRead) = (true, true)
+                return state.takePending()
+            }
+        }
+
         /// What can be read by now; ``Next/wait`` means that `reader` will be resumed.
         func next(orResume reader: UnsafeContinuation<[UInt8]?, any Error>) -> Next {
             state.withLock { state in
@@ -146,6 +158,10 @@
     }
 
     extension BodyStream.State {
+        fileprivate var hasArrived: Bool {
+            if case .complete = end { !isSpent } else { false }
+        }
+
         fileprivate mutating func takePending() -> [UInt8] {
             var chunk: [UInt8] = []
             swap(&chunk, &pending)

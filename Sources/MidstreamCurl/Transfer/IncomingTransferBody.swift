@@ -4,7 +4,7 @@
     /// The body of a response that a loop is receiving: the reader's end of a ``BodyStream``.
     ///
     /// Nothing of the loop's holds it, so that its release, when nobody can read it any more, gives up the transfer.
-    final class IncomingTransferBody: IncomingBody {
+    final class IncomingTransferBody: PromptBody {
         private let stream: BodyStream
         private let transfer: Transfer
 
@@ -18,6 +18,9 @@
         var isSpent: Bool { stream.isSpent }
         var trailers: HTTPHeaders? { stream.trailers }
         var metrics: TransportMetrics? { stream.metrics }
+        var hasArrived: Bool { stream.hasArrived }
+
+        func takeAll() -> [UInt8]? { stream.takeAll() }
 
         func next() async throws -> [UInt8]? {
             if Task.isCancelled { giveUp(CancellationError()) }

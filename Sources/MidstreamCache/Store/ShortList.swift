@@ -1,0 +1,36 @@
+/// A list that mostly has one element, which takes no memory of its own.
+struct ShortList<Element>: RandomAccessCollection {
+    private var only: Element?
+    /// Empty as long as there is one element at most.
+    private var several: [Element] = []
+
+    init() {}
+
+    init(_ element: Element) { only = element }
+
+    init(_ elements: [Element]) {
+        if elements.count == 1 { only = elements[0] } else { several = elements }
+    }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { only == nil ? several.count : 1 }
+
+    subscript(place: Int) -> Element {
+        guard let only else { return several[place] }
+        precondition(place == 0, "There is one element.")
+        return only
+    }
+
+    var elements: [Element] { only.map { [$0] } ?? several }
+
+    /// Changes all of them as an array.
+    mutating func change(_ body: (inout [Element]) -> Void) {
+        if let only { (several, self.only) = ([only], nil) }
+        body(&several)
+        if several.count == 1 { (only, several) = (several[0], []) }
+    }
+}
+
+extension ShortList: Sendable where Element: Sendable {}
+extension ShortList: Equatable where Element: Equatable {}
+extension ShortList: Hashable where Element: Hashable {}
