@@ -17,7 +17,7 @@ extension ResponseCache {
     /// The same for a response that is there as a whole, and a store in memory, in which most come and go: nothing is waited for. Nil when
     /// there is more to it.
     func storedAtOnce(_ exchange: inout CacheExchange) -> Flight.Landing? {
-        guard let memory, exchange.response.isWhole else { return nil }
+        guard let memory, exchange.response.hasArrived else { return nil }
         // Who fetches for itself alone does so mostly since the last response said it, too.
         if exchange.flight == nil, rules.forbidsPlainly(exchange.response.headers) {
             refuse(&exchange, "no-store")

@@ -9,7 +9,7 @@ package protocol PromptBody: IncomingBody {
 
 extension HTTPResponse {
     /// Whether the body is in memory, or has arrived so that it can be taken there without waiting.
-    package var isWhole: Bool { body.bytes != nil || (body.incoming as? any PromptBody)?.hasArrived == true }
+    package var hasArrived: Bool { body.bytes != nil || (body.incoming as? any PromptBody)?.hasArrived == true }
 
     /// Takes a body that has arrived into memory, with what is known of it at its end.
     ///

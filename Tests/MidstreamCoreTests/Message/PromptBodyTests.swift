@@ -11,7 +11,7 @@ struct PromptBodyTests {
     @Test("What has arrived is taken into memory, with what is known at its end", arguments: [[1, 2, 3], []] as [[UInt8]])
     func arrived(bytes: [UInt8]) {
         var response = response(.incoming(ArrivedBody(bytes)))
-        #expect(response.isWhole && response.trailers == nil && response.metrics == nil)
+        #expect(response.hasArrived && response.trailers == nil && response.metrics == nil)
         #expect(response.takeWhole() == bytes)
         #expect(response.body.bytes == bytes && response.trailers == ["X-Trailer": "end"] && response.metrics != nil)
     }
@@ -19,16 +19,16 @@ struct PromptBodyTests {
     @Test("What is in memory stays there")
     func inMemory() {
         var response = response("abc")
-        #expect(response.isWhole && response.takeWhole() == Array("abc".utf8))
+        #expect(response.hasArrived && response.takeWhole() == Array("abc".utf8))
         #expect(response.body.text == "abc" && response.body.contentType != nil)
     }
 
     @Test("What is still to come, or has been begun, stays as it is")
     func arriving() async throws {
         var late = response(.incoming(ArrivedBody([1, 2, 3], isLate: true)))
-        #expect(!late.isWhole && late.takeWhole() == nil)
+        #expect(!late.hasArrived && late.takeWhole() == nil)
         #expect(try await late.body.collect() == [1, 2, 3])
         var unknowing = response(.incoming(ArrivingBody([[1, 2, 3]])))
-        #expect(!unknowing.isWhole && unknowing.takeWhole() == nil && unknowing.body.bytes == nil)
+        #expect(!unknowing.hasArrived && unknowing.takeWhole() == nil && unknowing.body.bytes == nil)
     }
 }
