@@ -9,8 +9,8 @@ extension ResponseCache {
     nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
         let beginning = begin(request, next, knownFingerprint)
         var response =
-            if case .misses(let errand) = beginning {
-                try await fetchOnce(errand, next)
+            if case .misses(let errand, let start) = beginning {
+                try await fetchOnce(errand, lookingSince: start, next)
             } else if case .answers(let stored) = beginning {
                 stored
             } else {
@@ -27,7 +27,7 @@ extension ResponseCache {
     ) async throws -> HTTPResponse {
         switch beginning {
         case .answers(let stored): return stored
-        case .misses(let errand): return try await fetchOnce(errand, next)
+        case .misses(let errand, let start): return try await fetchOnce(errand, lookingSince: start, next)
         case .isUnknown(let errand): return try await lookedUp(errand, next)
         case .bypasses(let reason): return try await bypassed(request, reason, next)
         case .isUnsafe: return try await send(request, next, Self.clock(of: next))
@@ -46,8 +46,8 @@ extension ResponseCache {
     /// What is known of a request before anything is waited for.
     private enum Beginning {
         case answers(HTTPResponse)
-        /// Nothing is stored, and it may go further.
-        case misses(CacheErrand)
+        /// Nothing was stored at a time, and it may go further.
+        case misses(CacheErrand, Date)
         /// Of what is stored no more is known than the key.
         case isUnknown(CacheErrand)
         /// It isn't for the cache.
@@ -74,7 +74,7 @@ extension ResponseCache {
         case .nothingStored:
             let errand = CacheErrand(
                 request, demand, lookup, forward: .uriMiss, reason: "nothing stored", clock: Self.clock(of: next))
-            return unanswered(errand).map(Beginning.answers) ?? .misses(errand)
+            return unanswered(errand).map(Beginning.answers) ?? .misses(errand, now)
         case .unknown:
             return .isUnknown(CacheErrand(request, demand, lookup, forward: .uriMiss, reason: "", clock: Self.clock(of: next)))
         }
@@ -96,7 +96,7 @@ extension ResponseCache {
     /// - Parameter begun: Of which no more is known than the key.
     @inline(never)
     nonisolated(nonsending) private func lookedUp(_ begun: CacheErrand, _ next: Next) async throws -> HTTPResponse {
-        let (request, demand) = (begun.request, begun.demand)
+        let (request, demand, start) = (begun.request, begun.demand, options.now())
         var lookup = await lookUp(request, begun.lookup, on: begun.clock)
         var (forward, reason) = (CacheStatus.Forward.uriMiss, "nothing stored")
         if !lookup.variants.isEmpty { (forward, reason) = (.varyMiss, "nothing stored for these fields") }
@@ -109,7 +109,7 @@ extension ResponseCache {
         lookup.forgetBodies()
         let errand = CacheErrand(request, demand, lookup, forward: forward, reason: reason, clock: begun.clock)
         if let response = unanswered(errand) { return response }
-        return try await fetchOnce(errand, next)
+        return try await fetchOnce(errand, lookingSince: start, next)
     }
 
     /// Counts a request that nothing stored answers. Returns the response to one that mayn't go further.
@@ -170,8 +170,10 @@ extension ResponseCache {
     }
 
     /// Fetches for all who miss the same at the same time.
-    nonisolated(nonsending) private func fetchOnce(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
-        let role = try role(of: errand)
+    nonisolated(nonsending) private func fetchOnce(
+        _ errand: CacheErrand, lookingSince start: Date, _ next: Next
+    ) async throws -> HTTPResponse {
+        let role = try role(of: errand, lookingSince: start)
         guard case .leads(let flight)? = role else { return try await follow(role, errand, next) }
         if case .own(let response) = try await flight.lead(fetching(errand, next, for: flight)) { return response }
         return try await land(errand, next)
@@ -179,20 +181,26 @@ extension ResponseCache {
 
     /// What a request does; nil: it has nothing to do with others, who want something else.
     @inline(never)
-    private func role(of errand: CacheErrand) throws -> FetchBoard.Role? {
+    private func role(of errand: CacheErrand, lookingSince start: Date) throws -> FetchBoard.Role? {
         let demand = errand.demand
         guard errand.request.method == .get, demand.range == nil, !demand.isConditional, demand.use != .reload else { return nil }
         try Task.checkCancellation()
-        return board.role(for: errand.lookup.key, now: options.now())
+        return board.role(for: errand.lookup.key, lookingSince: start, now: options.now())
     }
 
     @inline(never)
     nonisolated(nonsending) private func follow(
         _ role: FetchBoard.Role?, _ errand: CacheErrand, _ next: Next
     ) async throws -> HTTPResponse {
-        if case .joins(let flight)? = role { return try await joined(flight, errand, next) }
-        if role != nil { return try await land(errand, next) }
-        return try await errand.request.method == .head ? sendHead(errand, next) : fetch(errand, next).response
+        switch role {
+        case .joins(let flight)?: return try await joined(flight, errand, next)
+        case .looksAgain?:
+            if !hasNothingStored(errand), let response = await storedMeanwhile(errand, next) { return response }
+            // Once is enough.
+            return try await fetchOnce(errand, lookingSince: .distantFuture, next)
+        case .passes?, .leads?: return try await land(errand, next)
+        case nil: return try await errand.request.method == .head ? sendHead(errand, next) : fetch(errand, next).response
+        }
     }
 
     @inline(never)

@@ -132,7 +132,7 @@ extension ResponseCache {
             source, length: body.length, keptBytes: min(options.maximumEntryBytes, Self.keptBytes)
         ) { [weak self, weak flight] in
             // The flight holds the body.
-            if let flight { self?.board.close(key, flight) }
+            if let self, let flight { board.end(key, flight, now: options.now()) }
         }
         guard let reader = shared.join() else { return (.incoming(source, length: body.length), nil) }
         return (.incoming(reader, length: body.length), SharedResponse(head: head, body: .arriving(shared)))

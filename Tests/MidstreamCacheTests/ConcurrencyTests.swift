@@ -329,6 +329,19 @@ struct ConcurrencyTests {
         #expect(bench.cache.statistics.stored == (isLate ? 1 : 0))
     }
 
+    @Test("who looked before another's answer was stored, and asks after it, is answered by it")
+    func lookedBefore() async throws {
+        let store = HeldStore()
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .bytes([7]), request: request)
+        }
+        let first = Task { try await bench.get() }
+        await store.gate.reached()
+        #expect(try await !bench.get().isHit)
+        store.gate.open()
+        #expect(try await first.value.isHit && bench.sent == 1)
+    }
+
     @Test("a caller that closes early leaves no whole entry")
     func closedEarly() async throws {
         let bench = CacheBench { request in
@@ -358,7 +371,7 @@ struct ConcurrencyTests {
 extension CacheInterceptor {
     /// What a request for a URL would do.
     fileprivate func role(for url: String, now: Date) -> FetchBoard.Role {
-        cache.board.role(for: CacheKey(url: url), now: now)
+        cache.board.role(for: CacheKey(url: url), lookingSince: .distantFuture, now: now)
     }
 
     /// How many wait for a URL's head, while it is being fetched.

@@ -80,6 +80,36 @@ struct CacheBench: Sendable {
     var sent: Int { stub.requests.count }
 }
 
+/// A store that holds up who looks first, when it has looked.
+final class HeldStore: CacheStore {
+    let gate = Gate()
+    private let base = MemoryCacheStore()
+    private let isHeld = Locked(true)
+
+    var name: String { "held" }
+    var boundsItsTime: Bool { true }
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] {
+        let entries = await base.entries(for: key)
+        let isFirst = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if isFirst { await gate.wait() }
+        return entries
+    }
+
+    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
+        try await base.body(of: entry, range: range)
+    }
+    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
+        await base.writer(for: entry, at: offset)
+    }
+    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
+    func remove(_ key: CacheKey) async throws { await base.remove(key) }
+    func removeAll(origin: String?) async throws { await base.removeAll(origin: origin) }
+}
+
 extension HTTPResponse {
     var isHit: Bool { cacheStatus?.isHit == true }
     var text: String { String(decoding: data, as: UTF8.self) }

@@ -11,12 +11,16 @@ final class FetchBoard: Sendable {
         case joins(Flight)
         /// It asks for itself, since what is answered mayn't be shared.
         case passes
+        /// Another's fetch has ended since it looked, and may have stored something.
+        case looksAgain
     }
 
     fileprivate struct State {
         var flights: [CacheKey: Flight] = [:]
         /// Until when a key is passed.
         var passes: [CacheKey: Date] = [:]
+        /// The fetch that has ended last, and when.
+        var latest: (key: CacheKey, end: Date)?
     }
 
     /// How long the answer to a key is taken for one that mayn't be shared, in seconds.
@@ -24,7 +28,8 @@ final class FetchBoard: Sendable {
     fileprivate static let maximumPasses = 10_000
     private let state = Locked(State())
 
-    func role(for key: CacheKey, now: Date) -> Role {
+    /// - Parameter start: When the request began to look for what is stored.
+    func role(for key: CacheKey, lookingSince start: Date, now: Date) -> Role {
         state.withLock { state in
             if !state.passes.isEmpty, let end = state.passes[key] {
                 // A clock that went back doesn't prolong it.
@@ -38,6 +43,8 @@ final class FetchBoard: Sendable {
                 isNew = true
                 return Flight()
             }
+            // Those of one moment mostly want the same, and would each fetch it once more.
+            if let latest = state.latest, latest.end >= start, latest.key == key, state.flights[key] == nil { return .looksAgain }
             let flight = Self.read(&state.flights[key, default: begun()])
             return isNew ? .leads(flight) : .joins(flight)
         }
@@ -45,8 +52,11 @@ final class FetchBoard: Sendable {
 
     private static func read(_ flight: inout Flight) -> Flight { flight }
 
-    /// Lets nobody join a fetch any more.
+    /// Lets nobody join a fetch any more that has failed.
     func close(_ key: CacheKey, _ flight: Flight) { state.withLock { $0.close(key, flight) } }
+
+    /// Lets nobody join a fetch any more whose body has come to its end, or isn't kept for others.
+    func end(_ key: CacheKey, _ flight: Flight, now: Date) { state.withLock { $0.end(key, flight, now) } }
 
     /// Lets nobody join the fetches of a URL, or any, any more.
     func closeAll(where isMeant: (CacheKey) -> Bool) {
@@ -59,7 +69,7 @@ final class FetchBoard: Sendable {
     func land(_ key: CacheKey, _ flight: Flight, _ shared: SharedResponse?, now: Date) {
         state.withLock { state in
             state.note(key, isShareable: shared != nil, now: now)
-            if shared?.isArriving != true { state.close(key, flight) }
+            if shared?.isArriving != true { state.end(key, flight, now) }
         }
     }
 
@@ -71,6 +81,11 @@ extension FetchBoard.State {
     fileprivate mutating func close(_ key: CacheKey, _ flight: Flight) {
         guard let place = flights.index(forKey: key), flights[place].value === flight else { return }
         flights.remove(at: place)
+    }
+
+    fileprivate mutating func end(_ key: CacheKey, _ flight: Flight, _ now: Date) {
+        close(key, flight)
+        latest = (key, now)
     }
 
     fileprivate mutating func note(_ key: CacheKey, isShareable: Bool, now: Date) {
