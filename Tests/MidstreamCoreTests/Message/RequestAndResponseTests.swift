@@ -120,6 +120,21 @@ struct RequestAndResponseTests {
         #expect(given.trailers == nil && given.metrics != nil)
     }
 
+    @Test("messages and errors are handed on as one word or two, and a changed copy leaves the other as it was")
+    func copies() {
+        #expect(MemoryLayout<HTTPRequest>.size <= 16)
+        #expect(MemoryLayout<HTTPResponse>.size <= 8 && MemoryLayout<HTTPError>.size <= 8)
+        let response = HTTPResponse(status: .ok, headers: ["A": "1"], body: .text("x"), request: HTTPRequest("https://h"))
+        var changed = response
+        changed.status = .created
+        changed.headers["A"] = "2"
+        changed.body = .text("y")
+        changed.trailers = ["B": "1"]
+        #expect(response.status == .ok && response.headers["A"] == "1" && response.body.text == "x" && response.trailers == nil)
+        #expect(changed.status == .created && changed.headers["A"] == "2" && changed.body.text == "y")
+        #expect(changed.trailers == ["B": "1"] && changed.request.id == response.request.id)
+    }
+
     @Test("a response prints its status and where it came from")
     func description() {
         let response = HTTPResponse(status: .ok, headers: ["A": "1"], body: .text("x"), request: HTTPRequest("https://h"))

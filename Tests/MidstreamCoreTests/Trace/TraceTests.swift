@@ -101,6 +101,22 @@ struct TraceTests {
         }
     }
 
+    @Test("a change of the status, of one field, or of the body alone is told", arguments: ["status", "field", "body"])
+    func singleChange(of part: String) async throws {
+        let client = client {
+            ClosureResponseInterceptor { response in
+                switch part {
+                case "status": response.status = .created
+                case "field": response.headers["X-Up"] = "1"
+                default: response.body = .text("new")
+                }
+            }
+        }
+        let trace = try await client.send(HTTPRequest("https://h/x")).trace
+        let told = ["status": "status: 201 Created", "field": "+ X-Up: 1"][part] ?? "body replaced"
+        #expect(try span("ClosureResponseInterceptor", of: trace).responseChanges == [told])
+    }
+
     @Test("what an interceptor changed is told by name, with secrets withheld")
     func changes() async throws {
         let client = client {
