@@ -54,6 +54,24 @@ struct MemoryStoreTests {
         try await writer.commit(entry)
     }
 
+    @Test("of an entry that is forgotten while more of it is written, only that is there then")
+    func forgottenMeanwhile() async throws {
+        let store = MemoryCacheStore()
+        var entry = entry("http://a.test/")
+        entry.length = 6
+        entry.parts.insert(0..<3)
+        try store.put([1, 2, 3], at: 0, of: entry)
+        let writer = await store.writer(for: entry, at: 3)
+        try await writer.write([4, 5, 6])
+        await store.remove(entry.key)
+        entry.parts.insert(3..<6)
+        try await writer.commit(entry)
+        let stored = try #require(await store.entries(for: entry.key).first)
+        #expect(stored.parts.ranges == [3..<6] && !stored.isWhole)
+        #expect(try await store.body(of: stored, range: 3..<6).bytes == [4, 5, 6])
+        await #expect(throws: (any Error).self) { try await store.body(of: stored, range: nil) }
+    }
+
     @Test("never holds more than it may")
     func bound() async throws {
         let store = MemoryCacheStore(maximumBytes: 100_000)

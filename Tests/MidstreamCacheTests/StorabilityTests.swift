@@ -114,6 +114,12 @@ struct StorabilityTests {
         #expect(names(true) == ["c", "Cache-Control", "Set-Cookie", "Set-Cookie"])
     }
 
+    @Test("none of them is kept where it comes alone", arguments: StoredFields.droppedNames)
+    func droppedAlone(name: HTTPHeaders.Name) {
+        let response = HTTPResponse(status: .ok, headers: [name: "1", "D": "1"], request: HTTPRequest("http://h/"))
+        #expect(StoredFields.kept(of: response, rules: CacheRules(isShared: false)).map(\.name) == ["D"])
+    }
+
     @Test("a newer head replaces fields, but for what describes the bytes")
     func update() {
         let stored: HTTPHeaders = [
