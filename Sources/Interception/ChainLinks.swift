@@ -4,7 +4,7 @@
 @usableFromInline
 package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
     /// The interceptors, and the terminal as the last one, which asks nobody further.
-    @usableFromInline let steps: [any Interceptor<Input, Output>]
+    @usableFromInline package let steps: [any Interceptor<Input, Output>]
     @usableFromInline let observer: (any ChainObserver<Input, Output>)?
     /// Which steps are told their position by the task when the chain is observed.
     @usableFromInline let positioned: [Bool]

@@ -40,6 +40,9 @@ public struct APIKeyInterceptor: HTTPInterceptor {
     /// `.exchange`.
     public var stage: InterceptorStage { .exchange }
 
+    /// `.credentials`, so that a cache keeps the answers to different keys apart.
+    public var rank: InterceptorRank { .credentials }
+
     /// Adds the key, or takes it away.
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest`` when an origin is no http or https URL; what `next` throws.
@@ -54,6 +57,9 @@ public struct APIKeyInterceptor: HTTPInterceptor {
         try place(on: &request, in: ChainPosition.current?.call)
         return nil
     }
+
+    /// `.nobody`: the plan shows the key.
+    public func identity(of request: HTTPRequest) -> RequestIdentity { .nobody }
 
     private func place(on request: inout HTTPRequest, in call: Call?) throws {
         let isWithin = try scope.contains(request.urlText, in: call)

@@ -52,7 +52,7 @@ extension ResponseCache {
         } catch {
             return try await landing(insteadOf: error, errand)
         }
-        switch received(response, to: errand, validation, at: requestTime, permit, flight) {
+        switch received(response, to: errand, validation, at: requestTime, permit, flight, next) {
         case .isLanded(let landing): return landing
         case .isUnsettled(let exchange): return try await settle(exchange, next)
         }
@@ -68,15 +68,25 @@ extension ResponseCache {
     @inline(never)
     private func received(
         _ response: HTTPResponse, to errand: CacheErrand, _ validation: CacheValidation?, at requestTime: Date,
-        _ permit: FetchPermits.Permit, _ flight: Flight?
+        _ permit: FetchPermits.Permit, _ flight: Flight?, _ next: Next
     ) -> Receipt {
         var exchange = CacheExchange(
             errand: errand, validation: validation, response: response, requestTime: requestTime, responseTime: options.now(),
-            permit: permit, flight: flight)
+            permit: permit, flight: flight, isForeign: isForeign(response, to: errand, next))
         if exchange.errand.lookup.match == nil, exchange.response.status == .ok, let landing = storedAtOnce(&exchange) {
             return .isLanded(landing)
         }
         return .isUnsettled(exchange)
+    }
+
+    /// Whether a response may be somebody else's than the key says: its request was sent with credentials that aren't part of the key.
+    func isForeign(_ response: HTTPResponse, to errand: CacheErrand, _ next: Next) -> Bool {
+        guard options.partition == nil else { return false }
+        let identity = errand.lookup.identity
+        guard !identity.users.isEmpty else { return response.request.hasSecrets(beyond: errand.request) }
+        // Somebody else may have logged in meanwhile.
+        if rules.isShared || next.identity(of: errand.request) != identity { return true }
+        return !identity.isCertain && response.request.hasSecrets(beyond: errand.request)
     }
 
     @inline(never)
@@ -160,6 +170,11 @@ struct CacheExchange: Sendable {
     let permit: FetchPermits.Permit
     /// That of which it is the fetch.
     var flight: Flight?
+    /// Whether it may be somebody else's than the key says.
+    var isForeign = false
+
+    /// Whether it may change what is stored.
+    var mayStore: Bool { !isForeign && permit.holds }
 }
 
 /// What the cache adds to a request: conditions by which the server may answer that what is stored is right (RFC 9111 §4.3.1), or that it

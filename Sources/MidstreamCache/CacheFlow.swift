@@ -64,7 +64,7 @@ extension ResponseCache {
         let demand = CacheDemand(request)
         if let reason = demand.bypass { return .bypasses(reason) }
         guard let fingerprint else { return .isUnsalted }
-        let lookup = CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint)
+        let lookup = begunLookup(of: request, fingerprint, next.identity(of: request))
         let now = options.now()
         switch answerAtOnce(request, lookup, demand, at: now) {
         case .stored(let head, let body, let left):
@@ -231,16 +231,14 @@ extension ResponseCache {
     }
 
     private func hasNothingStored(_ errand: CacheErrand) -> Bool {
-        let lookup = CacheLookup(key: errand.lookup.key, fingerprint: errand.lookup.fingerprint)
-        if case .nothingStored = answerAtOnce(errand.request, lookup, errand.demand, at: options.now()) { return true }
+        if case .nothingStored = answerAtOnce(errand.request, errand.lookup, errand.demand, at: options.now()) { return true }
         return false
     }
 
     /// What another's fetch may have stored since this one looked, where that is fresh.
     @inline(never)
     nonisolated(nonsending) private func storedMeanwhile(_ errand: CacheErrand, _ next: Next) async -> HTTPResponse? {
-        let begun = CacheLookup(key: errand.lookup.key, fingerprint: errand.lookup.fingerprint)
-        let lookup = await lookUp(errand.request, begun, on: errand.clock)
+        let lookup = await lookUp(errand.request, errand.lookup, on: errand.clock)
         guard let entry = lookup.match else { return nil }
         let reuse = rules.reuse(entry.head, for: errand.demand, at: options.now())
         return reuse.isFresh ? await reused(entry, reuse, errand, next) : nil

@@ -6,6 +6,8 @@ struct CacheLookup: Sendable {
     /// What the request's own response would be stored by.
     var key: CacheKey
     var fingerprint: Fingerprint
+    /// Whose the request will be by those further in.
+    var identity = WireIdentity()
     /// The entry that matches; nil: none.
     var match: CacheEntry?
     /// All variants, of the same owner.
@@ -23,9 +25,15 @@ struct CacheLookup: Sendable {
 
 extension ResponseCache {
     /// Looks for what matches a request (RFC 9111 §4).
-    nonisolated(nonsending) func lookUp(_ request: HTTPRequest, on clock: any Clock<Duration>) async -> CacheLookup {
-        let fingerprint = await fingerprint(clock)
-        return await lookUp(request, CacheLookup(key: key(of: request, fingerprint), fingerprint: fingerprint), on: clock)
+    nonisolated(nonsending) func lookUp(
+        _ request: HTTPRequest, _ identity: WireIdentity, on clock: any Clock<Duration>
+    ) async -> CacheLookup {
+        await lookUp(request, begunLookup(of: request, await fingerprint(clock), identity), on: clock)
+    }
+
+    /// A lookup of which no more is known than the key.
+    func begunLookup(of request: HTTPRequest, _ fingerprint: Fingerprint, _ identity: WireIdentity) -> CacheLookup {
+        CacheLookup(key: key(of: request, fingerprint, identity), fingerprint: fingerprint, identity: identity)
     }
 
     /// Completes a lookup of which no more is known than the key.
@@ -47,10 +55,10 @@ extension ResponseCache {
     }
 
     /// What the response to a request would be stored by.
-    func key(of request: HTTPRequest, _ fingerprint: Fingerprint) -> CacheKey {
+    private func key(of request: HTTPRequest, _ fingerprint: Fingerprint, _ identity: WireIdentity) -> CacheKey {
         let url = NormalizedURL.text(request.urlText)
         if let name = options.partition { return CacheKey(url: url, partition: name(request) ?? "") }
-        return CacheKey(url: url, partition: rules.isShared ? "" : fingerprint.owner(of: request) ?? "")
+        return CacheKey(url: url, partition: rules.isShared ? "" : fingerprint.owner(of: request, identity.users) ?? "")
     }
 
     /// What a store in memory says at once.

@@ -8,7 +8,8 @@ extension ResponseCache {
         guard request.method == .get || request.method == .head else { return "answers no \(request.method)" }
         let demand = CacheDemand(request)
         if let reason = demand.bypass { return "not for the cache: \(reason)" }
-        let lookup = await lookUp(request, on: ContinuousClock())
+        let identity = ChainPosition.current?.call?.rehearsal?.identity(of: request) ?? WireIdentity()
+        let lookup = await lookUp(request, identity, on: ContinuousClock())
         guard let entry = lookup.match else {
             if demand.isOnlyIfCached { throw AnsweredHere("nothing stored, would answer 504") }
             return lookup.variants.isEmpty ? "nothing stored" : "nothing stored for these fields"

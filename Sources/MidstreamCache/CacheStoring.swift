@@ -58,7 +58,9 @@ extension ResponseCache {
         _ exchange: inout CacheExchange, _ fields: ResponseFields
     ) -> (target: Recording.Target, shared: StoredHead?)? {
         let errand = exchange.errand
-        if let obstacle = rules.obstacle(to: exchange.response, fields, for: errand.request) {
+        if let obstacle = rules.obstacle(
+            to: exchange.response, fields, for: errand.request, isForeign: exchange.isForeign)
+        {
             refuse(&exchange, obstacle)
             return nil
         }
@@ -204,7 +206,7 @@ extension ResponseCache {
             by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
         let control = rules.control(of: entry.head)
         let updated = entry
-        if !control.contains(.noStore), exchange.permit.holds {
+        if !control.contains(.noStore), exchange.mayStore {
             _ = await ask(for: errand.request, on: errand.clock) { [store] in try await store.update(updated) }
         }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
@@ -218,7 +220,9 @@ extension ResponseCache {
         status.forwardStatus = .notModified
         tell(errand, status, "the server says that it is still right, fresh for \(ttl(of: entry.head)) s")
         response.cacheStatus = status
-        let shared = rules.reuse(entry.head, for: .plain, at: exchange.responseTime).isFresh && errand.demand.range == nil
+        let shared =
+            rules.reuse(entry.head, for: .plain, at: exchange.responseTime).isFresh && errand.demand.range == nil
+            && !exchange.isForeign
         return Flight.Landing(
             response: response,
             shared: shared ? response.body.bytes.map { SharedResponse(head: updated.head, body: .bytes($0)) } : nil)
@@ -239,7 +243,7 @@ extension ResponseCache {
     /// The caller's own condition was true; if it was about a stored response, that is right, too.
     func noteUnmodified(_ exchange: CacheExchange) async {
         guard exchange.errand.lookup.isOwn, var entry = exchange.errand.lookup.match, let tag = entry.head.tag,
-            exchange.permit.holds,
+            exchange.mayStore,
             let other = exchange.response.headers.values("ETag").first.flatMap({ EntityTag($0) }), tag.isStronglyEqual(to: other)
         else { return }
         entry.head = entry.head.freshened(
@@ -251,7 +255,7 @@ extension ResponseCache {
     /// What is stored with the rest that has come (RFC 9111 §3.4); nil when they aren't of the same bytes.
     func completed(_ exchange: CacheExchange) async -> Flight.Landing? {
         let errand = exchange.errand
-        guard let (entry, missing) = exchange.validation?.completes, let length = entry.length,
+        guard let (entry, missing) = exchange.validation?.completes, let length = entry.length, !exchange.isForeign,
             let part = ContentRange(exchange.response.headers["Content-Range"]), part.range.lowerBound == missing,
             part.length == length, entry.head.isSameVersion(as: exchange.response.headers),
             let wanted = errand.demand.range == nil ? 0..<length : errand.demand.range?.resolved(length: length),

@@ -17,17 +17,18 @@ extension ResponseCache {
             request.note("forgot what was stored for the origin, as the server wants")
         }
         response.cacheStatus = CacheStatus(forward: .method)
-        guard let errand = await storingErrand(request, response, clock) else { return response }
+        guard let errand = await storingErrand(request, response, next.identity(of: request), clock) else { return response }
         let exchange = CacheExchange(
             errand: errand, validation: nil, response: response, requestTime: requestTime,
-            responseTime: options.now(), permit: permits.give(errand.lookup.key))
+            responseTime: options.now(), permit: permits.give(errand.lookup.key),
+            isForeign: isForeign(response, to: errand, next))
         return await stored(exchange).response
     }
 
     /// The errand by which the response to a POST is stored as one to a GET: it says that it is that, and for how long (RFC 9110
     /// §9.3.3).
     private func storingErrand(
-        _ request: HTTPRequest, _ response: HTTPResponse, _ clock: any Clock<Duration>
+        _ request: HTTPRequest, _ response: HTTPResponse, _ identity: WireIdentity, _ clock: any Clock<Duration>
     ) async -> CacheErrand? {
         guard request.method == .post, response.status == .ok, request.cache != .noStore,
             !CacheControl(request.headers.values(.cacheControl)).contains(.noStore),
@@ -36,7 +37,7 @@ extension ResponseCache {
             NormalizedURL.text(url) == NormalizedURL.text(request.urlText)
         else { return nil }
         return CacheErrand(
-            request, .plain, await lookUp(request, on: clock), forward: .method, reason: "a POST", clock: clock,
+            request, .plain, await lookUp(request, identity, on: clock), forward: .method, reason: "a POST", clock: clock,
             mayValidate: false)
     }
 
@@ -47,7 +48,7 @@ extension ResponseCache {
         var response = try await next(errand.request)
         response.cacheStatus = CacheStatus(forward: errand.forward)
         guard response.status == .ok, errand.lookup.isOwn, var entry = errand.lookup.match, entry.head.status == .ok,
-            permit.holds
+            permit.holds, !isForeign(response, to: errand, next)
         else { return response }
         if entry.head.differs(from: response) {
             entry.head = entry.head.invalidated

@@ -44,6 +44,9 @@ public struct CookieInterceptor: HTTPInterceptor {
         return names.isEmpty ? "no cookies for this URL" : "adds \(names.joined(separator: ", "))"
     }
 
+    /// `.nobody`: the plan shows the cookies.
+    public func identity(of request: HTTPRequest) -> RequestIdentity { .nobody }
+
     /// Adds those cookies that the request doesn't have itself, in one field with its own (RFC 6265 §5.4), and gives their names.
     @discardableResult
     private static func add(_ cookies: [Cookie], to request: inout HTTPRequest) -> [String] {
@@ -84,5 +87,3 @@ extension CookieInterceptor: CustomStringConvertible, CustomReflectable {
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["jar": "\(jar)"]) }
 }
-
-extension CookieInterceptor: ForeseeableInterceptor {}

@@ -49,6 +49,9 @@
         ///   `CancellationError`.
         public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
 
+        /// The client certificate's; without one `.nobody`.
+        public var identity: RequestIdentity { configuration.tls.identity }
+
         /// A thread of the transport as a preference for tasks: `withTaskExecutorPreference(transport.executor) { … }`.
         ///
         /// Tasks that mostly send requests cost less there, since a response is handled on the thread that received it. They hold

@@ -38,6 +38,11 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
         return try await next(signed)
     }
 
+    /// The signer's; `.nobody` for other origins.
+    public func identity(of request: HTTPRequest) -> RequestIdentity {
+        (try? scope.contains(request.urlText)) == false ? .nobody : signer.identity
+    }
+
     /// Says whether the request would be signed; doesn't sign it, since that may take credentials from elsewhere.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
         try scope.contains(request.urlText) ? "would sign the request" : "doesn't sign for this origin"
@@ -48,5 +53,3 @@ extension SigningInterceptor: CustomReflectable {
     /// Shows the kind of signer.
     public var customMirror: Mirror { Mirror(self, children: ["signer": "\(Signer.self)"]) }
 }
-
-extension SigningInterceptor: ForeseeableInterceptor {}

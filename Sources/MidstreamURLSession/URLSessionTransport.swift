@@ -68,6 +68,8 @@ public final class URLSessionTransport: HTTPTransport {
         public static let defaultSpoolLimit: Int64 = 64 << 20
     #endif
 
+    /// The client certificate's; without one `.nobody`.
+    public let identity: RequestIdentity
     private let session: Session
     /// Why nothing can be sent.
     private let problem: HTTPError?
@@ -119,6 +121,7 @@ public final class URLSessionTransport: HTTPTransport {
             }
         #endif
         self.problem = problem
+        identity = tls.identity
         session = Session(own, delegate: delegate)
         limits = BodyLimits(memory: max(1, bufferLimit), spool: max(0, spoolLimit))
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 public import Interception
 public import MidstreamCore
 
@@ -28,6 +29,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     public let authenticator: A
     private let scope: CredentialScope
     private let keeper: CredentialKeeper<A>
+    /// Tells its credentials from those of others, without saying what they are.
+    private let mark = UUID().uuidString
 
     /// Makes an interceptor.
     ///
@@ -173,6 +176,15 @@ extension AuthenticationInterceptor {
     }
 }
 
+extension AuthenticationInterceptor {
+    /// The present credential's; `.unknown` when there is none that can be used as it is, `.nobody` for other origins.
+    public func identity(of request: HTTPRequest) -> RequestIdentity {
+        guard !keeper.isRefreshingHere, (try? scope.contains(request.urlText)) != false else { return .nobody }
+        guard let held = keeper.present.held, !authenticator.needsRefresh(held.credential) else { return .unknown }
+        return .user("\(mark) \(held.generation)")
+    }
+}
+
 extension HTTPError.Phase {
     fileprivate static func of(_ response: HTTPResponse?) -> Self { response == nil ? .notSent : .answered }
 }
@@ -213,5 +225,3 @@ extension AuthenticationInterceptor: CustomReflectable {
     /// Shows the kind of authenticator and no credential.
     public var customMirror: Mirror { Mirror(self, children: ["authenticator": "\(A.self)"]) }
 }
-
-extension AuthenticationInterceptor: ForeseeableInterceptor {}

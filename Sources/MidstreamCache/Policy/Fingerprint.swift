@@ -27,10 +27,11 @@ package struct Fingerprint: Sendable {
 
     private static func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
 
-    /// Whose a request is, by what it carries that is secret; nil when it carries nothing of that kind.
-    package func owner(of request: HTTPRequest) -> String? {
-        guard request.headers.hasSensitive else { return nil }
-        var secrets: [String] = []
+    /// Whose a request is, by what it carries that is secret and by the users whose it will be; nil when there is nothing of that kind.
+    package func owner(of request: HTTPRequest, _ users: [String]) -> String? {
+        guard request.headers.hasSensitive || !users.isEmpty else { return nil }
+        // No field has an empty name.
+        var secrets = users.flatMap { ["", $0] }
         for (name, value) in request.headers where request.headers.isSensitive(name) {
             secrets.append(name.rawValue.lowercased())
             secrets.append(value)

@@ -7,17 +7,24 @@ extension CacheRules {
         obstacle(to: response, ResponseFields(response.headers, at: Date()), for: request)
     }
 
-    /// - Parameter fields: What it says.
-    func obstacle(to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest) -> String? {
+    /// - Parameters:
+    ///   - fields: What it says.
+    ///   - isForeign: Whether its request was sent with credentials that nobody knew of beforehand.
+    func obstacle(
+        to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest, isForeign: Bool = false
+    ) -> String? {
+        if isForeign, !isShared { return "it was sent with credentials that are added further in" }
+        let hasCredentials = isForeign || request.headers.contains(.authorization)
         guard !targetedFields.isEmpty else {
-            return obstacle(to: response, fields, fields.control, isTargeted: false, for: request)
+            return obstacle(to: response, fields, fields.control, isTargeted: false, for: request, hasCredentials)
         }
         let (control, isTargeted) = control(response.headers, otherwise: fields.control)
-        return obstacle(to: response, fields, control, isTargeted: isTargeted, for: request)
+        return obstacle(to: response, fields, control, isTargeted: isTargeted, for: request, hasCredentials)
     }
 
     private func obstacle(
-        to response: HTTPResponse, _ fields: ResponseFields, _ control: CacheControl, isTargeted: Bool, for request: HTTPRequest
+        to response: HTTPResponse, _ fields: ResponseFields, _ control: CacheControl, isTargeted: Bool, for request: HTTPRequest,
+        _ hasCredentials: Bool
     ) -> String? {
         let status = response.status
         guard status.code >= 200, status != .notModified, status != .preconditionFailed, status != 416 else {
@@ -29,7 +36,7 @@ extension CacheRules {
             return "no-store"
         }
         if isShared, control.contains(.isPrivate) { return "it is private" }
-        if isShared, request.headers.contains(.authorization), !control.contains(.isPublic), !control.contains(.mustRevalidate),
+        if isShared, hasCredentials, !control.contains(.isPublic), !control.contains(.mustRevalidate),
             control.sharedMaxAge == nil
         {
             return "it answers one user"

@@ -102,11 +102,14 @@ public final class HTTPClient: Sendable {
         let limits = CallLimits(
             timeout: configuration.timeout, deadline: configuration.deadline, maxRetries: configuration.maxRetries,
             redirects: configuration.redirects)
-        return try await pipeline(for: request).rehearse(start, given: request, limits: limits) {
-            Call(
-                owner: self, requestID: start.id, delivery: .buffered(upTo: configuration.maximumBufferedBody),
-                checkedURL: start.urlText, recorder: nil, rehearsal: Rehearsal())
-        }
+        return try await pipeline(for: request).rehearse(start, given: request, limits: limits) { rehearsed(start, $0) }
+    }
+
+    /// A call in which nothing is sent.
+    private func rehearsed(_ request: HTTPRequest, _ rehearsal: Rehearsal) -> Call {
+        Call(
+            owner: self, requestID: request.id, delivery: .buffered(upTo: configuration.maximumBufferedBody),
+            checkedURL: request.urlText, recorder: nil, rehearsal: rehearsal)
     }
 
     nonisolated(nonsending)
@@ -208,11 +211,7 @@ extension HTTPClient: CallOwner {
     package func takeRetry() -> Bool { arbiter.takeRetry() }
 
     package func foresee(_ request: HTTPRequest) async throws -> Foresight {
-        try await assembled.foresee(request) {
-            Call(
-                owner: self, requestID: request.id, delivery: .buffered(upTo: configuration.maximumBufferedBody),
-                checkedURL: request.urlText, recorder: nil, rehearsal: Rehearsal())
-        }
+        try await assembled.foresee(request) { rehearsed(request, $0) }
     }
 
     package func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {

@@ -151,4 +151,6 @@ package struct StagedInterceptor: HTTPInterceptor {
     }
 
     package func plan(_ request: inout HTTPRequest) async throws -> String? { try await base.plan(&request) }
+
+    package func identity(of request: HTTPRequest) -> RequestIdentity { base.identity(of: request) }
 }

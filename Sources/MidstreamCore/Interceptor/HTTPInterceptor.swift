@@ -44,6 +44,16 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     ///   is sent.
     /// - Throws: ``AnsweredHere`` when the request would go no further; what would keep the request from being sent.
     func plan(_ request: inout HTTPRequest) async throws -> String?
+
+    /// Whose a request will be after ``intercept(_:next:)``, asked before it by caches, shared calls and quotas further out.
+    ///
+    /// Implement it in an interceptor that adds a credential which ``plan(_:)`` doesn't show, or can't know yet. `.unknown` by default: a
+    /// response isn't stored then if the request that was sent turns out to have more secrets or more items in its query than
+    /// the cache saw, and calls are shared only if the plan leaves nothing to say.
+    ///
+    /// - Parameter request: As the interceptor that asks would pass it on.
+    /// - Returns: The same for the same credential, also in another process. It may only change when the credential does.
+    func identity(of request: HTTPRequest) -> RequestIdentity
 }
 
 /// What a plan (``HTTPInterceptor/plan(_:)``) throws to say that the interceptor would answer by itself: the explanation ends there.
@@ -63,6 +73,9 @@ extension HTTPInterceptor {
 
     /// `.ordinary`.
     public var rank: InterceptorRank { .ordinary }
+
+    /// `.unknown`.
+    public func identity(of request: HTTPRequest) -> RequestIdentity { .unknown }
 
     /// Says that nobody knows.
     public func plan(_ request: inout HTTPRequest) async throws -> String? { Self.unknownPlan }

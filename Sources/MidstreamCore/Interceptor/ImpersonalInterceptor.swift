@@ -3,10 +3,6 @@
 /// Whoever wants to know whose a request is needn't ask it.
 package protocol ImpersonalInterceptor: HTTPInterceptor {}
 
-/// An interceptor whose plan says "would" wherever the request that is sent can't be known beforehand, so that any other text hides
-/// nothing. Of one that isn't known to keep to that, only a plan without a text says enough to tell whose a request is.
-package protocol ForeseeableInterceptor: HTTPInterceptor {}
-
 /// An interceptor that waits for nothing but what lies further in, and for what it bounds itself by ``Next/timeLeft``.
 ///
 /// Where all of a pipeline are such, nobody has to be interrupted by a deadline: the exchange, which knows of it, ends by then.

@@ -10,6 +10,8 @@ public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConve
 
     /// Adds cookies.
     public static let cookies = InterceptorRank(depth: 10, description: "cookies")
+    /// Adds credentials that are known beforehand.
+    public static let credentials = InterceptorRank(depth: 15, description: "credentials")
     /// Answers from what was stored.
     public static let cache = InterceptorRank(depth: 20, description: "cache")
     /// Sends a second request when the first takes long.

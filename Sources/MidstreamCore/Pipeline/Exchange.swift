@@ -7,10 +7,17 @@ struct Exchange: Interceptor {
     /// The same, when it can be told more than the request.
     private let informed: (any ExchangeTransport)?
 
-    init(_ transport: any HTTPTransport) {
+    /// Who decides whose the pipeline's requests are.
+    let identities: PipelineIdentities
+
+    init(_ transport: any HTTPTransport, elements: [Pipeline.Element] = []) {
         self.transport = transport
         informed = transport as? any ExchangeTransport
+        identities = PipelineIdentities(elements, transport)
     }
+
+    /// The end of a pipeline of other elements.
+    func ending(_ elements: [Pipeline.Element]) -> Exchange { Exchange(transport, elements: elements) }
 
     /// Whether a buffered exchange ends by itself when its time is over.
     var keepsTime: Bool { informed?.keepsTime == true }

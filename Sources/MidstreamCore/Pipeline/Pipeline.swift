@@ -60,6 +60,7 @@ package final class Pipeline: Sendable {
     private let plain: ChainLinks<HTTPRequest, HTTPResponse>
 
     private init(_ elements: [Element], transportName: String, exchange: Exchange) {
+        let exchange = exchange.ending(elements)
         self.elements = elements
         legend = TraceLegend(
             elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName)

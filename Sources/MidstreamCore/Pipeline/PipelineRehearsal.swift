@@ -23,15 +23,15 @@ extension Pipeline {
     ///   - given: The request as the client was given it.
     ///   - limits: Those of the client, for what the request leaves open.
     package func rehearse(
-        _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, as call: () -> Call
+        _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, as call: (Rehearsal) -> Call
     ) async throws -> Explanation {
         var request = start
         var notes: [String?] = []
         var snapshots = [RequestSnapshot(start)]
         var answerer: String?
-        for element in elements where answerer == nil {
+        for (place, element) in elements.enumerated() where answerer == nil {
             do {
-                notes.append(try await Self.plan(element.interceptor, for: &request, as: call()))
+                notes.append(try await Self.plan(element.interceptor, for: &request, as: call(rehearsal(at: place))))
             } catch let answer as AnsweredHere {
                 notes.append(answer.description)
                 answerer = element.name
@@ -47,26 +47,41 @@ extension Pipeline {
         }
         return Explanation(
             clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked), steps: steps,
-            request: try exchange.checked(request, of: call()), transport: legend.transport,
+            request: try exchange.checked(request, of: call(rehearsal(at: elements.count))), transport: legend.transport,
             timeout: request.timeout ?? limits.timeout, deadline: request.deadline ?? limits.deadline,
             maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects.over(limits.redirects),
             answeredBy: answerer)
     }
 
-    /// Asks those who come after the stage `call` what they would make of a request, as far as that says whose it is.
-    package func foresee(_ start: HTTPRequest, as call: () -> Call) async throws -> Foresight {
+    /// Asks those who come after the stage `call` whose a request will be, and what they would make of it.
+    package func foresee(_ start: HTTPRequest, as call: (Rehearsal) -> Call) async throws -> Foresight {
         var request = start
-        for element in elements where element.isPersonal {
+        var identity = WireIdentity()
+        for (place, element) in elements.enumerated() where element.isPersonal {
+            let rehearsed = call(rehearsal(at: place))
+            let own = Self.identity(by: element.interceptor, of: request, in: rehearsed)
             do {
-                let note = try await Self.plan(element.interceptor, for: &request, as: call()) ?? ""
+                let note = try await Self.plan(element.interceptor, for: &request, as: rehearsed)
                 // An answer to the wrong user is worse than one that isn't shared.
-                let isTold = note.isEmpty || element.interceptor is any ForeseeableInterceptor && !note.contains("would ")
-                if !isTold { return .unknown(element.name) }
+                let isOpen = own == .unknown && note != nil || rehearsed.rehearsal?.summary != nil
+                if isOpen { return .unknown(element.name) }
             } catch is AnsweredHere {
                 return .unknown(element.name)
             }
+            if own != .unknown { identity.add(own) }
         }
-        return .request(request)
+        return .request(request, identity)
+    }
+
+    private static func identity(
+        by interceptor: any HTTPInterceptor, of request: HTTPRequest, in call: Call
+    ) -> RequestIdentity {
+        ChainPosition.local.withValue(ChainPosition(run: call)) { interceptor.identity(of: request) }
+    }
+
+    private func rehearsal(at place: Int) -> Rehearsal {
+        let exchange = exchange
+        return Rehearsal { request in exchange.identities.identity(of: request, from: place + 1) }
     }
 
     /// Asks an interceptor what it would do, and says what it would have sent to find out.

@@ -12,4 +12,12 @@ public protocol HTTPTransport: Sendable {
     /// - Throws: ``HTTPError`` with a code and a ``HTTPError/Phase``; `CancellationError` when the task is cancelled,
     ///   which also gives up the exchange.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse
+
+    /// Whose requests are that it sends, by what it tells servers beside the request, such as a client certificate; `.nobody` by default.
+    var identity: RequestIdentity { get }
+}
+
+extension HTTPTransport {
+    /// `.nobody`.
+    public var identity: RequestIdentity { .nobody }
 }

@@ -87,6 +87,11 @@ public struct TLSConfiguration: Sendable {
 }
 
 extension TLSConfiguration {
+    /// Whose requests are that are sent with it: its client certificate's.
+    package var identity: RequestIdentity {
+        clientCertificate.map { .user("certificate \($0.certificate) \($0.key)") } ?? .nobody
+    }
+
     /// Whether it says nothing but the defaults.
     package var isDefault: Bool {
         authorities == nil && trustsSystemAuthorities && clientCertificate == nil && pinnedPublicKeys.isEmpty

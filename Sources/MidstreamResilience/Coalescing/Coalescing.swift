@@ -7,11 +7,11 @@ public import MidstreamCore
 /// let client = HTTPClient(baseURL: "https://api.example.com") { Coalescing() }
 /// ```
 ///
-/// Requests are equal that have the same method, URL, header fields, body in memory and context, from the same client; those that only
-/// number a request needn't be the same. Credentials count as they would be sent: the interceptors further in are asked for their
-/// plans (``HTTPInterceptor/plan(_:)``), so that users who sign in one after the other never share an answer. A request isn't
-/// shared when
-/// - one of these interceptors can't tell beforehand what it would do, unless `identity` tells whose the request is,
+/// Requests are equal that would go on the wire with the same method, URL, header fields and body in memory, from the same client, as the
+/// same user's, and that have the same context; fields that only number a request needn't be the same. The interceptors further in are
+/// asked for their plans (``HTTPInterceptor/plan(_:)``) and for whose a request will be (``HTTPInterceptor/identity(of:)``), so that
+/// users who sign in one after the other never share an answer. A request isn't shared when
+/// - one of these interceptors can't tell beforehand, unless `identity` tells whose the request is,
 /// - its method isn't safe (RFC 9110 §9.2.1), its answer is streamed, its body isn't in memory,
 /// - it has interceptors, validators or other things in its context of its own that can't be compared,
 /// - a request that isn't safe has ended since the other one was begun: whoever has changed something sees it.
@@ -99,26 +99,27 @@ public final class Coalescing: HTTPInterceptor {
 
     private func sharing(of request: HTTPRequest, in call: Call) async throws -> Sharing {
         guard call.sharing == nil else { return .not(because: "it is made for another call") }
-        guard let body = request.body.bytes else { return .not(because: "its body isn't in memory") }
+        guard request.body.bytes != nil else { return .not(because: "its body isn't in memory") }
         guard !request.isWatchedArriving else { return .not(because: "its answer is watched while it arrives") }
         guard request.context.isComparable else { return .not(because: "it has settings of its own that can't be compared") }
         let changes = changes.withLock { $0 }
-        var headers = request.headers
-        var name: String?
+        var sent = request
+        var users: [String] = []
         if let identity {
             guard let given = identity(request) else { return .not(because: "nobody knows whose it is") }
-            name = given
+            users = [given]
         } else {
             switch try await call.owner.foresee(request) {
-            case .request(let foreseen): headers = foreseen.headers
+            case .request(let foreseen, let identity): (sent, users) = (foreseen, identity.users)
             case .unknown(let interceptor):
                 return .not(because: "\(interceptor) can't tell beforehand whose it will be")
             }
         }
-        for name in ignored { headers.remove(name) }
-        return .with(
-            CoalescingKey(
-                request, from: ObjectIdentifier(call.owner), after: changes, by: name, headers: headers, body: body))
+        for name in ignored { sent.headers.remove(name) }
+        guard let key = CoalescingKey(sent, from: ObjectIdentifier(call.owner), after: changes, by: users) else {
+            return .not(because: "its body won't be in memory")
+        }
+        return .with(key)
     }
 
     private func answer(

@@ -9,7 +9,7 @@ final class CoalescingKey: Hashable, Sendable {
     private let client: ObjectIdentifier
     /// How many requests that may have changed something had ended before.
     private let changes: UInt64
-    private let identity: String?
+    private let users: [String]
     private let method: HTTPMethod
     private let url: String
     /// With credentials, the client's defaults, and whatever else a server may go by.
@@ -20,31 +20,31 @@ final class CoalescingKey: Hashable, Sendable {
     /// Those that differ in the context alone are told apart by `==`.
     private let hash: Int
 
+    /// Nil when the body isn't in memory.
+    ///
     /// - Parameters:
-    ///   - headers: Those that count of the request as it would be sent.
-    ///   - body: That of the request.
-    init(
-        _ request: HTTPRequest, from client: ObjectIdentifier, after changes: UInt64, by identity: String?,
-        headers: HTTPHeaders, body: [UInt8]
-    ) {
+    ///   - request: As it would be sent, with the fields that count.
+    ///   - users: Whose it is beyond what it carries.
+    init?(_ request: HTTPRequest, from client: ObjectIdentifier, after changes: UInt64, by users: [String]) {
+        guard let body = request.body.bytes else { return nil }
         self.client = client
         self.changes = changes
-        self.identity = identity
+        self.users = users
         method = request.method
         url = request.urlText
-        self.headers = headers
+        headers = request.headers
         self.body = body
         context = request.context
         var hasher = Hasher()
         hasher.combine(url)
         hasher.combine(headers)
-        hasher.combine(identity)
+        hasher.combine(users)
         hash = hasher.finalize()
     }
 
     static func == (a: CoalescingKey, b: CoalescingKey) -> Bool {
         if a === b { return true }
-        return a.hash == b.hash && a.client == b.client && a.changes == b.changes && a.identity == b.identity
+        return a.hash == b.hash && a.client == b.client && a.changes == b.changes && a.users == b.users
             && a.method == b.method && a.url == b.url && a.headers == b.headers && a.body == b.body
             && a.context.isEqual(to: b.context)
     }

@@ -34,10 +34,11 @@ final class QuotaShelf: Sendable {
     }
 
     /// Those that a request counts in, as far as is known.
-    func partitions(of request: HTTPRequest) -> [QuotaQueue] {
-        partitions.withLock { partitions in
-            guard partitions != nil else { return [] }
-            let names = partitions?.named[request.credentialMark] ?? []
+    func partitions(of request: HTTPRequest, _ identity: () -> WireIdentity) -> [QuotaQueue] {
+        guard partitions.withLock({ $0 != nil }) else { return [] }
+        let mark = request.credentialMark(identity().users)
+        return partitions.withLock { partitions in
+            let names = partitions?.named[mark] ?? []
             return names.compactMap { partitions?.queue(of: $0) }
         }
     }
@@ -63,11 +64,12 @@ final class QuotaShelf: Sendable {
     }
 
     /// Notes in which partitions a request was counted.
-    func note(_ names: [String], for request: HTTPRequest) {
+    func note(_ names: [String], for request: HTTPRequest, _ identity: WireIdentity) {
+        let mark = request.credentialMark(identity.users)
         partitions.withLock { partitions in
             // What is forgotten is told again by the next answer.
             if partitions?.named.count ?? 0 >= Self.mostCredentials { partitions?.named.removeAll(keepingCapacity: true) }
-            partitions?.named[request.credentialMark] = names
+            partitions?.named[mark] = names
         }
     }
 }
@@ -75,10 +77,12 @@ final class QuotaShelf: Sendable {
 extension HTTPRequest {
     /// Tells whose a request is: a mark of its credentials, from which they can't be told. Cookies count where there are no others, as they
     /// also hold what changes from answer to answer.
-    fileprivate var credentialMark: Int {
+    fileprivate func credentialMark(_ users: [String]) -> Int {
         var credentials: [(name: HTTPHeaders.Name, value: String)] = headers.filter { headers.isSensitive($0.name) }
         if credentials.contains(where: { $0.name != .cookie }) { credentials.removeAll { $0.name == .cookie } }
         var hasher = Hasher()
+        hasher.combine(users)
+        for item in secretItems { hasher.combine(item) }
         for (name, value) in credentials {
             hasher.combine(name)
             hasher.combine(value)

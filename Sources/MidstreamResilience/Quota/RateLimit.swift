@@ -18,7 +18,8 @@ public import MidstreamCore
 ///
 /// Where a server has a quota for each user or the like, its fields name the partition that the request was counted in (`pk`). What it says
 /// of a partition then holds for the requests with the same credentials as that one: those fields that are secret
-/// (``HTTPHeaders/isSensitive(_:)``), cookies only where there are no others. By what else a server tells partitions apart can't be
+/// (``HTTPHeaders/isSensitive(_:)``), cookies only where there are no others, secret items of the query, and what further interceptors
+/// say of whose it is (``HTTPInterceptor/identity(of:)``). By what else a server tells partitions apart can't be
 /// known; the one named last counts. Requests of which no partition is known go by what is said without one. At most 100
 /// partitions and 1,000 credentials of a key are remembered.
 ///
@@ -135,7 +136,7 @@ public final class RateLimit: HTTPInterceptor {
         let most = request.isHedge ? 0 : longest
         var taken: [QuotaQueue] = []
         do {
-            for queue in shelf.partitions(of: request) + [shelf.general] {
+            for queue in shelf.partitions(of: request, { next.identity(of: request) }) + [shelf.general] {
                 let now = time.now(next)
                 switch queue.enter(at: now, waitingAtMost: max(0, most - (now &- start)), left: next.timeLeft, on: clock) {
                 case .granted: break
@@ -226,7 +227,13 @@ public final class RateLimit: HTTPInterceptor {
         for (key, said) in fields.partitions {
             learn(said, of: shelf.queue(of: key), isThrottled: throttled.contains(key), isPartition: true)
         }
-        if !fields.partitions.isEmpty { shelf.note(fields.partitions.map(\.key), for: request) }
+        if !fields.partitions.isEmpty {
+            let identity = next.identity(of: request)
+            // What was said of one user isn't to be held against others whose requests look the same from here.
+            if identity.isCertain || !response.request.hasSecrets(beyond: request) {
+                shelf.note(fields.partitions.map(\.key), for: request, identity)
+            }
+        }
         let isGeneral = throttled.contains(nil)
         if fields.partitions.isEmpty || fields.general != .init() || fields.malformed != nil || isGeneral {
             learn(fields.general, of: shelf.general, isThrottled: isGeneral, isPartition: false)

@@ -101,6 +101,12 @@ public final class DigestInterceptor: HTTPInterceptor {
         return isKnown ? "would answer the known challenge" : "would answer a challenge"
     }
 
+    /// That of who has this name and password; `.nobody` for other origins, and for a request that has credentials of its own.
+    public func identity(of request: HTTPRequest) -> RequestIdentity {
+        if request.headers.contains(.authorization) || (try? scope.contains(request.urlText)) == false { return .nobody }
+        return .user("\(user)\n\(password)")
+    }
+
     /// One use of a nonce.
     private struct Use {
         let challenge: DigestChallenge
@@ -160,5 +166,3 @@ extension HTTPInterceptor {
         chain(before: DigestInterceptor(user: user, password: password))
     }
 }
-
-extension DigestInterceptor: ForeseeableInterceptor {}

@@ -40,6 +40,8 @@ public struct AWSSignerV4: RequestSigner {
     public let placement: Placement
     /// What is signed of the body.
     public let payload: Payload
+    /// Whose credentials they are; `.unknown` when they come from a closure.
+    public private(set) var identity = RequestIdentity.unknown
     private let credentials: @Sendable () async throws -> AWSCredentials
     private let now: @Sendable () -> Date
 
@@ -71,6 +73,8 @@ public struct AWSSignerV4: RequestSigner {
         payload: Payload = .signed, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.init(region: region, service: service, placement: placement, payload: payload, now: now) { credentials }
+        let parts = [credentials.accessKeyID, credentials.secretAccessKey, credentials.sessionToken ?? ""]
+        identity = .user(parts.joined(separator: "\n"))
     }
 
     /// Signs the request, replacing a signature that it has.

@@ -10,4 +10,12 @@ public protocol RequestSigner: Sendable {
     ///
     /// - Throws: An error, which keeps the request from being sent and reaches the caller unchanged.
     func sign(_ request: inout HTTPRequest) async throws
+
+    /// Whose requests are that it signs, so that caches, shared calls and quotas keep users apart; `.unknown` by default.
+    var identity: RequestIdentity { get }
+}
+
+extension RequestSigner {
+    /// `.unknown`.
+    public var identity: RequestIdentity { .unknown }
 }

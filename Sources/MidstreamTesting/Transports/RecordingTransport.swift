@@ -35,6 +35,9 @@ public struct RecordingTransport: HTTPTransport {
         return { start.duration(to: clock.now) }
     }
 
+    /// The wrapped transport's.
+    public var identity: RequestIdentity { base.identity }
+
     /// The exchanges so far, in the order in which they ended.
     public var exchanges: [Exchange] { log.withLock { $0 } }
 

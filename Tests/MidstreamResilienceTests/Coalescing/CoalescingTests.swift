@@ -24,6 +24,37 @@ private final class Held: Sendable {
     }
 }
 
+/// Puts a user's name into one part of each request.
+private struct Personal: HTTPInterceptor {
+    let part: String
+    let user: @Sendable () -> String
+    var stage: InterceptorStage { .exchange }
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        change(&request)
+        return try await next(request)
+    }
+
+    func plan(_ request: inout HTTPRequest) async throws -> String? {
+        change(&request)
+        return nil
+    }
+
+    func identity(of request: HTTPRequest) -> RequestIdentity { part == "identity" ? .user(user()) : .nobody }
+
+    private func change(_ request: inout HTTPRequest) {
+        switch part {
+        case "query": request.addQuery("app_id_c", user())
+        case "host": request.urlText = "https://\(user()).test/me"
+        case "body": request.body = .text(user())
+        case "field": request.headers["X-User"] = user()
+        case "method": if user() == "bob" { request.method = .head }
+        default: break
+        }
+    }
+}
+
 private enum Tenant: RequestContextKey {
     static let defaultValue = ""
 }
@@ -252,6 +283,46 @@ struct CoalescingTests {
         await gate.reached(by: 2)
         gate.open()
         _ = try await (before.value, after.value)
+    }
+
+    private enum User {
+        @TaskLocal static var name = ""
+    }
+
+    @Test(
+        "requests that differ on the wire aren't shared, whatever of them an interceptor makes",
+        arguments: ["query", "host", "body", "field", "method", "identity"])
+    func differentOnTheWire(part: String) async throws {
+        let stub = held.stub
+        let coalescing = Coalescing()
+        let client = bench.client(
+            stub,
+            interceptors: {
+                coalescing
+                Personal(part: part, user: { User.name })
+            })
+        let calls = ["alice", "bob"].map { name in
+            User.$name.withValue(name) { Task { try await client.send(HTTPRequest("/me")) } }
+        }
+        await held.gate.reached()
+        await eventually { stub.requests.count == 2 || coalescing.waiting == 2 }
+        #expect(stub.requests.count == 2)
+        held.gate.open()
+        for call in calls { _ = try await call.value }
+    }
+
+    @Test("an interceptor that doesn't tell whose a request is keeps it from being shared where its plan leaves something open")
+    func untold() async throws {
+        #expect(
+            try await requests(HTTPRequest("/"), HTTPRequest("/")) {
+                [
+                    ClosureRequestInterceptor("Token") {
+                        $0.headers[.authorization] = "t"
+                    } plan: { _ in
+                        "fetches a token"
+                    }
+                ]
+            } == 2)
     }
 
     @Test("who leaves leaves the others alone, first or last; when all have left, the call is cancelled", arguments: 0..<3)

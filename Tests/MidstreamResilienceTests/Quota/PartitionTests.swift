@@ -38,6 +38,41 @@ struct PartitionTests {
         #expect(await bench.waits(1, of: client, request("a")).delays == [.seconds(30)])
     }
 
+    @Test("it belongs to whose credential a request gets further in, or in its query", arguments: ["identity", "query"])
+    func furtherIn(place: String) async throws {
+        let server = StubTransport { request in
+            let user = request.headers["X-User"] ?? String(request.urlText.suffix(1))
+            let fields: HTTPHeaders = ["RateLimit": "\"user\";r=\(user == "a" ? 0 : 9);t=30;pk=:\(user)aaa:"]
+            return HTTPResponse(status: 200, headers: fields, request: request)
+        }
+        func client(_ user: String, _ limit: RateLimit) -> HTTPClient {
+            bench.client(
+                server,
+                interceptors: {
+                    limit
+                    if place == "identity" { SignedIn(user: user) }
+                })
+        }
+        func request(_ user: String) -> HTTPRequest { HTTPRequest(place == "query" ? "/?api_key=\(user)" : "/") }
+        let limit = RateLimit(maximumWait: .seconds(60))
+        _ = try await client("a", limit).send(request("a"))
+        #expect(await bench.waits(0, of: client("b", limit), request("b")).delays.isEmpty)
+        #expect(await bench.waits(1, of: client("a", limit), request("a")).delays == [.seconds(30)])
+    }
+
+    @Test("of a request that turns out to be somebody's nothing is held against others")
+    func unknown() async throws {
+        let server = server { user in (200, ["RateLimit": "\"user\";r=0;t=30;pk=:\(user)aaa:"]) }
+        let client = bench.client(
+            server,
+            interceptors: {
+                RateLimit(maximumWait: .seconds(60))
+                ClosureRequestInterceptor("Token", stage: .exchange) { $0.headers[.authorization] = "Bearer a" }
+            })
+        _ = try await client.send(request(nil))
+        #expect(await bench.waits(0, of: client, request(nil)).delays.isEmpty)
+    }
+
     @Test("429 with Retry-After counts for the partition that it names, and else for all")
     func retryAfter() async throws {
         let server = server { user in
@@ -109,16 +144,31 @@ struct PartitionTests {
         let shelf = QuotaShelf("k", general: TokenBucket(rate: nil, burst: 1, isAdaptive: false)) {
             TokenBucket(rate: nil, burst: 1, isAdaptive: false)
         }
-        #expect(shelf.partitions(of: request("0")).isEmpty)
+        #expect(shelf.partitions(of: request("0"), WireIdentity.init).isEmpty)
         let first = shelf.queue(of: "0")
-        shelf.note(["0"], for: request("0"))
+        shelf.note(["0"], for: request("0"), WireIdentity())
         for number in 1...(2 * QuotaShelf.mostPartitions) {
             // Kept, since it is used.
-            #expect(shelf.partitions(of: request("0")).first === first)
+            #expect(shelf.partitions(of: request("0"), WireIdentity.init).first === first)
             #expect(shelf.queue(of: "\(number)") !== first)
         }
-        for number in 1...QuotaShelf.mostCredentials { shelf.note(["0"], for: request("\(number)")) }
-        #expect(shelf.partitions(of: request("0")).isEmpty)
-        #expect(shelf.partitions(of: request("\(QuotaShelf.mostCredentials)")).first === first)
+        for number in 1...QuotaShelf.mostCredentials { shelf.note(["0"], for: request("\(number)"), WireIdentity()) }
+        #expect(shelf.partitions(of: request("0"), WireIdentity.init).isEmpty)
+        #expect(shelf.partitions(of: request("\(QuotaShelf.mostCredentials)"), WireIdentity.init).first === first)
     }
+}
+
+/// Adds a user's name, and tells before.
+private struct SignedIn: HTTPInterceptor {
+    let user: String
+    var stage: InterceptorStage { .exchange }
+    var rank: InterceptorRank { .signing }
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        request.headers["X-User"] = user
+        return try await next(request)
+    }
+
+    func identity(of request: HTTPRequest) -> RequestIdentity { .user(user) }
 }
