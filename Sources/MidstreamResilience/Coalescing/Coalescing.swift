@@ -8,7 +8,7 @@ public import MidstreamCore
 /// ```
 ///
 /// Requests are equal that would go on the wire with the same method, URL, header fields and body in memory, from the same client, as the
-/// same user's, and that have the same context; fields that only number a request needn't be the same. The interceptors further in are
+/// same user's, and that have the same context, timeout and number of retries; fields that only number a request needn't be the same. The interceptors further in are
 /// asked for their plans (``HTTPInterceptor/plan(_:)``) and for whose a request will be (``HTTPInterceptor/identity(of:)``), so that
 /// users who sign in one after the other never share an answer. A request isn't shared when
 /// - one of these interceptors can't tell beforehand, unless `identity` tells whose the request is,

@@ -34,7 +34,10 @@ final class CoalescingKey: Hashable, Sendable {
         url = request.urlText
         headers = request.headers
         self.body = body
-        context = request.context
+        var context = request.context
+        // Each caller keeps its own.
+        context.limits.deadline = nil
+        self.context = context
         var hasher = Hasher()
         hasher.combine(url)
         hasher.combine(headers)

@@ -125,11 +125,10 @@ struct CoalescingTests {
         #expect(try await requests(HTTPRequest(.get, "/"), request) == 2)
     }
 
-    @Test("requests whose settings differ, or can't be compared, aren't shared", arguments: 0..<8)
+    @Test("requests whose settings differ, or can't be compared, aren't shared", arguments: 1..<8)
     func settings(setting: Int) async throws {
         func set(_ request: inout HTTPRequest) {
             switch setting {
-            case 0: request.deadline = .seconds(5)
             case 1: request.timeout = .seconds(5)
             case 2: request.maxRetries = 5
             case 3: request.priority = .sheddable
@@ -384,6 +383,30 @@ struct CoalescingTests {
         let response = try await second.value
         #expect(response.status == 200 && stub.requests.count == 1)
         #expect(response.request.deadline == (by == "client" ? nil : .seconds(10)))
+    }
+
+    @Test("requests share an answer whose deadlines differ, and each keeps its own")
+    func differentDeadlines() async throws {
+        let stub = held.stub
+        let coalescing = Coalescing()
+        let client = bench.client(stub, interceptors: { coalescing })
+        let deadlines: [Duration?] = [.some(.seconds(5)), .some(.seconds(60)), nil]
+        let calls = deadlines.map { deadline in
+            var request = HTTPRequest("/")
+            request.deadline = deadline
+            return (deadline, Task { [request] in try await client.send(request) })
+        }
+        await eventually { coalescing.waiting == 3 }
+        await bench.clock.waitForSleepers(2)
+        bench.clock.advance(by: .seconds(5))
+        #expect(await calls[0].1.result.httpError?.code == .deadlineExceeded)
+        #expect(coalescing.waiting == 2)
+        held.gate.open()
+        for (deadline, call) in calls.dropFirst() {
+            let response = try await call.value
+            #expect(response.status == 200 && response.request.deadline == deadline)
+        }
+        #expect(stub.requests.count == 1)
     }
 
     @Test("a failure is everybody's, each with its own trace, and the retries are made once")
