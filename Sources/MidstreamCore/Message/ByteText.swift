@@ -32,6 +32,19 @@ extension String {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
+    /// The text as it may be shown on terminals and in logs: control characters (C0 but for the tab, DEL, C1), line separators and
+    /// characters that change the direction of writing are escaped as in Swift, `\u{1B}`.
+    package var escapingControls: String {
+        if utf8.allSatisfy({ 32...126 ~= $0 || $0 == 9 }) { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar.isControl {
+                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
     package var percentEncoded: String {
         var text = self
@@ -45,6 +58,16 @@ extension String {
         encoded.reserveCapacity(3 * utf8.count)
         for byte in utf8 { encoded.appendPercentEncoding(byte, unless: isPlain(byte)) }
         return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool {
+        switch properties.generalCategory {
+        case .control: self != "\t"
+        case .lineSeparator, .paragraphSeparator: true
+        default: properties.isBidiControl
+        }
     }
 }
 

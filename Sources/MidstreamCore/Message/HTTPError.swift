@@ -43,7 +43,8 @@ public struct HTTPError: Error, Sendable {
     /// Makes an error, as transports and tests do.
     ///
     /// - Parameters:
-    ///   - message: A sentence without secrets; the code's name when empty.
+    ///   - message: A sentence without secrets; the code's name when empty. Its control characters are escaped, since it may quote a
+    ///     server.
     ///   - phase: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
     public init(
         _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
@@ -52,7 +53,8 @@ public struct HTTPError: Error, Sendable {
         fields = [
             Fields(
                 code: code, phase: phase ?? (response == nil ? .maybeProcessed : .answered),
-                message: message.isEmpty ? code.rawValue : message, request: request, response: response, underlying: underlying,
+                message: message.isEmpty ? code.rawValue : message.escapingControls, request: request, response: response,
+                underlying: underlying,
                 record: response?.record)
         ]
     }

@@ -236,15 +236,15 @@ extension HTTPHeaders: Hashable {
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A line for each field, secret values withheld.
+    /// A line for each field, secret values withheld and control characters escaped.
     public var description: String {
-        map { "\($0.name): \(shown($0.value, of: $0.name))" }.joined(separator: "\n")
+        map { "\($0.name.rawValue.escapingControls): \(shown($0.value, of: $0.name))" }.joined(separator: "\n")
     }
 
-    /// A value as it may be shown: withheld when it is secret, and a URL without the secrets in it.
+    /// A value as it may be shown: withheld when it is secret, a URL without the secrets in it, control characters escaped.
     func shown(_ value: String, of name: Name) -> String {
         if isSensitive(name) { return Self.withheld }
-        return Self.namesOfURLs.contains(name) ? URLText.redacted(value) : value
+        return Self.namesOfURLs.contains(name) ? URLText.redacted(value).escapingControls : value.escapingControls
     }
 
     private static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]

@@ -55,9 +55,9 @@ struct TraceAssembly {
             request: request.map { "\($0.method) \(URLText.redacted($0.urlText))" } ?? "",
             requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked) } } ?? [],
             responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked) } } ?? [],
-            notes: remarks.map(\.text),
+            notes: remarks.map(\.text.escapingControls),
             events: remarks.compactMap { remark in
-                remark.event.map { Trace.Event($0, remark.text, at: remark.time - recording.start) }
+                remark.event.map { Trace.Event($0, remark.text.escapingControls, at: remark.time - recording.start) }
             },
             status: response?.status.code,
             failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],
