@@ -60,6 +60,10 @@
             }
         }
 
+        func firstBytes(_ count: Int) -> [UInt8] {
+            Array((start + repeatElement(part, count: count / part.count).joined()).prefix(count))
+        }
+
         // MARK: gzip (RFC 1952) and deflate with fixed codes (RFC 1951 §3.2.6)
 
         private static let gzipHead: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]

@@ -87,6 +87,16 @@
             #expect(room.admits(late))
         }
 
+        @Test func `Pieces that aren't encoded are counted in each turn`() {
+            let room = DecodingRoom()
+            for _ in 0..<2 {
+                room.beginTurn()
+                for _ in 0..<4_096 { #expect(room.takesPiece()) }
+                #expect(!room.takesPiece())
+            }
+            #expect(room.mostPieces == 4_096)
+        }
+
         @Test func `What was done in a turn counts for that one`() {
             useUp()
             room.work += 1

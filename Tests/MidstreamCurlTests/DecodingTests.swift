@@ -147,6 +147,44 @@
             }
         }
 
+        /// An empty member of gzip has twenty bytes, and takes its time.
+        @Test func `What goes into a decoder counts as work, and each step does`() throws {
+            let members = Array(repeatElement(Self.bytes("H4sIAAAAAAAAAwMAAAAAAAAAAAA="), count: 1_000).joined())
+            for codings: [ContentCoding] in [[.gzip], [.gzip, .gzip]] {
+                let decoder = try MidstreamCurl.BodyDecoder(codings, ratio: nil)
+                var work = 0
+                try members.withUnsafeBytes { bytes in
+                    var input = bytes
+                    while !input.isEmpty { work += try run(decoder, &input).work }
+                }
+                #expect(work >= members.count + 256_000)
+            }
+        }
+
+        private func run(
+            _ decoder: MidstreamCurl.BodyDecoder, _ input: inout UnsafeRawBufferPointer
+        ) throws(DecodingFault) -> (count: Int, work: Int) {
+            let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+            defer { space.deallocate() }
+            return try decoder.decode(&input, into: space)
+        }
+
+        @Test func `A body may begin with what grows much, up to a size and the ratio of the whole`() throws {
+            func decoded(_ bomb: Bomb, length: Int64?) -> Int {
+                let bytes = bomb.firstBytes(200_000)
+                var total = 0
+                guard let decoder = try? MidstreamCurl.BodyDecoder([.gzip], ratio: 100, length: length) else { return 0 }
+                bytes.withUnsafeBytes { bytes in
+                    var input = bytes
+                    while !input.isEmpty, let step = try? run(decoder, &input) { total += step.count }
+                }
+                return total >> 20
+            }
+            #expect(decoded(.gzip, length: nil) == 16)
+            #expect(decoded(.gzip, length: 210_000) == 20)
+            #expect(decoded(.gzip, length: 300_000) > 25)
+        }
+
         @Test func `Zstandard is offered on request, with a small window`() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.offersZstandard = true

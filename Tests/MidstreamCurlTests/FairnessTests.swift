@@ -107,6 +107,29 @@
             #expect(await onLoop(loop) { loop.admission.waitingCount } == 0)
         }
 
+        /// Curl needs time for each chunk, however small it is.
+        @Test func `No turn takes more than some thousand pieces of bodies`() async throws {
+            let server = try RawServer { connection in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                let chunks = Array(repeatElement(Array("1\r\nx\r\n".utf8), count: 10_000).joined())
+                for _ in 0..<20 { connection.write(chunks) }
+                connection.write("0\r\n\r\n")
+            }
+            let transport = transport(8)
+            let loop = try #require(transport.executor as? EventLoop)
+            let url = server.url
+            // Kept from reading until there is much to read at once.
+            let bodies = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask { try await transport.deliver(request(url, .buffered(upTo: .max))).body.bytes?.count ?? 0 }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(bodies == Array(repeating: 200_000, count: 8))
+            #expect(await onLoop(loop) { loop.decoding.mostPieces } <= 4_096)
+        }
+
         @Test func `Closing ends those that wait`() async throws {
             let server = try RawServer { connection in
                 _ = connection.readHead()

@@ -47,8 +47,10 @@
         public var decompresses: Bool
         /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
         public var offersZstandard: Bool
-        /// How many times as large as received a body may get by decoding, once it is larger than 1 MiB; 1,000 by default, nil:
-        /// no limit. One that exceeds it fails with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros.
+        /// How many times as large as encoded a buffered body may get by decoding, once it is larger than 16 MiB; 1,000 by default, nil:
+        /// no limit. Encoded it counts as large as what was received, or as its `Content-Length` where it has one. One that exceeds it fails
+        /// with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros. A streamed body has no such limit: its reader
+        /// decides how much of it is decoded.
         public var maximumDecodedRatio: Int?
 
         /// Makes settings; every parameter's default is the property's.

@@ -51,7 +51,9 @@
 
         private func existingDecoder() throws(DecodingFault) -> BodyDecoder {
             if let decoder { return decoder }
-            let made = try BodyDecoder(codings, ratio: loop.options.configuration.maximumDecodedRatio)
+            // A stream holds no more than its reader takes.
+            let ratio = stream == nil ? loop.options.configuration.maximumDecodedRatio : nil
+            let made = try BodyDecoder(codings, ratio: ratio, length: expectedLength)
             decoder = made
             return made
         }

@@ -75,11 +75,18 @@
         /// Takes a piece of the body; returns what curl is to be told.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
             noteActivity()
+            // Curl may hand over more after it was refused a piece from within `curl_easy_pause`.
+            guard failure == nil else { return 0 }
             guard head.isComplete else {
                 _ = violate("The body of the response began before its head was complete.")
                 return 0
             }
             guard codings.isEmpty else { return decode(bytes) }
+            guard loop.decoding.takesPiece() else {
+                isReceivingPaused = true
+                loop.post(.resumeReceiving(self))
+                return ccurl_pause_writing()
+            }
             return keep(bytes)
         }
 
