@@ -26,6 +26,7 @@ import MidstreamStreams
             for try await _ in body.events() { count += 1 }
             return (count, "events")
         }
+        try await onMainActor(size / 8)
         try await parts(size)
         for algorithm in [DigestAlgorithm.sha256, .sha512] {
             try await measure("\(algorithm)", Array(repeating: 1, count: 1_000), size) { body in
@@ -33,6 +34,29 @@ import MidstreamStreams
             }
         }
     }
+
+    /// The same for a reader on the main actor, which no element should make it leave.
+    @MainActor private static func onMainActor(_ size: Int) async throws {
+        let event = Array("data: {\"id\": 1}\n\n".utf8)
+        let row = Array("{\"id\": 1, \"amount\": 10.25}\n".utf8)
+        try await measure("lines, on the main actor", row, size) { @MainActor body in
+            var count = 0
+            for try await text in body.lines() { count += text.utf8.count & 1 }
+            return (count, "lines")
+        }
+        try await measure("JSON lines, on the main actor", row, size) { @MainActor body in
+            var count = 0
+            for try await row in body.jsonLines(Row.self) { count += row.id }
+            return (count, "values")
+        }
+        try await measure("events, on the main actor", event, size) { @MainActor body in
+            var count = 0
+            for try await _ in body.events() { count += 1 }
+            return (count, "events")
+        }
+    }
+
+    private struct Row: Decodable, Sendable { let id: Int }
 
     private static func parts(_ size: Int) async throws {
         // Bytes of all values, so that line ends are among them.

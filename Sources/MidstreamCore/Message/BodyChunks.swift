@@ -7,8 +7,13 @@ extension HTTPBody: AsyncSequence {
     /// Reads the chunks of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var chunks: ChunkIterator
+        /// Read without leaving the caller's actor.
+        private let arriving: (any IncomingBody)?
 
-        init(_ chunks: ChunkIterator) { self.chunks = chunks }
+        init(_ chunks: ChunkIterator, arriving: (any IncomingBody)? = nil) {
+            self.chunks = chunks
+            self.arriving = arriving
+        }
 
         /// The next chunk, or nil at the end.
         ///
@@ -16,6 +21,19 @@ extension HTTPBody: AsyncSequence {
         ///   ``HTTPError/Code/bodyNotReplayable`` when the body could be read once and was.
         public mutating func next() async throws -> [UInt8]? {
             while let chunk = try await chunks.next() {
+                if !chunk.isEmpty { return chunk }
+            }
+            return nil
+        }
+
+        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for a chunk that has arrived already.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
+            guard let arriving else {
+                nonisolated(unsafe) var iterator = self
+                defer { self = iterator }
+                return try await iterator.next()
+            }
+            while let chunk = try await arriving.next() {
                 if !chunk.isEmpty { return chunk }
             }
             return nil
@@ -30,7 +48,7 @@ extension HTTPBody: AsyncSequence {
         case .file(let path): AsyncIterator(FileChunks.iterator(forFileAt: path))
         case .stream(let chunks): AsyncIterator(chunks.make())
         case .once(let chunks): AsyncIterator(chunks.claim())
-        case .incoming(let chunks): AsyncIterator(ChunkIterator { try await chunks.source.next() })
+        case .incoming(let chunks): AsyncIterator(ChunkIterator { try await chunks.source.next() }, arriving: chunks.source)
         }
     }
 }
@@ -122,8 +140,8 @@ final class OnceChunks: Sendable {
 /// Written by transports, read by ``HTTPBody``. All members may be called from any thread.
 public protocol IncomingBody: AnyObject, Sendable {
     /// The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError`
-    /// and giving up the transfer.
-    func next() async throws -> [UInt8]?
+    /// and giving up the transfer. Called in the isolation of the task that reads.
+    nonisolated(nonsending) func next() async throws -> [UInt8]?
     /// Gives up the rest. Harmless after the end and when repeated. A transport also does so when the object is released.
     func close()
     /// Whether reading has begun.

@@ -22,7 +22,7 @@
 
         func takeAll() -> [UInt8]? { stream.takeAll() }
 
-        func next() async throws -> [UInt8]? {
+        nonisolated(nonsending) func next() async throws -> [UInt8]? {
             if Task.isCancelled { giveUp(CancellationError()) }
             switch stream.next() {
             case .chunk(let chunk, let resumes):
@@ -42,7 +42,7 @@
             giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
         }
 
-        private func wait() async throws -> [UInt8]? {
+        nonisolated(nonsending) private func wait() async throws -> [UInt8]? {
             try Task.checkCancellation()
             return try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { reader in

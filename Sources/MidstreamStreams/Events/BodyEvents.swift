@@ -32,11 +32,11 @@ public struct BodyEvents: AsyncSequence, Sendable {
         ///
         /// - Throws: ``HTTPError/Code/bodyTooLarge`` past a limit, and what the body throws. A body that is still arriving is
         ///   closed then.
-        public mutating func next() async throws -> ServerSentEvent? {
+        nonisolated(nonsending) public mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isOver {
                     if let event = try parser.next() { return event }
-                    guard let chunk = try await chunks.next() else { break }
+                    guard let chunk = try await chunks.next(isolation: #isolation) else { break }
                     parser.add(chunk)
                 }
                 // An `AsyncStream` whose reader is cancelled ends as if it were complete.
@@ -49,6 +49,9 @@ public struct BodyEvents: AsyncSequence, Sendable {
                 throw error
             }
         }
+
+        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for an event that has come already.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
 
     /// Starts reading.

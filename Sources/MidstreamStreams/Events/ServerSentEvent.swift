@@ -1,3 +1,6 @@
+internal import Foundation
+public import MidstreamCore
+
 /// An event of an event stream (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
     /// What kind of event it is; `message` when the server doesn't say.
@@ -6,12 +9,33 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var data: String
     /// The last identifier that the server has given, with this event or one before it; empty when there is none.
     public var id: String
+    /// What decodes its data where nothing else is given; no part of what events are compared by.
+    var decoder: (any BodyDecoder)?
 
     /// Makes an event, as tests do.
     public init(name: String = "message", data: String, id: String = "") {
         self.name = name
         self.data = data
         self.id = id
+    }
+
+    /// Decodes the data.
+    ///
+    /// - Parameter decoder: nil, the default: for an event of ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` the request's or the
+    ///   client's, or else a plain `JSONDecoder`.
+    /// - Throws: ``HTTPError/Code/decoding``, which says where the data isn't what was expected, without quoting it.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) throws -> Value {
+        try JSONDecoding(of: nil, named: "The event's data").decode(type, from: Data(data.utf8), by: decoder ?? self.decoder)
+    }
+
+    /// Whether the two say the same.
+    public static func == (a: Self, b: Self) -> Bool { (a.name, a.data, a.id) == (b.name, b.data, b.id) }
+
+    /// Hashes what they are compared by.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(data)
+        hasher.combine(id)
     }
 }
 

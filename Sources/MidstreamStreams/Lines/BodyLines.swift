@@ -34,24 +34,17 @@ public struct BodyLines: AsyncSequence, Sendable {
         }
 
         /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for a line that has come already.
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             if let line = try lineAtHand() { return line }
-            return try await lineToCome(isolation: actor)
+            return try await lineToCome()
         }
 
         @usableFromInline
         mutating func lineAtHand() throws -> String? { try reader.lineAtHand(Self.text) }
 
         @usableFromInline
-        mutating func lineToCome() async throws -> String? { try await reader.next(Self.text) }
-
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @usableFromInline
-        mutating func lineToCome(isolation actor: isolated (any Actor)?) async throws -> String? {
-            try await reader.next(isolation: actor, Self.text)
-        }
+        nonisolated(nonsending) mutating func lineToCome() async throws -> String? { try await reader.next(Self.text) }
 
         private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
     }

@@ -11,7 +11,7 @@ extension HTTPBody {
     ///   - decoder: A plain `JSONDecoder` by default.
     public func jsonLines<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadLines: Bool = false,
-        decoder: JSONDecoder = JSONDecoder()
+        decoder: any BodyDecoder = JSONDecoder()
     ) -> JSONElements<Value> {
         JSONElements(body: self, limit: limit, skipsBad: skipsBadLines, isSequence: false, decoder: decoder)
     }
@@ -26,10 +26,36 @@ extension HTTPBody {
     ///   - decoder: A plain `JSONDecoder` by default.
     public func jsonSequence<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadTexts: Bool = false,
-        decoder: JSONDecoder = JSONDecoder()
+        decoder: any BodyDecoder = JSONDecoder()
     ) -> JSONElements<Value> {
         JSONElements(body: self, limit: limit, skipsBad: skipsBadTexts, isSequence: true, decoder: decoder)
     }
+}
+
+extension HTTPResponse {
+    /// The body as JSON values, one in each line, while it arrives: ``HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` by the decoder
+    /// that ``decode(_:decoder:)`` uses.
+    ///
+    /// - Parameter decoder: nil, the default: the request's or the client's.
+    public func jsonLines<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadLines: Bool = false,
+        decoder: (any BodyDecoder)? = nil
+    ) -> JSONElements<Value> {
+        let decoder = decoder ?? self.decoder ?? JSONDecoder()
+        return body.jsonLines(type, upTo: limit, skipsBadLines: skipsBadLines, decoder: decoder)
+    }
+}
+
+/// What is decoded as one value, and where it is in the body.
+private struct JSONText {
+    let data: Data
+    let name: String
+    let number: Int
+    let offset: Int64
+    var isWhole = true
+
+    /// What errors call it.
+    var subject: String { "\(name) \(number), at byte \(offset)," }
 }
 
 /// JSON values that arrive one after the other; see ``HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` and
@@ -39,7 +65,7 @@ public struct JSONElements<Element: Decodable & Sendable>: AsyncSequence, Sendab
     fileprivate let limit: Int
     fileprivate let skipsBad: Bool
     fileprivate let isSequence: Bool
-    fileprivate let decoder: JSONDecoder
+    fileprivate let decoder: any BodyDecoder
 
     /// Reads the values. A body that can be read once is claimed by it.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -64,33 +90,39 @@ public struct JSONElements<Element: Decodable & Sendable>: AsyncSequence, Sendab
         /// - Throws: ``HTTPError/Code/decoding``, which says in which line and where in the body, without quoting it;
         ///   ``HTTPError/Code/bodyTooLarge`` for one that is too long; what the body throws. A body that is still arriving is
         ///   closed then.
-        public mutating func next() async throws -> Element? {
-            while let (data, subject, isWhole) = try await read() {
+        nonisolated(nonsending) public mutating func next() async throws -> Element? {
+            while let text = try await read() {
+                let failure: HTTPError
                 do {
-                    guard isWhole else { throw HTTPError(.decoding, "\(subject) is no whole JSON text.", phase: .answered) }
-                    return try JSONDecoding(of: nil, named: subject).decode(Element.self, from: data, by: elements.decoder)
-                } catch  where !elements.skipsBad {
+                    if text.isWhole { return try elements.decoder.decode(Element.self, from: text.data) }
+                    failure = HTTPError(.decoding, "\(text.subject) is no whole JSON text.", phase: .answered)
+                } catch {
+                    failure = JSONDecoding(of: nil, named: text.subject).failure(of: Element.self, error)
+                }
+                guard elements.skipsBad else {
                     fail()
-                    throw error
-                } catch {}
+                    throw failure
+                }
             }
             return nil
         }
 
-        /// What is to be decoded, how it is called, and whether it is all there.
-        private mutating func read() async throws -> (Data, String, Bool)? {
+        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for a value that has come already.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? { try await next() }
+
+        nonisolated(nonsending) private mutating func read() async throws -> JSONText? {
             switch reader {
             case .lines(var lines):
                 defer { reader = .lines(lines) }
                 while let line = try await lines.next({ $0.allSatisfy(\.isJSONSpace) ? nil : Data($0) }) {
                     guard let line else { continue }
-                    return (line, "Line \(lines.place.number), at byte \(lines.place.offset),", true)
+                    return JSONText(data: line, name: "Line", number: lines.place.number, offset: lines.place.offset)
                 }
                 return nil
             case .records(var records):
                 defer { reader = .records(records) }
                 return try await records.next().map {
-                    (Data($0.bytes), "Text \($0.number), at byte \($0.offset),", $0.isWhole)
+                    JSONText(data: Data($0.bytes), name: "Text", number: $0.number, offset: $0.offset, isWhole: $0.isWhole)
                 }
             }
         }

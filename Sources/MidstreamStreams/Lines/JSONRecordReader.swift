@@ -42,13 +42,13 @@ struct JSONRecordReader {
     }
 
     /// The next text; nil at the end. An error ends the reading and closes the body.
-    mutating func next() async throws -> Record? {
+    nonisolated(nonsending) mutating func next() async throws -> Record? {
         if isOver { return nil }
         do {
             while true {
                 if let record = try nextInChunk() { return record }
                 chunkOffset += Int64(chunk.count)
-                guard let next = try await chunks.next() else { break }
+                guard let next = try await chunks.next(isolation: #isolation) else { break }
                 chunk = next
                 position = 0
             }

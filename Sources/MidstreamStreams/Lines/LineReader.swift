@@ -30,30 +30,14 @@ struct LineReader {
     }
 
     /// What `read` makes of the next line; nil at the end. An error ends the reading and closes the body.
-    mutating func next<Line>(_ read: (UnsafeBufferPointer<UInt8>) throws -> Line) async throws -> Line? {
+    nonisolated(nonsending)
+        mutating func next<Line>(_ read: (UnsafeBufferPointer<UInt8>) throws -> Line) async throws -> Line?
+    {
         while true {
             if let line = try lineAtHand(read) { return line }
             guard !isOver else { return nil }
             do {
-                take(try await chunks.next())
-                if isOver { try Task.checkCancellation() }
-            } catch {
-                fail()
-                throw error
-            }
-        }
-    }
-
-    /// The same without leaving the caller's actor.
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    mutating func next<Line>(
-        isolation actor: isolated (any Actor)?, _ read: (UnsafeBufferPointer<UInt8>) throws -> Line
-    ) async throws -> Line? {
-        while true {
-            if let line = try lineAtHand(read) { return line }
-            guard !isOver else { return nil }
-            do {
-                take(try await chunks.next(isolation: actor))
+                take(try await chunks.next(isolation: #isolation))
                 if isOver { try Task.checkCancellation() }
             } catch {
                 fail()

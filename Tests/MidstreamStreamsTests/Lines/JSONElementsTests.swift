@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import MidstreamTesting
 import TestSupport
 import Testing
 
@@ -37,6 +38,29 @@ struct JSONElementsTests {
         let (first, error) = await outcome(of: HTTPBody.text(text).jsonLines(Order.self, upTo: 7, skipsBadLines: true))
         #expect(first.isEmpty)
         #expect(error?.code == .bodyTooLarge)
+    }
+
+    @Test("An actor that reads values isn't left for each of them")
+    func isolation() async throws {
+        try await expectStay(for: HTTPBody.text(String(repeating: "1\n", count: 1_000)).jsonLines(Int.self))
+        try await expectStay(for: HTTPBody.text(String(repeating: "\u{1E}1\n", count: 1_000)).jsonSequence(Int.self))
+    }
+
+    @Test("A response's lines are decoded with the decoder of its request or client")
+    func configuredDecoder() async throws {
+        struct Row: Decodable, Sendable { let fullName: String }
+        let snakeCase = JSONDecoder()
+        snakeCase.keyDecodingStrategy = .convertFromSnakeCase
+        var configuration = HTTPClient.Configuration()
+        configuration.decoder = snakeCase
+        let stub = StubTransport(status: .ok, body: "{\"full_name\":\"a\"}\n")
+        let client = testClient(configuration: configuration, transport: stub)
+        #expect(try await client.stream(HTTPRequest("https://h/")).jsonLines(Row.self).all().map(\.fullName) == ["a"])
+        var request = HTTPRequest("https://h/")
+        request.decoder = JSONDecoder()
+        let (rows, error) = await outcome(of: try await client.stream(request).jsonLines(Row.self))
+        #expect(rows.isEmpty)
+        #expect(error?.code == .decoding)
     }
 
     @Test("An error closes the body and ends the sequence")

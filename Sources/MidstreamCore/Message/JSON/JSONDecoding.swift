@@ -36,12 +36,18 @@ package struct JSONDecoding {
     package func decode<Value: Decodable>(_ type: Value.Type, from data: Data, by decoder: (any BodyDecoder)?) throws -> Value {
         do {
             return try (decoder ?? response?.decoder ?? JSONDecoder()).decode(type, from: data)
-        } catch let error as DecodingError {
-            let (problem, path) = Self.problem(error)
-            throw failure("\(subject) is no \(type): \((base + path).text): \(problem).", underlying: error)
         } catch {
-            throw failure("\(subject) is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
+            throw failure(of: type, error)
         }
+    }
+
+    /// What is told of a decoder's error.
+    package func failure(of type: Any.Type, _ error: any Error) -> HTTPError {
+        guard let error = error as? DecodingError else {
+            return failure("\(subject) is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
+        }
+        let (problem, path) = Self.problem(error)
+        return failure("\(subject) is no \(type): \((base + path).text): \(problem).", underlying: error)
     }
 
     package func failure(_ message: String, underlying: (any Error)? = nil) -> HTTPError {
