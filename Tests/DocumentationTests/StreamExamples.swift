@@ -36,7 +36,7 @@ struct StreamExamples {
         let client = client(StubTransport(status: .ok, body: .text("{\"amount\": 1}\n\n{\"amount\": 2}\n")))
         for try await line in try await client.stream(HTTPRequest("log")).body.lines() { print(line) }
         var total = 0
-        for try await order in try await client.stream(HTTPRequest("orders")).body.jsonLines(Order.self) {
+        for try await order in try await client.stream(HTTPRequest("orders")).jsonLines(Order.self) {
             total += order.amount
         }
         #expect(total == 3)

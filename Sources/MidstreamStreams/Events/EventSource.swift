@@ -15,8 +15,8 @@ extension HTTPClient {
     /// When a connection ends or breaks, can't be made, or is answered with 429, 500, 502, 503 or 504, another follows. Before it passes
     /// a random part (full jitter) of the time that the server asked for by `retry`, 3 s by default, which doubles with each connection
     /// that brings no event, up to 60 s; after a 429 or 503 at least its `Retry-After`, up to
-    /// ``Configuration/maximumRetryAfter``. A `retry` below 100 ms counts as that after a connection that brought no event. A 204 ends the
-    /// sequence. Any other status or media type ends it with an error.
+    /// ``Configuration/maximumRetryAfter``. It is never below 100 ms, and the least that it is a part of doubles with each connection that
+    /// ends within a second, up to 3 s. A 204 ends the sequence. Any other status or media type ends it with an error.
     ///
     /// A request that isn't safe, such as a `POST`, is sent once: the end of its answer is that of the sequence, and a failure is thrown.
     /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
@@ -62,10 +62,13 @@ public struct EventSource: AsyncSequence, Sendable {
         private var pace = ReconnectionPace()
         /// Those of the present connection; nil between two.
         private var chunks: TimedChunks?
+        /// Since the last connection was begun.
+        private var lifetime: Stopwatch
         private var isOver = false
 
         fileprivate init(_ source: EventSource) {
             self.source = source
+            lifetime = source.client.stopwatch
             parser = EventParser(lastEventID: source.request.headers["Last-Event-ID"] ?? "", limits: source.limits)
         }
 
@@ -74,11 +77,12 @@ public struct EventSource: AsyncSequence, Sendable {
         /// - Throws: What ``HTTPClient/stream(_:)`` throws, unless another connection may help; for a rejected status with the
         ///   response. ``HTTPError/Code/decoding`` for an answer that is no event stream,
         ///   ``HTTPError/Code/bodyTooLarge`` past a limit. `CancellationError`.
-        public mutating func next() async throws -> ServerSentEvent? {
+        nonisolated(nonsending) public mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isOver {
-                    if let event = try parser.next() {
+                    if var event = try parser.next() {
                         pace.reset()
+                        event.decoder = source.request.decoder ?? source.client.configuration.decoder
                         return event
                     }
                     if let chunks { try await read(chunks) } else { try await connect() }
@@ -91,7 +95,11 @@ public struct EventSource: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func connect() async throws {
+        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for an event that has come already.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? { try await next() }
+
+        nonisolated(nonsending) private mutating func connect() async throws {
+            lifetime = lifetime.restarted()
             do {
                 let response = try await source.client.stream(source.request(after: parser.lastEventID))
                 try accept(response)
@@ -121,7 +129,7 @@ public struct EventSource: AsyncSequence, Sendable {
             chunks = TimedChunks(response.body, within: source.silenceLimit, on: source.client.configuration.clock)
         }
 
-        private mutating func read(_ chunks: TimedChunks) async throws {
+        nonisolated(nonsending) private mutating func read(_ chunks: TimedChunks) async throws {
             var cause: HTTPError?
             do {
                 if let chunk = try await chunks.next() { return parser.add(chunk) }
@@ -144,9 +152,10 @@ public struct EventSource: AsyncSequence, Sendable {
             parser.startOver()
         }
 
-        private mutating func wait(because cause: HTTPError?, asked: Duration?) async throws {
+        nonisolated(nonsending) private mutating func wait(because cause: HTTPError?, asked: Duration?) async throws {
             let configuration = source.client.configuration
-            let delay = Swift.max(pace.delay(afterRetry: parser.retry, random: configuration.random), asked ?? .zero)
+            let own = pace.delay(afterRetry: parser.retry, lifetime: lifetime.elapsed, random: configuration.random)
+            let delay = Swift.max(own, asked ?? .zero)
             source.onReconnect(Reconnection(cause: cause, delay: delay, attempt: pace.attempts))
             try await configuration.clock.pause(for: delay)
         }

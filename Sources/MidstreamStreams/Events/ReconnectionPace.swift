@@ -1,11 +1,17 @@
 /// How long to wait before another connection.
 struct ReconnectionPace {
     private static let longest = Duration.seconds(60)
-    /// What a server that asks for less gets when its connections bring nothing.
+    /// Where the server doesn't ask for another.
+    private static let usual = Duration.seconds(3)
+    /// However little the server asks for.
     private static let shortest = Duration.milliseconds(100)
+    /// A connection that ends sooner is taken for one of many.
+    private static let brief = Duration.seconds(1)
 
     /// How many connections have followed another since the last event.
     private(set) var attempts = 0
+    /// The least that the wait is a random part of. Doubles with each brief connection, whatever it brings, up to the usual wait.
+    private var floor = shortest
 
     /// An event has come.
     mutating func reset() { attempts = 0 }
@@ -14,12 +20,15 @@ struct ReconnectionPace {
     ///
     /// - Parameters:
     ///   - retry: What the server has asked for, in milliseconds.
+    ///   - lifetime: How long the connection lasted that has ended.
     ///   - random: Gives numbers in 0..<1.
-    mutating func delay(afterRetry retry: Int64?, random: () -> Double) -> Duration {
-        var ceiling = retry.map { Duration.milliseconds($0) } ?? .seconds(3)
-        if attempts > 0 { ceiling = max(ceiling, Self.shortest) }
+    mutating func delay(afterRetry retry: Int64?, lifetime: Duration, random: () -> Double) -> Duration {
+        var ceiling = max(retry.map { .milliseconds($0) } ?? Self.usual, Self.shortest)
         for _ in 0..<attempts where ceiling < Self.longest { ceiling *= 2 }
+        if lifetime >= Self.brief { floor = Self.shortest }
+        ceiling = max(ceiling, floor)
+        if lifetime < Self.brief { floor = min(floor * 2, Self.usual) }
         attempts += 1
-        return min(ceiling, Self.longest) * random()
+        return max(Self.shortest, min(ceiling, Self.longest) * random())
     }
 }

@@ -98,10 +98,61 @@ struct EventSourceTests {
         server.enqueue(
             Self.stream("retry: 250\n\n"), Self.stream("retry: 0\ndata: a\n\n"), Self.stream(""), Self.stream(""),
             Self.stream("retry: 99999999999\n\n"), Self.end)
-        let (delays, result) = await outcome(waits: 4)
+        let (delays, result) = await outcome(waits: 5)
         #expect(try result.get() == ["a"])
-        // The wait of nothing isn't seen.
-        #expect(delays == [.milliseconds(250), .milliseconds(200), .milliseconds(400), .seconds(60)])
+        #expect(delays == [250, 200, 400, 800, 60_000].map { .milliseconds($0) })
+    }
+
+    @Test("Connections that end at once make the least wait double, whatever they bring; one that lasts begins again")
+    func briefConnections() async throws {
+        for _ in 0..<8 { server.enqueue(Self.stream("retry: 0\ndata: a\n\n")) }
+        server.enqueue(Self.end)
+        let (delays, result) = await outcome(waits: 8)
+        #expect(try result.get().count == 8)
+        #expect(delays == [100, 200, 400, 800, 1_600, 3_000, 3_000, 3_000].map { .milliseconds($0) })
+    }
+
+    @Test("A lasting connection takes the doubling back, and no jitter goes below the least")
+    func lastingConnection() {
+        var pace = ReconnectionPace()
+        func delay(after lifetime: Duration, part: Double = 1) -> Duration {
+            pace.reset()
+            return pace.delay(afterRetry: 0, lifetime: lifetime) { part }
+        }
+        #expect(delay(after: .zero) == .milliseconds(100))
+        #expect(delay(after: .milliseconds(999)) == .milliseconds(200))
+        #expect(delay(after: .seconds(1)) == .milliseconds(100))
+        #expect(delay(after: .zero, part: 0) == .milliseconds(100))
+    }
+
+    @Test("The events of a client are decoded with its decoder, others with a plain one")
+    func decoding() async throws {
+        struct Price: Decodable { let inCents: Int }
+        var configuration = client.configuration
+        let snakeCase = JSONDecoder()
+        snakeCase.keyDecodingStrategy = .convertFromSnakeCase
+        configuration.decoder = snakeCase
+        let client = testClient(baseURL: server.url(), configuration: configuration)
+        server.enqueue(Self.stream("data: {\"in_cents\":\ndata: 42}\n\n"))
+        var events = client.events(HTTPRequest("/")).makeAsyncIterator()
+        let event = try #require(try await events.next())
+        #expect(try event.decode(Price.self).inCents == 42)
+        #expect(throws: HTTPError.self) { try event.decode(Price.self, decoder: JSONDecoder()) }
+        let error = #expect(throws: HTTPError.self) { try ServerSentEvent(data: event.data).decode(Price.self) }
+        #expect(error?.message == "The event's data is no Price: the root: the key \"inCents\" is missing.")
+        #expect(event == ServerSentEvent(data: event.data))
+    }
+
+    @Test("An actor that reads events isn't left for each of them")
+    func isolation() async throws {
+        let text = String(repeating: "data: a\n\n", count: 1_000)
+        try await expectStay(for: HTTPBody.text(text).events())
+        let stub = StubTransport(sequence: [
+            .respond(.ok, headers: ["Content-Type": "text/event-stream"], body: .text(text)), .respond(.noContent),
+        ])
+        var configuration = HTTPClient.Configuration()
+        configuration.random = { 0 }
+        try await expectStay(for: testClient(configuration: configuration, transport: stub).events(HTTPRequest("https://h/")))
     }
 
     @Test("Full jitter takes a part of the wait")
