@@ -269,6 +269,29 @@ struct FlowTests {
         #expect(try await !bench.get(CacheBench.url, ["Authorization": "alice"]).isHit, "forgotten for all users")
     }
 
+    @Test(
+        "an answer to what was sent with secrets that the cache didn't see isn't stored, and the trace says so",
+        arguments: [nil, "X-Plain", "Authorization", "Cookie", "query"])
+    func addedFurtherIn(_ added: String?) async throws {
+        // Of the full form and without an identity, so that nobody can tell beforehand.
+        let inner = ClosureHTTPInterceptor(stage: .exchange) { request, next in
+            var request = request
+            switch added {
+            case "query": request.addQuery("page", "2")
+            case let name?: request.headers[HTTPHeaders.Name(name)] = "alice"
+            case nil: break
+            }
+            return try await next(request)
+        }
+        let bench = CacheBench(.private, [inner]) { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], request: request)
+        }
+        let isStored = added == nil || added == "X-Plain"
+        let first = try await bench.get()
+        #expect(first.trace.description.contains("it was sent with credentials that are added further in") == !isStored)
+        #expect(try await bench.get().isHit == isStored)
+    }
+
     @Test("the user can say who shares what")
     func givenPartitions() async throws {
         let bench = CacheBench(options: { $0.partition = { $0.headers["Tenant"] } }) { request in

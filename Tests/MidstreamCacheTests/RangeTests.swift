@@ -140,6 +140,19 @@ struct RangeTests {
         #expect(bench.sent == 2)
     }
 
+    @Test("of a buffered response that is cut off nothing is kept")
+    func cutOffWhileBuffered() async throws {
+        let bench = CacheBench { request in
+            let body = ArrivingBody([Array("0123".utf8)], thenThrowing: HTTPError(.connectionLost))
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "Content-Length": "10", "ETag": "\"a\""],
+                body: .incoming(body, length: 10), request: request)
+        }
+        for _ in 0..<2 { await #expect(throws: HTTPError.self) { try await bench.get() } }
+        #expect(bench.stub.requests.map { $0.headers["Range"] } == [nil, nil])
+        #expect(bench.cache.statistics.stored == 0)
+    }
+
     @Test("what was cut off is kept when the rest can be told to be of it, and thrown away else", arguments: [true, false])
     func cutOff(isStrong: Bool) async throws {
         let store = MemoryCacheStore()

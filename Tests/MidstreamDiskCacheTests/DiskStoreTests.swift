@@ -100,6 +100,33 @@ struct DiskStoreTests {
         #expect(try FileManager.default.attributesOfItem(atPath: folder.url.path)[.posixPermissions] as? Int == 0o700)
     }
 
+    /// A signer whose user is known beforehand.
+    private struct Signature: HTTPInterceptor {
+        var stage: InterceptorStage { .exchange }
+        func identity(of request: HTTPRequest) -> RequestIdentity { .user("identity-secret") }
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            var request = request
+            request.headers[.authorization] = "signature-secret"
+            return try await next(request)
+        }
+    }
+
+    @Test("hold nothing of whose a request is that is signed further in")
+    func secrecyOfIdentities() async throws {
+        let client = testClient(transport: StubTransport { sized($0) }) {
+            CacheInterceptor(store: DiskCacheStore(folder.url))
+            Signature()
+        }
+        for isHit in [false, true] {
+            #expect(try await client.send(HTTPRequest("http://h.test/300")).cacheStatus?.isHit == isHit)
+        }
+        let contents = folder.contents
+        for secret in ["identity-secret", "signature-secret"] {
+            #expect(contents.range(of: Data(secret.utf8)) == nil, "\(secret)")
+        }
+    }
+
     @Test("a damaged database is put aside, and a new one begun", arguments: [false, true])
     func garbage(whileOpen: Bool) async throws {
         let store = DiskCacheStore(folder.url)

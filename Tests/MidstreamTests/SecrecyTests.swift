@@ -128,6 +128,19 @@ struct TypeSecrecyTests {
         _ = try await recorder.send(Self.request)
         expectNoSecret(recorder)
         expectNoSecret(recorder.exchanges)
+        expectNoSecret(RequestIdentity.user(secret))
+    }
+
+    @Test("what a server of a test has received")
+    func received() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(status: .ok))
+        let headers: HTTPHeaders = [.authorization: Self.secret, .cookie: "a=\(Self.secret)"]
+        _ = try await testClient(baseURL: server.url()).send(HTTPRequest(.post, "/", headers: headers, body: .text("shown")))
+        let request = try await server.takeRequest()
+        #expect(request.headers[.authorization] == Self.secret && request.headers[.cookie] == "a=\(Self.secret)")
+        expectNoSecret(request)
     }
 
     #if Curl && os(Linux)

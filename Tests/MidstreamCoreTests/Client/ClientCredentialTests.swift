@@ -9,7 +9,9 @@ struct ClientCredentialTests {
 
     private func client(_ baseURL: String?) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
-        configuration.headers = ["Authorization": "Bearer s3cret", "X-Key": "s3cret", "X-Plain": "plain", "User-Agent": "test"]
+        configuration.headers = [
+            "Authorization": "Bearer s3cret", "Cookie": "sid=s3cret", "X-Key": "s3cret", "X-Plain": "plain", "User-Agent": "test",
+        ]
         configuration.headers.markSensitive("X-Key")
         configuration.query = [("api_key", "s3cret"), ("lang", "en")]
         return testClient(baseURL: baseURL, configuration: configuration, transport: stub)
@@ -27,6 +29,7 @@ struct ClientCredentialTests {
         let sent = try #require(stub.requests.first)
         #expect(sent.headers.contains("X-Key") == isOwn)
         #expect((sent.headers[.authorization] == "Bearer s3cret") == isOwn)
+        #expect((sent.headers[.cookie] == "sid=s3cret") == isOwn)
         #expect(sent.urlText.contains("api_key=s3cret") == isOwn && sent.urlText.contains("lang=en"))
         #expect(sent.headers["X-Plain"] == "plain" && sent.headers[.userAgent] == "test")
     }

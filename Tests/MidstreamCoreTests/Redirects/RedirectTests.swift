@@ -153,6 +153,17 @@ struct RedirectTests {
         #expect(try await client(upper, .followWithOriginalHeaders()).send(HTTPRequest("HTTPS://h/")).status == 302)
     }
 
+    @Test("a closure decides about a step from https to http, which takes no credentials along")
+    func customDowngrade() async throws {
+        let request = HTTPRequest("https://h/", headers: ["Cookie": "c", .authorization: "a"])
+        let allowed = redirecting(302, to: "http://h/new")
+        #expect(try await client(allowed, .custom { next, _ in next }).send(request).status == .ok)
+        #expect(allowed.requests.last?.urlText == "http://h/new" && allowed.requests.last?.headers.isEmpty == true)
+        let refused = redirecting(302, to: "http://h/new")
+        let policy = RedirectPolicy.custom { next, _ in next.urlText.hasPrefix("https:") ? next : nil }
+        #expect(try await client(refused, policy).send(request).status == 302 && refused.requests.count == 1)
+    }
+
     @Test("past the limit it fails with the last response", arguments: [0, 1, 10])
     func limit(limit: Int) async {
         let stub = StubTransport(status: 302, headers: ["Location": "/again"], body: .text("last"))

@@ -131,6 +131,23 @@ struct SecrecyTests {
         #expect(response.trace.description.contains("X-Marked: ‹withheld›"))
     }
 
+    @Test("redirects")
+    func redirects() async throws {
+        let target = "https://u:\(Self.secret)@h/new?code=\(Self.secret)&access_token=\(Self.secret)"
+        let stub = StubTransport(sequence: [.respond(302, headers: ["Location": target]), .respond(.ok)])
+        let response = try await testClient(transport: stub).send(HTTPRequest("https://h/?token=\(Self.secret)"))
+        #expect(stub.requests.last?.urlText.contains(Self.secret) == true)
+        expectNoSecret(response.trace, "the trace")
+        let events = response.trace.events(of: CallEvents.Redirect.self)
+        #expect(events.count == 1)
+        for event in events {
+            expectNoSecret(event, "the redirect")
+            expectNoSecret(event.attributes, "its parts")
+        }
+        let json = String(decoding: try JSONEncoder().encode(response.trace), as: UTF8.self)
+        #expect(!json.contains(Self.secret))
+    }
+
     @Test("errors")
     func errors() async {
         let error = await httpError { try await client.send(request("fails")) }
