@@ -29,7 +29,7 @@ import Testing
             let received = try await delivery.send(HTTPRequest(server.url()), by: client)
             #expect(received.status.code == status.code)
             #expect(received.bytes.isEmpty)
-            #expect(received.headers[.eTag] == "\"1\"")
+            #expect(received.headers[.etag] == "\"1\"")
             if status.code == 304 { #expect(received.headers[.contentLength] == status.length) }
         }
         #expect(server.connectionCount == 1, "The next answer is found on the same connection.")

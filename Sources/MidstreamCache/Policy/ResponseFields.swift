@@ -20,7 +20,7 @@ struct ResponseFields: Sendable {
     private var present: UInt32 = 0
 
     private static let names: [HTTPHeaders.Name] = [
-        .cacheControl, .vary, .connection, .age, .date, .expires, .lastModified, .eTag, .contentLength, .contentRange,
+        .cacheControl, .vary, .connection, .age, .date, .expires, .lastModified, .etag, .contentLength, .contentRange,
         .contentEncoding, "No-Vary-Search", "Clear-Site-Data",
     ]
     private static let table = FieldNameTable(names + StoredFields.droppedNames.filter { !names.contains($0) })

@@ -67,7 +67,7 @@ extension HTTPHeaders.Name {
     /// `Date`.
     public static let date: Self = "Date"
     /// `ETag`.
-    public static let eTag: Self = "ETag"
+    public static let etag: Self = "ETag"
     /// `Expect`.
     public static let expect: Self = "Expect"
     /// `Expires`.

@@ -32,7 +32,7 @@ enum RangeAnswer: Equatable {
         case (200, .some): self = Self.unasked(range ?? nil, isPartial: false)
         case (416, .unsatisfied(let total)?)
         where total == question.start && (question.total ?? total) == total
-            && (!headers.contains(.eTag) || question.validator?.holds(for: headers) == true):
+            && (!headers.contains(.etag) || question.validator?.holds(for: headers) == true):
             self = .complete
         case (416, _): self = .startAgain("the server has no bytes from \(question.start ?? 0) on")
         default: self = .whole

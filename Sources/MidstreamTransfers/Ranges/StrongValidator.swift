@@ -12,7 +12,7 @@ enum StrongValidator: Codable, Hashable, Sendable {
 
     /// The one that a response has; nil when it has none that is strong.
     init?(_ headers: HTTPHeaders) {
-        if let tag = headers[.eTag] {
+        if let tag = headers[.etag] {
             // A weak one doesn't tell the bytes, and a date isn't used beside it (RFC 9110 §13.1.5).
             guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }
             self = .eTag(tag)
@@ -35,8 +35,8 @@ enum StrongValidator: Codable, Hashable, Sendable {
     /// Whether a part is of the same representation. A part has to repeat its tag; the date may be left out (RFC 9110 §15.3.7).
     func holds(for headers: HTTPHeaders) -> Bool {
         switch self {
-        case .eTag(let tag): headers[.eTag] == tag
-        case .lastModified(let date): headers[.lastModified].map { $0 == date } ?? !headers.contains(.eTag)
+        case .eTag(let tag): headers[.etag] == tag
+        case .lastModified(let date): headers[.lastModified].map { $0 == date } ?? !headers.contains(.etag)
         }
     }
 }

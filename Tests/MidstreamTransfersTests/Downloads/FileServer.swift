@@ -13,14 +13,14 @@ final class FileServer: Sendable {
         init(_ content: [UInt8], eTag: String?) {
             self.content = content
             headers = ["Accept-Ranges": "bytes"]
-            headers[.eTag] = eTag
+            headers[.etag] = eTag
         }
 
         /// The usual answer.
         func answer(to request: RecordedRequest) -> MockServer.Response {
             var response = MockServer.Response(headers: headers, body: .bytes(content))
             guard let range = request.headers[.range],
-                request.headers[.ifRange] == nil || request.headers[.ifRange] == headers[.eTag]
+                request.headers[.ifRange] == nil || request.headers[.ifRange] == headers[.etag]
             else {
                 return response
             }

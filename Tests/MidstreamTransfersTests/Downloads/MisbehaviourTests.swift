@@ -41,9 +41,9 @@ struct MisbehaviourTests {
         Case(testDescription: "another total", answer: part(50_000, of: "200001"), requests: 3),
         Case(testDescription: "less than was asked for", answer: part(50_000, 99_999), requests: 3),
         Case(testDescription: "nothing new", answer: part(0, 49_999), requests: 3),
-        Case(testDescription: "another tag", answer: part(50_000) { $0.headers[.eTag] = "\"2\"" }, requests: 3),
-        Case(testDescription: "a weak tag", answer: part(50_000) { $0.headers[.eTag] = "W/\"1\"" }, requests: 3),
-        Case(testDescription: "no tag", answer: part(50_000) { $0.headers[.eTag] = nil }, requests: 3),
+        Case(testDescription: "another tag", answer: part(50_000) { $0.headers[.etag] = "\"2\"" }, requests: 3),
+        Case(testDescription: "a weak tag", answer: part(50_000) { $0.headers[.etag] = "W/\"1\"" }, requests: 3),
+        Case(testDescription: "no tag", answer: part(50_000) { $0.headers[.etag] = nil }, requests: 3),
         Case(testDescription: "no Content-Range", answer: part(50_000) { $0.headers[.contentRange] = nil }, requests: 3),
         Case(
             testDescription: "two Content-Ranges", answer: part(50_000) { $0.headers.add(.contentRange, "bytes 0-1/2") },

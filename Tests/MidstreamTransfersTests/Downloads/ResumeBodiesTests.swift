@@ -46,7 +46,7 @@ struct ResumeBodiesTests {
             await httpError { try await client.send(request ?? HTTPRequest(server.url)) }?.code
         }
         server.cut(40_000)
-        server.next({ _ in }, { $0.headers[.eTag] = "\"2\"" })
+        server.next({ _ in }, { $0.headers[.etag] = "\"2\"" })
         #expect(await code(client()) == .connectionLost)
         server.cut(40_000)
         server.next({ _ in }, { $0 = .init(status: 404) })

@@ -13,7 +13,7 @@ struct RangeAnswerTests {
     ) -> RangeAnswer {
         var headers = HTTPHeaders()
         headers[.contentRange] = range
-        headers[.eTag] = eTag
+        headers[.etag] = eTag
         headers[.contentLength] = length
         return RangeAnswer(status: status, headers: headers, to: question)
     }
