@@ -75,7 +75,7 @@ extension ResponseCache {
         let validated = CacheErrand(request, .plain, lookup, forward: .stale, reason: "stale", clock: errand.clock)
         let hasBegun = call.owner.background.start { [self] in
             await ChainPosition.local.withValue(apart.position) {
-                try? await TimeLimit(limit, on: validated.clock).run(error: { _ in .timeout() }) {
+                try? await TimeLimit(limit, on: validated.clock).run(error: { _ in .timedOut() }) {
                     let landing = try await self.fetch(validated, apart)
                     for try await _ in landing.response.body {}
                 }

@@ -41,7 +41,7 @@ final class ResponseCache: Sendable {
     ) async -> Value? {
         do {
             if store.boundsItsTime { return try await question() }
-            return try await TimeLimit(Self.storeLimit, on: clock).run(error: { _ in .timeout() }, question)
+            return try await TimeLimit(Self.storeLimit, on: clock).run(error: { _ in .timedOut() }, question)
         } catch {
             storeFailed(error, request)
             return nil

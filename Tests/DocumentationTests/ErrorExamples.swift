@@ -26,8 +26,8 @@ struct ErrorExamples {
         var problem = ""
         do {
             user = try await client.get("users/\(id)").value(User.self)
-        } catch let error as HTTPError where error.cause == .timeout {
-            user = lastKnown  // slow, also after all retries
+        } catch HTTPError.timeout, HTTPError.connection {
+            user = lastKnown  // slow or away, also after all retries
         } catch let error as HTTPError where error.response?.status == .notFound {
             user = nil
         } catch let error as HTTPError where error.response != nil {

@@ -146,8 +146,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         let need: CredentialKeeper<A>.Need = response == nil ? .due : .rejected
         let outcome: Result<CredentialKeeper<A>.Held, any Error>
         if let stopwatch = visit.next.call?.stopwatch, let left = visit.next.position.timeLeft {
-            guard left > .zero else { throw HTTPError.timeout(phase: .of(response)) }
-            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timeout(phase: .of(response)) }) {
+            guard left > .zero else { throw HTTPError.timedOut(phase: .of(response)) }
+            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timedOut(phase: .of(response)) }) {
                 try await self.keeper.successor(of: generation, failures: visit.failures, need: need)
             }
         } else {

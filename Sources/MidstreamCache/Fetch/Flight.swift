@@ -171,7 +171,7 @@ final class Flight: Sendable {
                 if next == nil { state.watch = nil }
                 return (late.values.map(\.waiter), next.map { $0 - now })
             }
-            for waiter in late { waiter.resume(throwing: HTTPError.timeout()) }
+            for waiter in late { waiter.resume(throwing: HTTPError.timedOut()) }
             guard let rest else { return }
             do { try await stopwatch.clock.pause(for: rest) } catch { return }
         }

@@ -18,7 +18,7 @@ extension Attempt {
         do {
             let body = response.body
             let limit = TimeLimit(next.position.timeLeft ?? .seconds(10), on: next.call?.stopwatch.clock ?? ContinuousClock())
-            collected.body = try await limit.run(error: { _ in .timeout(phase: .answered) }) {
+            collected.body = try await limit.run(error: { _ in .timedOut(phase: .answered) }) {
                 try await body.buffered(upTo: HTTPError.keptBody)
             }
         } catch {

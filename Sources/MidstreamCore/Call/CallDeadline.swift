@@ -43,7 +43,7 @@ package final class CallDeadline: Sendable {
     package func reason(for cancellation: CancellationError) -> any Error {
         guard isPastItself, let duration else { return cancellation }
         state.withLock { $0.isTold = true }
-        return HTTPError.deadlineExceeded(duration)
+        return HTTPError.pastDeadline(duration)
     }
 
     /// Runs work and cancels it when the time is over.
@@ -65,14 +65,14 @@ package final class CallDeadline: Sendable {
             case .failure: break
             }
         }
-        throw HTTPError.deadlineExceeded(duration)
+        throw HTTPError.pastDeadline(duration)
     }
 
     /// - Throws: ``HTTPError/Code/deadlineExceeded`` when the time is over already.
     package func checkBeforehand(_ stopwatch: Stopwatch) throws {
         guard let duration, due <= stopwatch.elapsedNanoseconds else { return }
         pass()
-        throw HTTPError.deadlineExceeded(duration)
+        throw HTTPError.pastDeadline(duration)
     }
 
     /// Says that the time is over. Before anybody is cancelled, so that whoever is finds the reason.

@@ -17,7 +17,7 @@ extension ChainPosition {
         guard response.body.bytes == nil, let call, case .buffered(let limit) = call.delivery else { return }
         guard let timeLeft else { return try await response.buffer(upTo: limit) }
         let arriving = response
-        response = try await TimeLimit(timeLeft, on: call.stopwatch.clock).run(error: { _ in .timeout(phase: .answered) }) {
+        response = try await TimeLimit(timeLeft, on: call.stopwatch.clock).run(error: { _ in .timedOut(phase: .answered) }) {
             var response = arriving
             try await response.buffer(upTo: limit)
             return response

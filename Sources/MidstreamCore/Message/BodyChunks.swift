@@ -131,7 +131,7 @@ final class OnceChunks: Sendable {
             defer { claimed = true }
             return !claimed
         }
-        return isFirst ? make() : .failing(.bodyNotReplayable())
+        return isFirst ? make() : .failing(.alreadyRead())
     }
 }
 

@@ -131,7 +131,7 @@ public struct HTTPBody: Sendable {
     ///   `CancellationError`, and what the source throws. In each case a body that is still arriving is closed.
     public func collect(upTo limit: Int = defaultCollectLimit) async throws -> [UInt8] {
         if let bytes {
-            guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard bytes.count <= limit else { throw HTTPError.tooLarge(limit: limit) }
             return bytes
         }
         do {
@@ -145,12 +145,12 @@ public struct HTTPBody: Sendable {
     private func collectChunks(upTo limit: Int) async throws -> [UInt8] {
         var collected: [UInt8] = []
         if let length {
-            guard length <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard length <= limit else { throw HTTPError.tooLarge(limit: limit) }
             // A length is what someone says: it isn't given more memory in advance than a body may take without being asked for.
             collected.reserveCapacity(Int(Swift.max(0, Swift.min(length, Int64(Self.defaultCollectLimit)))))
         }
         for try await chunk in self {
-            guard chunk.count <= limit - collected.count else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard chunk.count <= limit - collected.count else { throw HTTPError.tooLarge(limit: limit) }
             if collected.isEmpty, collected.capacity < chunk.count { collected = chunk } else { collected += chunk }
         }
         return collected

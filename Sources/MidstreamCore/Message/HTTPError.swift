@@ -4,6 +4,15 @@ public import Foundation
 ///
 /// Cancellation is never one of these: it surfaces as `CancellationError`. Errors of a user's interceptor or validator reach the
 /// caller as they are.
+///
+/// ```swift
+/// do {
+///     user = try await client.get("users/42").value(User.self)
+/// } catch HTTPError.timeout, HTTPError.connection {
+///     user = lastKnown
+/// }
+/// ```
+@dynamicMemberLookup
 public struct HTTPError: Error, Sendable {
     /// The kind of failure. The set is open: match the codes that you know and have a default.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -13,7 +22,15 @@ public struct HTTPError: Error, Sendable {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The code's name.
         public var description: String { rawValue }
+
+        /// Whether an error is an ``HTTPError`` of this ``HTTPError/code`` or ``HTTPError/cause``, for `catch HTTPError.timeout`.
+        public static func ~= (code: Code, error: any Error) -> Bool {
+            (error as? HTTPError).map { $0.code == code || $0.cause == code } ?? false
+        }
     }
+
+    /// A code by its name as a static member of ``Code``, your own ones included: `HTTPError.timeout`.
+    public static subscript(dynamicMember code: KeyPath<Code.Type, Code>) -> Code { Code.self[keyPath: code] }
 
     /// How far a failed request had come, which decides whether it may be sent again.
     public enum Phase: String, Sendable, Hashable {
@@ -202,19 +219,19 @@ extension HTTPError {
         return error
     }
 
-    package static func bodyTooLarge(limit: Int) -> HTTPError {
+    package static func tooLarge(limit: Int) -> HTTPError {
         HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", phase: .answered)
     }
 
-    package static func timeout(phase: Phase = .maybeProcessed) -> HTTPError {
+    package static func timedOut(phase: Phase = .maybeProcessed) -> HTTPError {
         HTTPError(.timeout, "The attempt took longer than its timeout allows.", phase: phase)
     }
 
-    package static func deadlineExceeded(_ allowed: Duration) -> HTTPError {
+    package static func pastDeadline(_ allowed: Duration) -> HTTPError {
         HTTPError(.deadlineExceeded, "The call took longer than \(allowed).")
     }
 
-    package static func bodyNotReplayable() -> HTTPError {
+    package static func alreadyRead() -> HTTPError {
         HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", phase: .notSent)
     }
 }

@@ -86,7 +86,7 @@ extension HTTPBody {
                     defer { seat = nil }
                     return seat
                 }
-                return watch?.iterator(over: self) ?? .failing(.bodyNotReplayable())
+                return watch?.iterator(over: self) ?? .failing(.alreadyRead())
             }
             return HTTPBody(.once(chunks), contentType: contentType)
         case .incoming(let chunks):

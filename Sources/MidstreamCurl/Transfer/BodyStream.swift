@@ -128,7 +128,7 @@
             state.withLock { state in
                 let next = state.next()
                 guard case .wait = next else { return next }
-                guard state.reader == nil else { return .failed(HTTPError.bodyNotReplayable()) }
+                guard state.reader == nil else { return .failed(HTTPError.alreadyRead()) }
                 state.reader = reader
                 return .wait
             }
@@ -183,7 +183,7 @@
             switch end {
             case nil: return .wait
             case .complete:
-                guard !isRead else { return .failed(HTTPError.bodyNotReplayable()) }
+                guard !isRead else { return .failed(HTTPError.alreadyRead()) }
                 isRead = true
                 return .end
             case .failed(let error), .closed(let error): return .failed(error)

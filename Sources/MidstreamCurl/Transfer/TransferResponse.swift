@@ -116,7 +116,7 @@
         }
 
         private func refuse(_ limit: Int) -> Bool {
-            failure = HTTPError.bodyTooLarge(limit: limit)
+            failure = HTTPError.tooLarge(limit: limit)
             return false
         }
 

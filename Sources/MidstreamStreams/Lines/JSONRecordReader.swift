@@ -78,7 +78,7 @@ struct JSONRecordReader {
                 continue
             }
             if part == .rest || part == .preface, byte.isJSONSpace { continue }
-            guard record.bytes.count < limit else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard record.bytes.count < limit else { throw HTTPError.tooLarge(limit: limit) }
             record.bytes.append(byte)
             if part == .text {
                 shape.add(byte)

@@ -79,14 +79,14 @@ struct LineReader {
         }
         guard let end else {
             // With a CR it may have one byte more than it is long.
-            guard chunk.count - start - 1 <= limit - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard chunk.count - start - 1 <= limit - beginning.count else { throw HTTPError.tooLarge(limit: limit) }
             beginning += chunk[start...]
             position = chunk.count
             return nil
         }
         position = end + 1
         guard beginning.isEmpty else {
-            guard end - start - 1 <= limit - beginning.count else { throw HTTPError.bodyTooLarge(limit: limit) }
+            guard end - start - 1 <= limit - beginning.count else { throw HTTPError.tooLarge(limit: limit) }
             beginning += chunk[start..<end]
             return try takeBeginning(endLength: 1, read)
         }
@@ -119,7 +119,7 @@ struct LineReader {
     ) throws -> Line {
         var bytes = bytes
         if bytes.last == 13 { bytes = UnsafeBufferPointer(rebasing: bytes.dropLast()) }
-        guard bytes.count <= limit else { throw HTTPError.bodyTooLarge(limit: limit) }
+        guard bytes.count <= limit else { throw HTTPError.tooLarge(limit: limit) }
         if isFirst, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3))
         }

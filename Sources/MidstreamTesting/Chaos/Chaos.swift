@@ -78,7 +78,7 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
         next.position.record({ CallEvents.FaultInjected(fault: fault.summary) }, about: request)
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
         let exchange = FaultedExchange(fault: fault, clock: clock, random: lot.random)
-        var response = try await TimeLimit(next.timeLeft, on: clock).run(error: { _ in .timeout() }) {
+        var response = try await TimeLimit(next.timeLeft, on: clock).run(error: { _ in .timedOut() }) {
             try await exchange.run(request) { try await next(request) }
         }
         next.call?.opened(response.body)

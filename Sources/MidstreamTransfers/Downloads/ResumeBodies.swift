@@ -38,7 +38,7 @@ public struct ResumeBodies: HTTPInterceptor {
         guard response.body.bytes == nil else { return response }
         let arriving = [asking]
         return try await TimeLimit(next.position.timeLeft, on: next.call?.owner.clock ?? ContinuousClock()).run { _ in
-            .timeout(phase: .answered)
+            .timedOut(phase: .answered)
         } _: {
             try await collect(response, to: arriving[0], room, next)
         }
@@ -62,7 +62,7 @@ public struct ResumeBodies: HTTPInterceptor {
                 for try await chunk in response.body {
                     let own = chunk.dropFirst(skipped)
                     skipped -= chunk.count - own.count
-                    guard own.count <= room - bytes.count else { throw HTTPError.bodyTooLarge(limit: room) }
+                    guard own.count <= room - bytes.count else { throw HTTPError.tooLarge(limit: room) }
                     bytes += own
                 }
                 // An `AsyncStream` whose reader is cancelled ends as if it were complete.

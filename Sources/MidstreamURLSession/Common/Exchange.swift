@@ -213,7 +213,7 @@ extension Exchange {
         }
         waiter?.resume()
         if case .buffered(let limit) = delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
-            giveUp(HTTPError.bodyTooLarge(limit: limit))
+            giveUp(HTTPError.tooLarge(limit: limit))
         }
     }
 
@@ -229,7 +229,7 @@ extension Exchange {
                 if state.buffer.byteCount + chunk.count <= limit {
                     state.buffer.gather(chunk)
                 } else {
-                    failure = HTTPError.bodyTooLarge(limit: limit)
+                    failure = HTTPError.tooLarge(limit: limit)
                 }
             } else {
                 failure = keep(chunk, &state)

@@ -22,7 +22,7 @@ struct PunctualCallTests {
             tasks.withLock { $0.append(PunctualCallTests.task()) }
             guard fails else { return HTTPResponse(status: .ok, request: request) }
             if let limit = options.timeLimit, limit < .seconds(1) { try await ContinuousClock().sleep(for: limit) }
-            throw HTTPError.timeout()
+            throw HTTPError.timedOut()
         }
     }
 
@@ -151,8 +151,8 @@ struct TimedWorkTests {
     @Test("what ends at once has no timer")
     func noTimer() async throws {
         let limit = TimeLimit(.seconds(50), on: Untouchable())
-        #expect(try await limit.run(error: { _ in .timeout() }) { 1 } == 1)
-        await #expect(throws: HTTPError.self) { try await limit.run(error: { _ in .timeout() }) { throw HTTPError(.tls) } }
+        #expect(try await limit.run(error: { _ in .timedOut() }) { 1 } == 1)
+        await #expect(throws: HTTPError.self) { try await limit.run(error: { _ in .timedOut() }) { throw HTTPError(.tls) } }
     }
 
     @Test("what took too long without waiting took too long")
@@ -160,9 +160,9 @@ struct TimedWorkTests {
         let clock = TestClock()
         let limit = TimeLimit(.seconds(5), on: clock)
         await #expect(throws: HTTPError.self) {
-            try await limit.run(error: { _ in .timeout() }) { clock.advance(by: .seconds(5)) }
+            try await limit.run(error: { _ in .timedOut() }) { clock.advance(by: .seconds(5)) }
         }
-        try await limit.run(error: { _ in .timeout() }) { clock.advance(by: .seconds(4)) }
+        try await limit.run(error: { _ in .timedOut() }) { clock.advance(by: .seconds(4)) }
     }
 
     @Test("what had to be waited for by somebody who is cancelled is of no use, even where it doesn't notice")
@@ -170,7 +170,7 @@ struct TimedWorkTests {
         let gate = Gate()
         let isThere = Gate()
         let caller = Task {
-            try await TimeLimit(.seconds(50), on: TestClock()).run(error: { _ in .timeout() }) {
+            try await TimeLimit(.seconds(50), on: TestClock()).run(error: { _ in .timedOut() }) {
                 isThere.open()
                 await gate.wait()
                 return 1

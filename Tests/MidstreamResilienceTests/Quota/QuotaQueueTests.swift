@@ -103,7 +103,7 @@ struct QuotaQueueTests {
         }
         #expect(isRefused)
         let first = Task {
-            try await TimeLimit(.milliseconds(500), on: clock).run(error: { _ in .timeout() }) { try await queue.wait(a) }
+            try await TimeLimit(.milliseconds(500), on: clock).run(error: { _ in .timedOut() }) { try await queue.wait(a) }
         }
         async let second: Void = queue.wait(b)
         await clock.waitForSleepers(3)
