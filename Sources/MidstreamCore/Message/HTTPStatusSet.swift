@@ -56,14 +56,16 @@ public struct HTTPStatusSet: ExpressibleByArrayLiteral, Hashable, Sendable, Cust
     }
 }
 
-/// Ranges as sets.
+/// Ranges as sets. Of two literals they are preferred only where a set is wanted: `0..<3` stays a `Range<Int>`.
 extension HTTPStatus {
     /// The statuses from one up to another, which isn't among them; none when that isn't the larger one.
+    @_disfavoredOverload
     public static func ..< (first: HTTPStatus, end: HTTPStatus) -> HTTPStatusSet {
         HTTPStatusSet(first.code..<max(first.code, end.code))
     }
 
     /// The statuses from one to another, none when that is the smaller one.
+    @_disfavoredOverload
     public static func ... (first: HTTPStatus, last: HTTPStatus) -> HTTPStatusSet {
         first <= last ? HTTPStatusSet(first.code...last.code) : HTTPStatusSet([])
     }
