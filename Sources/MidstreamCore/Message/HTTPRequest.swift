@@ -103,7 +103,7 @@ public struct HTTPRequest: Identifiable, Sendable {
     ///   - body: The body; none by default.
     public init(_ method: HTTPMethod, _ url: RequestURL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
         fields = [Fields(id: .unique(), method: method, urlText: url.text, headers: headers, body: body)]
-        if let route = url.route { self.route = route }
+        if let route = url.route { context[RouteKey.self] = route }
         if let problem = url.problem { context[UnsendableKey.self] = problem }
     }
 
@@ -183,11 +183,11 @@ private enum UnsaidMethodKey: RequestContextKey {
 
 extension HTTPRequest {
     /// What the URLs of many requests have in common, so that there are few of them: a URI template, or a text with `{}` in place of what
-    /// was interpolated. Nil for a URL that was written without values. It never goes on the wire; logs and metrics name requests by
-    /// it.
+    /// was interpolated. Nil for a URL that was written without values, and behind a redirect to another URL. It never goes on the wire;
+    /// logs and metrics name requests by it: user, password and secret items of the query are withheld from what it is set to.
     public var route: String? {
         get { context[RouteKey.self] }
-        set { context[RouteKey.self] = newValue }
+        set { context[RouteKey.self] = newValue.map(URLText.redacted) }
     }
 
     /// Refuses what was recognised as a mistake when the request was made, where nothing can be thrown.
@@ -228,5 +228,7 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// Shows what ``debugDescription`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["request": debugDescription]) }
 
-    package var redactedURL: String { URLText.redacted(urlText) }
+    /// ``urlText`` as it may be shown: without user and password, and without the values of secret items of query and fragment, which are
+    /// the usual ones (`api_key`, `access_token`, `X-Amz-Signature` …) and those that the process's interceptors put keys into.
+    public var redactedURL: String { URLText.redacted(urlText) }
 }

@@ -81,7 +81,7 @@ private struct SecretItems {
         let usual = [
             "access_token", "refresh_token", "id_token", "token", "auth_token", "api_key", "apikey", "api-key", "key", "secret",
             "client_secret", "password", "passwd", "pwd", "sig", "signature", "x-amz-signature", "x-amz-credential",
-            "x-amz-security-token", "x-goog-signature", "x-goog-credential", "code",
+            "x-amz-security-token", "awsaccesskeyid", "x-goog-signature", "x-goog-credential", "code",
         ]
         for name in usual { insert(name) }
     }

@@ -105,6 +105,7 @@ extension RedirectPolicy {
     private func redirected(_ request: HTTPRequest, to url: String, status: HTTPStatus) -> HTTPRequest {
         var target = request
         target.urlText = url
+        if url != request.urlText, request.route != nil { target.route = nil }
         let staysInOrigin = HTTPOrigin(url) == HTTPOrigin(request.urlText)
         if !staysInOrigin { target.headers.removeCredentials() }
         guard !(keepsHeaders && staysInOrigin) else { return target }

@@ -14,6 +14,7 @@ struct RedactionTests {
             ("https://u@h", "https://‹withheld›@h"),
             ("https://h?a=1&access_token=S&b=2", "https://h?a=1&access_token=‹withheld›&b=2"),
             ("https://h?API_KEY=S", "https://h?API_KEY=‹withheld›"),
+            ("https://h?AWSAccessKeyId=S&Expires=1", "https://h?AWSAccessKeyId=‹withheld›&Expires=1"),
             ("https://h?access%5Ftoken=S", "https://h?access%5Ftoken=‹withheld›"),
             ("https://h?sig=S#f", "https://h?sig=‹withheld›#f"),
             ("x?token=S&token=S", "x?token=‹withheld›&token=‹withheld›"),
@@ -63,7 +64,7 @@ struct RedactionTests {
     func request() {
         var request = HTTPRequest(.post, "https://h/?key=S", headers: ["Authorization": "S", "A": "1"], body: .text("SSS"))
         request.headers.markSensitive("A")
-        #expect(request.description == "POST https://h/?key=‹withheld›")
+        #expect(request.description == "POST https://h/?key=‹withheld›" && request.redactedURL == "https://h/?key=‹withheld›")
         #expect(request.debugDescription == "\(request)\nAuthorization: ‹withheld›\nA: ‹withheld›\n[3 bytes]")
     }
 

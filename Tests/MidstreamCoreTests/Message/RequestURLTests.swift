@@ -79,6 +79,18 @@ struct RequestURLTests {
         #expect(response.request.route == "users/{}" && response.request.urlText == "https://h/users/1")
     }
 
+    @Test func theRouteHasNoSecrets() {
+        let id = 1
+        #expect(HTTPRequest("users/\(id)?api_key=CANARY&b=2").route == "users/{}?api_key=‹withheld›&b=2")
+        let url: RequestURL = "https://u:CANARY@h/\(id)"
+        #expect(url.route == "https://‹withheld›@h/{}" && HTTPRequest(url).urlText == "https://u:CANARY@h/1")
+        var request = HTTPRequest("x")
+        request.route = "{}?token=CANARY"
+        #expect(request.route == "{}?token=‹withheld›")
+        request.route = nil
+        #expect(request.route == nil)
+    }
+
     @Test func itShowsNoCredentials() {
         let url: RequestURL = "https://u:\("S3CR3T")@h/?api_key=\("S3CR3T")"
         #expect(!"\(url)".contains("S3CR3T") && !String(reflecting: url).contains("S3CR3T"))

@@ -57,6 +57,18 @@ struct RedirectTests {
         }
     }
 
+    @Test("a route is that of its URL: another one has none", arguments: [("/users/1", "users/{}"), ("/new", nil)])
+    func route(location: String, expected: String?) async throws {
+        let id = 1
+        for policy in [.follow(), .followWithOriginalHeaders(), .custom { request, _ in request }] as [RedirectPolicy] {
+            let stub = redirecting(.temporaryRedirect, to: location)
+            var request = HTTPRequest("users/\(id)")
+            request.redirects = policy
+            let response = try await testClient(baseURL: "https://h", transport: stub).send(request)
+            #expect(response.request.route == expected && stub.requests.map(\.route) == ["users/{}", expected])
+        }
+    }
+
     @Test("only statuses that redirect are followed", arguments: [200, 201, 300, 304, 305, 306, 399])
     func otherStatuses(code: Int) async throws {
         let stub = redirecting(HTTPStatus(code), to: "/new")
