@@ -67,6 +67,8 @@ enum TemplateProblem: Error, Sendable {
     case character
     /// The beginning of something that has several values.
     case prefixOfSeveral(String)
+    /// A segment of the path that leads elsewhere.
+    case step(String)
 
     func message(about template: String) -> String {
         let reason =
@@ -79,6 +81,7 @@ enum TemplateProblem: Error, Sendable {
             case .reservedOperator(let character): "the operator “\(character)” has no meaning yet"
             case .character: "it holds a character that may not stand there"
             case .prefixOfSeveral(let name): "the beginning of “\(name)” is asked for, which has several values"
+            case .step(let text): "a value makes “\(text)” of a segment of the path, which isn't a name but a step in it"
             }
         return "The URI template “\(template)” can't be expanded: \(reason)."
     }

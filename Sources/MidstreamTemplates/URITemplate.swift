@@ -36,7 +36,8 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
     ///
     /// - Parameter values: By the names of the variables. One that is nil or isn't there is undefined, as are an empty list and an empty
     ///   dictionary: what it stands for is left out (RFC 6570 §2.3).
-    /// - Throws: ``HTTPError/Code/invalidRequest`` when the text is no template, or asks for the beginning of a list.
+    /// - Throws: ``HTTPError/Code/invalidRequest`` when the text is no template, or asks for the beginning of a list; when a value makes
+    ///   `.` or `..` of a segment of the path, which would lead elsewhere.
     public func expand(_ values: [String: (any URITemplateValue)?]) throws -> String {
         do {
             return try expansion(values)
@@ -61,7 +62,13 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
         var contents: [String: URITemplateContent] = [:]
         for (name, value) in values { contents[name] = value?.uriTemplateContent }
         var expansion = ""
-        for part in parts { expansion += try part.expansion(contents) }
+        var values: [Range<Int>] = []
+        for part in parts {
+            let start = expansion.utf8.count
+            expansion += try part.expansion(contents)
+            if case .expression = part, expansion.utf8.count > start { values.append(start..<expansion.utf8.count) }
+        }
+        if let step = URLText.step(madeBy: values, in: expansion) { throw .step(step) }
         return expansion
     }
 

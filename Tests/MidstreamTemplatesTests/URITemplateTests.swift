@@ -117,6 +117,41 @@ struct URITemplateTests {
         #expect(stub.requests.isEmpty)
     }
 
+    @Test(
+        "a value that would make a step of a segment of the path is refused",
+        arguments: [
+            ("users/{v}/delete", ".."), ("users/{v}", "."), ("{v}/a", ".."), ("a/.{v}/b", "."), ("a/{v}{v}", "."),
+            ("a{/v}/b", ".."),
+            ("{+v}", "a/../b"), ("{+v}/x", "../b"), ("a/{+v}?q", "b/%2E%2e"), ("/a/{+v}", "./b"), ("a/{v,w}", ".."),
+            ("a{/list*}/b", "x"), ("a/{v}{?list}", ".."), ("a/{v}{#v}", ".."),
+        ])
+    func steps(template: String, value: String) async throws {
+        let values: [String: (any URITemplateValue)?] = ["v": value, "list": ["x", "..", "y"], "w": nil]
+        let stub = StubTransport(status: .ok)
+        let client = testClient(baseURL: "https://h/v2", transport: stub)
+        let attempts: [() async throws -> Void] = [
+            { _ = try URITemplate(template).expand(values) },
+            { _ = try await client.get(.template(URITemplate(template), values)).data() },
+        ]
+        for attempt in attempts {
+            let error = await #expect(throws: HTTPError.self) { try await attempt() }
+            #expect(error?.code == .invalidRequest && error?.message.contains("a step in it") == true)
+        }
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test("and one that makes none isn't")
+    func noSteps() throws {
+        let values: [String: (any URITemplateValue)?] = ["v": "..", "empty": "", "three": "..."]
+        let expected = [
+            "../{three}": "../...", "a/x{v}": "a/x..", "a{?v}": "a?v=..", "a/..{?v}": "a/..?v=..", "a{#v}": "a#..",
+            "a;{v}/b": "a;../b",
+            "a/..{none}/b": "a/../b", "a/{three}/b": "a/.../b", "a/{v,three}": "a/..,...", "{?v}{&three}": "?v=..&three=...",
+            "a{?v}/{v}/b": "a?v=../../b",
+        ]
+        for (template, text) in expected { #expect(try URITemplate(template).expand(values) == text) }
+    }
+
     @Test("requests know the template as their route")
     func route() async throws {
         let stub = StubTransport(status: .ok)

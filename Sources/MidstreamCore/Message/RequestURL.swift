@@ -21,7 +21,7 @@ public import Foundation
 public struct RequestURL: Sendable, Hashable {
     /// The URL as text, absolute or relative to the client's base URL.
     public let text: String
-    /// What many URLs have in common, such as `users/{}/posts` or a URI template; nil for a text without values. See
+    /// What many URLs have in common, such as `users/{}/posts` or a URI template, without secrets; nil for a text without values. See
     /// ``HTTPRequest/route``.
     public let route: String?
     /// Why nothing can be sent to it.
@@ -33,7 +33,7 @@ public struct RequestURL: Sendable, Hashable {
     /// Makes a URL of which more is known than its text.
     package init(_ text: String, route: String?, problem: String? = nil) {
         self.text = text
-        self.route = route
+        self.route = route.map(URLText.redacted)
         self.problem = problem
     }
 }
@@ -116,19 +116,35 @@ extension RequestURL: ExpressibleByStringInterpolation {
         /// Why the text can't be sent, if a value has made a segment of the path one that leads elsewhere.
         fileprivate var problem: String? {
             if hasNil { return "A value of the URL is nil." }
-            let bytes = Array(text.utf8)
-            let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
-            let slash = UInt8(ascii: "/")
-            for end in ends where end <= pathEnd {
-                let start = bytes[..<end].lastIndex(of: slash).map { $0 + 1 } ?? 0
-                let segment = bytes[start..<(bytes[end..<pathEnd].firstIndex(of: slash) ?? pathEnd)]
-                if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) {
-                    let value = String(decoding: segment, as: UTF8.self)
-                    return "A value makes “\(value)” of a segment of the URL, which isn't a name but a step in the path."
-                }
+            return URLText.step(madeBy: ends.map { $0..<$0 }, in: text).map {
+                "A value makes “\($0)” of a segment of the URL, which isn't a name but a step in the path."
             }
-            return nil
         }
+    }
+}
+
+extension URLText {
+    /// A segment of the path that is `.` or `..`, in any spelling, and has to do with a value; nil: there is none.
+    ///
+    /// - Parameter values: Where values stand among the bytes of the text; an empty range belongs to the segment around it.
+    package static func step(madeBy values: [Range<Int>], in text: String) -> String? {
+        let bytes = Array(text.utf8)
+        let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
+        let slash = UInt8(ascii: "/")
+        for value in values where value.lowerBound < pathEnd || value == pathEnd..<pathEnd {
+            var start = bytes[..<value.lowerBound].lastIndex(of: slash).map { $0 + 1 } ?? 0
+            while start <= min(value.upperBound, pathEnd) {
+                let end = bytes[start..<pathEnd].firstIndex(of: slash) ?? pathEnd
+                // Nothing longer can be one.
+                if end - start <= 6 {
+                    let segment = String(decoding: bytes[start..<end], as: UTF8.self)
+                    let steps = [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"]
+                    if steps.contains(segment.lowercased()) { return segment }
+                }
+                start = end + 1
+            }
+        }
+        return nil
     }
 }
 
