@@ -10,6 +10,9 @@ public struct HTTPHeaders: Sendable {
     package private(set) var bytes: [UInt8] = []
     /// What few headers have, kept out of the way of the others.
     private var marks: Marks?
+    /// Hashes of all names, and maybe of names that are gone; none while there are few fields. Spares a look through many fields for a
+    /// name that isn't among them.
+    private var nameHashes: Set<Int> = []
 
     private final class Marks: Sendable {
         /// Names beyond ``Name/isSensitive`` whose values are secret here.
@@ -74,7 +77,13 @@ public struct HTTPHeaders: Sendable {
                 return
             }
             if marks != nil { refused.removeAll { $0 == name } }
-            guard let first = firstLine(of: name) else { return append(name, newValue) }
+            guard nameHashes.isEmpty || nameHashes.contains(name.hashValue), let first = firstLine(of: name) else {
+                append(name, newValue)
+                if nameHashes.isEmpty, bytes.count >= Self.fewBytes, count >= Self.fewFields {
+                    nameHashes = Set(lazy.map(\.name.hashValue))
+                }
+                return
+            }
             let after = HTTPHeaders(line: name, newValue)
             remove(name)
             bytes.insert(contentsOf: after.bytes, at: first.lowerBound)
@@ -163,14 +172,14 @@ public struct HTTPHeaders: Sendable {
     public var isEmpty: Bool { bytes.isEmpty }
 
     /// How many fields there are.
-    public var count: Int { bytes.lazy.filter { $0 == Self.lineEnd }.count }
+    public var count: Int { bytes.withUnsafeBufferPointer { $0.reduce(0) { $0 + ($1 == Self.lineEnd ? 1 : 0) } } }
 
     /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
     package mutating func merge(defaults: HTTPHeaders) {
         guard !defaults.isEmpty || defaults.marks != nil else { return }
         let own = self
         if bytes.isEmpty {
-            bytes = defaults.bytes
+            (bytes, nameHashes) = (defaults.bytes, defaults.nameHashes)
         } else if bytes.count < Self.fewBytes {
             for (name, value) in defaults where !own.contains(name) { append(name, value) }
         } else {
@@ -190,6 +199,8 @@ public struct HTTPHeaders: Sendable {
 
     /// Up to this size looking through all fields costs less than a set of their names.
     private static let fewBytes = 4096
+    /// Up to so many, too.
+    private static let fewFields = 64
 
     private static func isAcceptable(_ name: Name, _ value: String) -> Bool {
         name.rawValue.isToken && !value[...].withBytes { $0.contains { $0 == 13 || $0 == 10 || $0 == 0 } }
@@ -205,6 +216,7 @@ public struct HTTPHeaders: Sendable {
         bytes.append(Self.nameEnd)
         value[...].withBytes { bytes.append(contentsOf: $0.trimmed) }
         bytes.append(Self.lineEnd)
+        if !nameHashes.isEmpty { nameHashes.insert(name.hashValue) }
     }
 }
 

@@ -23,13 +23,27 @@ private struct Model {
 
 @Suite("Headers against a model")
 struct HTTPHeadersModelTests {
-    @Test("any sequence of operations leaves what the model has", arguments: 0..<20)
-    func randomOperations(seed: Int) {
+    @Test("any sequence of operations leaves what the model has, with few fields and with many", arguments: 0..<20, [0, 200])
+    func randomOperations(seed: Int, more: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let names = ["A", "a", "B", "Bb", "bB", "Content-Type", "content-type", "X"]
         let values = ["", "1", "two", "a: b", "x,y", "grün", "last value"]
         var (headers, model) = (HTTPHeaders(), Model())
-        for _ in 0..<300 {
+        for number in 0..<more {
+            headers[.init("X-\(number)-of-many-fields")] = "value"
+            model.set("X-\(number)-of-many-fields", "value")
+        }
+        var defaults: HTTPHeaders = ["x-7-of-many-fields": "other", "Bb": "default"]
+        if more > 0 {
+            // A copy without fields takes over all of another, and goes on by itself.
+            defaults.merge(defaults: headers)
+            var merged = HTTPHeaders()
+            merged.merge(defaults: defaults)
+            for name in ["bb", "b", "X-8-OF-many-fields"] as [HTTPHeaders.Name] { merged[name] = "1" }
+            #expect(merged.count == more + 2 && merged.values("Bb") == ["1"] && merged.values("x-8-of-many-fields") == ["1"])
+            #expect(headers.values("x-8-of-many-fields") == ["value"])
+        }
+        for _ in 0..<(more > 0 ? 30 : 300) {
             let name = names.randomElement(using: &random) ?? ""
             let value = values.randomElement(using: &random) ?? ""
             switch Int.random(in: 0..<7, using: &random) {
