@@ -35,12 +35,16 @@ extension DigestAlgorithm {
 /// digest follows it as a trailer, where the transport can send one (``HTTPRequest/trailers``) and its length isn't known.
 /// A request that has the field keeps it.
 ///
-/// It stands at `.attempt`, so that a signature covers the field.
+/// It stands at `.attempt`, so that a signature covers the field, and there innermost: what changes the body, as compression does,
+/// has done so, whatever the list's order.
 public struct SendDigest: HTTPInterceptor {
     private let algorithm: DigestAlgorithm
 
     /// Makes an interceptor; of `sha-256` by default.
     public init(_ algorithm: DigestAlgorithm = .sha256) { self.algorithm = algorithm }
+
+    /// `.innermost`.
+    public var rank: InterceptorRank { .innermost }
 
     /// Adds the field, and sends the request.
     ///

@@ -39,6 +39,23 @@ import Testing
         }
     }
 
+    @Test("It is the digest of what is sent, compressed say, wherever it stands in the list", arguments: [false, true])
+    func compressed(isListedFirst: Bool) async throws {
+        let content = Array(String(repeating: "hello ", count: 1_000).utf8)
+        let client = testClient(baseURL: server.url()) {
+            if isListedFirst { SendDigest() }
+            CompressRequests(.gzip)
+            if !isListedFirst { SendDigest() }
+        }
+        for body: HTTPBody in [.bytes(content), .once(chunks(String(decoding: content, as: UTF8.self)))] {
+            _ = try await client.send(HTTPRequest(.put, "/", body: body))
+            let request = try await server.takeRequest()
+            let digest = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: request.body))
+            #expect(request.headers[.contentEncoding] == "gzip" && request.body.count < content.count)
+            #expect(request.headers["Content-Digest"] ?? request.trailers?["Content-Digest"] == digest)
+        }
+    }
+
     @Test("A stream that can be read once has it behind itself")
     func stream() async throws {
         let body = HTTPBody.once(chunks("{\"hello\": ", "\"world\"}\n"))
