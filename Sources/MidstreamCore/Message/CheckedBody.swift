@@ -2,8 +2,8 @@ internal import Interception
 
 /// What looks at one reading of a body and may refuse its end. Used by one task at a time.
 package struct BodyCheck {
-    let onChunk: ([UInt8]) throws -> Void
-    let atEnd: (HTTPHeaders?) throws -> Void
+    package let onChunk: ([UInt8]) throws -> Void
+    package let atEnd: (HTTPHeaders?) throws -> Void
 
     /// - Parameters:
     ///   - onChunk: Gets each chunk before the reader does.
@@ -83,7 +83,7 @@ private final class CheckedIncoming: IncomingBody {
             defer { reading = nil }
             return reading
         }
-        guard var taken else { throw HTTPError.bodyNotReplayable() }
+        guard var taken else { throw HTTPError.alreadyRead() }
         do {
             let chunk = try await taken.next {
                 try await source.next()

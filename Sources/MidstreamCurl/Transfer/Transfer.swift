@@ -63,6 +63,8 @@
         var codings: [ContentCoding] = []
         /// Undoes them; there is none before the body's first byte.
         var decoder: BodyDecoder?
+        /// Looks at what is decoded.
+        var encodedCheck: BodyCheck?
         /// How much of a piece that curl will hand over again has been decoded.
         var decodedOfPiece = 0
         /// The bytes that the body has on the wire; nil when that isn't known.
@@ -175,6 +177,11 @@
             switch outcome {
             case .success(let metrics):
                 let trailers = head.takeTrailers()
+                do {
+                    try encodedCheck?.atEnd(trailers)
+                } catch {
+                    return complete(.failure(error))
+                }
                 if let stream {
                     stream.finish(nil, trailers: trailers, metrics: metrics)
                     return answer()

@@ -9,6 +9,7 @@
             guard fields.contentEncoding != .absent, let field = headers[.contentEncoding] else { return }
             codings = ContentCoding.undoable(in: field)
             guard !codings.isEmpty else { return }
+            encodedCheck = request.encodedBodyCheck?.begin(headers)
             headers.remove(.contentEncoding)
             headers.remove(.contentLength)
             decodedLength = nil
@@ -27,6 +28,7 @@
                 while !input.isEmpty || !decoder.isHungry {
                     let hasTime = isAdmitted && !room.isUsedUp
                     guard hasTime, stream?.hasRoom() ?? true else {
+                        guard check(bytes[taken..<(bytes.count - input.count)]) else { return 0 }
                         decodedOfPiece = max(decodedOfPiece, bytes.count - input.count)
                         isReceivingPaused = true
                         // A full stream is resumed by its reader.
@@ -42,10 +44,22 @@
                     }
                 }
                 decodedOfPiece -= taken
-                return bytes.count
+                return check(bytes[taken...]) ? bytes.count : 0
             } catch {
                 failure = error.error(request, ratio: loop.options.configuration.maximumDecodedRatio)
                 return 0
+            }
+        }
+
+        /// Shows bytes that have been decoded to what checks them; false stops the transfer.
+        private func check(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+            guard let encodedCheck else { return true }
+            do {
+                try encodedCheck.onChunk([UInt8](bytes))
+                return true
+            } catch {
+                failure = error
+                return false
             }
         }
 

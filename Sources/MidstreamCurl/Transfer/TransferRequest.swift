@@ -22,7 +22,9 @@
             if !options.isChecked { try request.checkSendable() }
             let framing = Framing(request)
             // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
-            decodes = loop.options.acceptEncoding != nil && !framing.hasAcceptEncoding && !framing.hasRange
+            decodes =
+                loop.options.acceptEncoding != nil && !framing.hasRange
+                && (!framing.hasAcceptEncoding || request.encodedBodyCheck != nil)
             let shape = Shape(isSecure: isSecure, isStreamed: options.delivery == .streamed)
             handle.prepare(for: shape, kind) { loop.setUp($0, for: shape) }
             // Curl would make credentials of what stands before an `@`.
@@ -101,7 +103,9 @@
             let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil
             handle.fields.reset(for: request.headers.bytes, extras: 5, extraBytes: 128 + (mediaType?.utf8.count ?? 0))
             if !framing.hasAccept { handle.fields.append("Accept:") }
-            if decodes, let offer = loop.options.acceptEncoding { handle.fields.append("Accept-Encoding: ", value: offer) }
+            if decodes, !framing.hasAcceptEncoding, let offer = loop.options.acceptEncoding {
+                handle.fields.append("Accept-Encoding: ", value: offer)
+            }
             if framing.hasBody {
                 if let mediaType {
                     handle.fields.append("Content-Type: ", value: mediaType)

@@ -17,18 +17,28 @@ struct ToldDigests: Sendable {
     /// Which functions are reckoned.
     private let algorithms: [DigestAlgorithm]
 
-    /// - Parameter request: As it was sent: one that asks for an encoding or for a range itself has nothing decoded.
-    init(_ response: HTTPResponse, askedBy request: HTTPRequest) {
-        headers = response.headers
+    /// - Parameters:
+    ///   - request: As it was sent: one that asks for an encoding or for a range itself has nothing decoded.
+    ///   - isDecoded: Whether it is known all the same that the body has been decoded.
+    init(_ response: HTTPResponse, askedBy request: HTTPRequest, isDecoded: Bool) {
+        let headers = response.headers
         let isPart = response.status == .partialContent
-        let isRaw = isPart || request.headers.contains(.acceptEncoding) || request.headers.contains(.range)
+        let isRaw = !isDecoded && (isPart || request.headers.contains(.acceptEncoding) || request.headers.contains(.range))
         let isEncoded = headers[.contentEncoding].map { !$0.equalsIgnoringASCIICase("identity") } ?? false
-        isPlain = isRaw && !isEncoded
         var fields: [HTTPHeaders.Name] = []
         if isRaw { fields.append(.contentDigest) }
         if isRaw, !isPart { fields.append(.reprDigest) }
         if !isPart, !isRaw || !isEncoded { fields.append(.unencodedDigest) }
+        self.init(headers, fields, isPlain: isRaw && !isEncoded)
+    }
+
+    /// Those of a whole body that is going to be decoded, by its head as it came.
+    init(ofEncoded headers: HTTPHeaders) { self.init(headers, [.contentDigest, .reprDigest], isPlain: false) }
+
+    private init(_ headers: HTTPHeaders, _ fields: [HTTPHeaders.Name], isPlain: Bool) {
+        self.headers = headers
         self.fields = fields
+        self.isPlain = isPlain
         (inHead, unreadable) = Self.read(headers, fields)
         let known = Set(inHead.map(\.digest.algorithm))
         // After the body there may be digests by functions that nothing has been said of before.

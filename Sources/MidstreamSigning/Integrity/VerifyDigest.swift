@@ -12,8 +12,9 @@ public import MidstreamCore
 /// isn't what was meant fails with ``HTTPError/Code/digestMismatch`` in place of its end, while it is streamed, so
 /// nobody takes it for whole. A response without a digest passes.
 ///
-/// The first two are reckoned over encoded bytes, which the transport decodes. So requests ask for no encoding, unless they have an
-/// `Accept-Encoding` of their own, or ``init(acceptsEncodings:)`` says otherwise. Of a 206 `Content-Digest` is checked: the others are
+/// The first two are reckoned over encoded bytes. So requests ask for no encoding, unless they have an `Accept-Encoding` of their own, or
+/// ``init(acceptsEncodings:)`` says otherwise. A body that comes encoded all the same is checked and then decoded by libcurl's transport;
+/// URLSession decodes it unseen, so that `Unencoded-Digest` alone is checked, with a note. Of a 206 `Content-Digest` is checked: the others are
 /// those of the whole, which a download of parts is checked against at its end. To `HEAD`, and with 204 and 304, nothing comes that could be checked.
 public struct VerifyDigest: HTTPInterceptor {
     private let acceptsEncodings: Bool
@@ -31,14 +32,22 @@ public struct VerifyDigest: HTTPInterceptor {
     ///
     /// - Throws: What `next` throws; ``HTTPError/Code/digestMismatch`` for a body in memory that is another.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let asking = asking(request)
+        var asking = asking(request)
+        let encoded = EncodedBodyCheck { head in
+            let digests = ToldDigests(ofEncoded: head)
+            return digests.mayCome ? try digests.beginCheck() : nil
+        }
+        // What the request asks for by itself is read as it comes.
+        if !acceptsEncodings, !request.headers.contains(.acceptEncoding) { asking.encodedBodyCheck = encoded }
         var response = try await next(asking)
         guard asking.method != .head, response.status != .noContent, response.status != .notModified else { return response }
-        let digests = ToldDigests(response, askedBy: asking)
+        let digests = ToldDigests(response, askedBy: asking, isDecoded: encoded.fate != .kept)
         if response.status == .partialContent || response.status == .ok {
             for digest in digests.whole { request.representationDigests?.tell(digest) }
         }
-        if let note = digests.note { next.position.note({ note }, about: request) }
+        for note in [digests.note, encoded.note(response.headers)] {
+            if let note { next.position.note({ note }, about: request) }
+        }
         do {
             if let bytes = response.body.bytes {
                 try digests.check(bytes, trailers: response.trailers)
@@ -67,6 +76,13 @@ public struct VerifyDigest: HTTPInterceptor {
         }
         for name in wanted where !request.headers.contains(name) { asking.headers[name] = "sha-256=10, sha-512=9" }
         return asking
+    }
+}
+
+extension EncodedBodyCheck {
+    fileprivate func note(_ headers: HTTPHeaders) -> String? {
+        guard fate != .kept, let note = ToldDigests(ofEncoded: headers).note else { return nil }
+        return fate == .checked ? "\(note) before decoding" : "Content-Digest and Repr-Digest are of what the system has decoded"
     }
 }
 

@@ -29,6 +29,7 @@ struct ResponseHead {
             return
         }
         if let encoding = fields[.contentEncoding], Self.isDecoded(encoding) {
+            request.encodedBodyCheck?.noteDecoding()
             fields.remove(.contentEncoding)
             fields.remove(.contentLength)
         }

@@ -174,6 +174,64 @@ import Testing
         #expect(try await codes(answer(wrong, body: coded), request) == [.digestMismatch])
     }
 
+    @Test("What comes encoded although nothing was asked for is checked as it comes, and then decoded", arguments: [false, true])
+    func encodedUnasked(isChunked: Bool) async throws {
+        let coded = try await Self.gzipped()
+        func answer(_ digest: String, _ unencoded: String = Self.field()) -> MockServer.Response {
+            let fields: HTTPHeaders = ["Content-Encoding": "gzip", "Repr-Digest": digest, "Unencoded-Digest": unencoded]
+            guard isChunked else { return self.answer(fields, body: coded) }
+            return .init(headers: fields, body: .chunked(coded.map { [$0] }), trailers: ["Content-Digest": digest])
+        }
+        let right = Self.field(of: coded)
+        #expect(try await codes(answer(right)) == [nil])
+        #expect(try await codes(answer(Self.wrong)) == [.digestMismatch])
+        #expect(try await codes(answer(right, Self.wrong)) == [.digestMismatch])
+        // Of what is decoded the digest is another.
+        #expect(try await codes(answer(Self.field())) == [.digestMismatch])
+        server.enqueue(answer(right))
+        let response = try await client.send(HTTPRequest("/"))
+        #expect(response.body.bytes == Self.content && response.headers[.contentEncoding] == nil)
+        #expect(response.trace.description.contains("checks Repr-Digest by sha-256 before decoding"))
+        #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding] == "identity" })
+    }
+
+    @Test("A large one that its reader takes slowly, piece by piece")
+    func encodedAndLarge() async throws {
+        let content = Array(repeating: (0..<64).map { _ in UInt8.random(in: 0...255) }, count: 200_000).flatMap { $0 }
+        let coded = HTTPBody.bytes(content).compressed(.gzip).bytes ?? []
+        for (digest, expected) in [(Self.field(of: coded), nil), (Self.field(of: content), .digestMismatch)]
+            as [(String, HTTPError.Code?)]
+        {
+            server.enqueue(answer(["Content-Encoding": "gzip", "Content-Digest": digest], body: coded))
+            let body = try await client.stream(HTTPRequest("/")).body
+            var read = 0
+            var code: HTTPError.Code?
+            do {
+                for try await chunk in body {
+                    read += chunk.count
+                    await Task.yield()
+                }
+            } catch let error as HTTPError {
+                code = error.code
+            }
+            #expect(code == expected && read == content.count)
+        }
+    }
+
+    @Test("A system that decodes unseen leaves the digest of what is decoded")
+    func decodedUnseen() async throws {
+        let coded = try await Self.gzipped()
+        let client = testClient(baseURL: server.url(), transport: urlSessionTransport()) { VerifyDigest() }
+        var fields: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Digest": Self.field(of: coded)]
+        #expect(try await codes(answer(fields, body: coded), by: client) == [nil])
+        server.enqueue(answer(fields, body: coded))
+        let response = try await client.send(HTTPRequest("/"))
+        #expect(response.body.bytes == Self.content)
+        #expect(response.trace.description.contains("are of what the system has decoded"))
+        fields["Unencoded-Digest"] = Self.wrong
+        #expect(try await codes(answer(fields, body: coded), by: client) == [.digestMismatch])
+    }
+
     @Test("An encoded body that the transport decodes is checked by the digest of what is decoded")
     func decoded() async throws {
         let coded = try await Self.gzipped()
