@@ -17,7 +17,7 @@ struct CanonicalRequest {
     init(_ request: HTTPRequest, isS3: Bool) throws {
         self.request = request
         self.isS3 = isS3
-        headers = request.headers
+        headers = request.headers.withoutSignature
         parts = URLText(request.urlText)
         guard parts.isAbsolute, HTTPOrigin(request.urlText) != nil else {
             throw HTTPError(
@@ -102,6 +102,17 @@ struct CanonicalRequest {
         "authorization", "baggage", "connection", "expect", "keep-alive", "proxy-authenticate", "proxy-authorization", "te",
         "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id",
     ]
+}
+
+extension HTTPHeaders {
+    /// The fields without those of an earlier signature and of other credentials.
+    fileprivate var withoutSignature: HTTPHeaders {
+        var headers = self
+        let wasSigned = self[.authorization]?.hasPrefix("AWS4-") == true
+        for name in [.authorization, "X-Amz-Date", "X-Amz-Security-Token"] as [Name] { headers.remove(name) }
+        if wasSigned { headers.remove("X-Amz-Content-SHA256") }
+        return headers
+    }
 }
 
 /// For what and when a signature is good.
