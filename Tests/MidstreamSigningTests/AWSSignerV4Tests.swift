@@ -14,6 +14,53 @@ import Testing
         }
     }
 
+    private func signer(
+        token: String? = nil, service: String = "s3", _ placement: AWSSignerV4.Placement = .headers,
+        payload: AWSSignerV4.Payload = .signed
+    ) -> AWSSignerV4 {
+        AWSSignerV4(
+            AWSCredentials(accessKeyID: "AKID", secretAccessKey: "secret", sessionToken: token), region: "r", service: service,
+            placement: placement, payload: payload, now: { Date(timeIntervalSince1970: 1_700_000_000) })
+    }
+
+    /// As a request that was signed by others is signed anew.
+    @Test(arguments: [AWSSignerV4.Placement.headers, .query(expires: .seconds(60))], ["s3", "execute-api"])
+    func nothingOfAnEarlierSignatureIsLeft(placement: AWSSignerV4.Placement, service: String) async throws {
+        for earlier in [AWSSignerV4.Placement.headers, .query(expires: .seconds(9))] {
+            var fresh = HTTPRequest(.put, "https://h/a?b=1", headers: ["X-Amz-Meta-A": "1"], body: .text("x"))
+            var request = fresh
+            try await signer(token: "OLD", service: service, earlier).sign(&request)
+            try await signer(service: service, placement).sign(&request)
+            try await signer(service: service, placement).sign(&fresh)
+            #expect(request.urlText == fresh.urlText && !request.urlText.contains("OLD"))
+            #expect(request.headers.map { "\($0)" }.sorted() == fresh.headers.map { "\($0)" }.sorted())
+        }
+        var other = HTTPRequest("https://h/", headers: [.authorization: "Bearer x", "X-Amz-Security-Token": "OLD"])
+        try await signer(token: "NEW", service: service, placement).sign(&other)
+        let isInHeaders = placement == .headers
+        #expect(other.headers[.authorization]?.hasPrefix("AWS4-") == (isInHeaders ? true : nil))
+        #expect(other.headers["X-Amz-Security-Token"] == (isInHeaders ? "NEW" : nil))
+    }
+
+    @Test func everyBodyThatCanBeReadTwiceIsHashed() async throws {
+        let file = temporaryPath("signed-\(UUID().uuidString)")
+        try Data("0123456789".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        func hash(_ body: HTTPBody, _ payload: AWSSignerV4.Payload = .signed) async throws -> String? {
+            var request = HTTPRequest(.put, "https://b.s3.amazonaws.com/a", body: body)
+            try await signer(payload: payload).sign(&request)
+            return request.headers["X-Amz-Content-SHA256"]
+        }
+        let expected = try await hash(.text("234"))
+        let stream = HTTPBody.stream { chunks("2", "34") }
+        for payload in [AWSSignerV4.Payload.signed, .unsignedStreams] {
+            for body in [.file(file, range: 2..<5), stream, .text("234")] { #expect(try await hash(body, payload) == expected) }
+        }
+        #expect(try await hash(.once(chunks("234")), .unsignedStreams) == "UNSIGNED-PAYLOAD")
+        #expect(await httpError { try await hash(.once(chunks("234"))) }?.code == .unsupported)
+        #expect(await httpError { try await hash(.file(file, range: 2..<50)) }?.code == .bodyUnreadable)
+    }
+
     @Test(.enabled("no Python with botocore: set MIDSTREAM_BOTOCORE_PYTHON to one that has it") { await Botocore.python != nil })
     func signsAsBotocoreDoesOnFreshRequests() async throws {
         let python = try #require(await Botocore.python)

@@ -67,14 +67,16 @@ import Testing
     }
 
     @Test func aStreamIsSignedOnlyWhereThatIsAllowedAndSafe() async throws {
-        let stream = HTTPRequest(.put, "/", body: .stream { AsyncStream<[UInt8]> { $0.finish() } })
-        let allowed = try await sent(stream, by: signer(payload: .unsignedStreams))
+        let stream = { HTTPRequest(.put, "/", body: .once(AsyncStream<[UInt8]> { $0.finish() })) }
+        let allowed = try await sent(stream(), by: signer(payload: .unsignedStreams))
         #expect(allowed[0].headers["X-Amz-Content-SHA256"] == "UNSIGNED-PAYLOAD")
         for (payload, base) in [
             (AWSSignerV4.Payload.signed, "https://a.example"), (.unsignedStreams, "http://a.example"),
             (.unsigned, "http://a.example"),
         ] {
-            let error = await #expect(throws: HTTPError.self) { try await sent(stream, by: signer(payload: payload), base: base) }
+            let error = await #expect(throws: HTTPError.self) {
+                try await sent(stream(), by: signer(payload: payload), base: base)
+            }
             #expect(error?.code == .unsupported)
             #expect(error?.phase == .notSent)
         }

@@ -11,8 +11,8 @@ public import MidstreamCore
 ///
 /// The host, the body's hash and all headers are signed that the request has by then, but those that proxies and transports
 /// change (`User-Agent`, `Connection`, `Expect` …). The query is brought into the form that AWS reckons with: everything but
-/// unreserved characters percent-encoded. The hash covers a body in memory or in a file, in a single chunk; a stream's hash
-/// can't be known before it is sent, see ``Payload``.
+/// unreserved characters percent-encoded. The hash covers a body that can be read twice, in a single chunk; that of a stream that can be
+/// read only once can't be known before it is sent, see ``Payload``.
 public struct AWSSignerV4: RequestSigner {
     /// Where the signature goes.
     public enum Placement: Sendable, Hashable {
@@ -24,9 +24,9 @@ public struct AWSSignerV4: RequestSigner {
 
     /// What is signed of the body.
     public enum Payload: Sendable, Hashable {
-        /// Its hash. A stream can't be signed, and makes the call fail with ``HTTPError/Code/unsupported``.
+        /// Its hash. A stream that can be read only once can't be signed, and makes the call fail with ``HTTPError/Code/unsupported``.
         case signed
-        /// Its hash; for a stream over https nothing, when the service allows it, as S3 does.
+        /// Its hash; for a stream that can be read only once nothing over https, when the service allows it, as S3 does.
         case unsignedStreams
         /// Nothing over https, its hash over http.
         case unsigned
@@ -77,7 +77,7 @@ public struct AWSSignerV4: RequestSigner {
         identity = .user(parts.joined(separator: "\n"))
     }
 
-    /// Signs the request, replacing a signature that it has.
+    /// Signs the request, replacing a signature, a session token and an `Authorization` that it has.
     ///
     /// - Throws: ``HTTPError/Code/unsupported`` for a stream that can't be signed,
     ///   ``HTTPError/Code/invalidRequest`` for a relative URL or a validity that isn't from 1 s to 7 days,
@@ -141,19 +141,15 @@ public struct AWSSignerV4: RequestSigner {
         let body = request.body
         let isProtected = request.urlText.utf8.prefix(6).elementsEqual("https:".utf8) { $0.asciiLowercased == $1 }
         if payload == .unsigned, isProtected { return CanonicalRequest.unsignedPayload }
-        if let bytes = body.bytes { return try HashFunction.sha256.hash(bytes).hexadecimal }
-        guard body.filePath != nil else {
-            guard payload == .unsignedStreams, isProtected else {
-                throw HTTPError(
-                    .unsupported,
-                    "A stream's hash isn't known before it is sent: sign bytes or a file, or allow unsigned streams over https.",
-                    request: request, phase: .notSent)
-            }
-            return CanonicalRequest.unsignedPayload
+        if body.replayability == .replayable { return try await body.digest(.sha256).hexadecimal }
+        guard payload == .unsignedStreams, isProtected else {
+            throw HTTPError(
+                .unsupported,
+                "The hash of a stream that can be read only once isn't known before it is sent: sign another body, or allow unsigned "
+                    + "streams over https.",
+                request: request, phase: .notSent)
         }
-        var hashing = try Hashing(.sha256)
-        for try await chunk in body { try hashing.update(chunk) }
-        return try hashing.finish().hexadecimal
+        return CanonicalRequest.unsignedPayload
     }
 }
 
