@@ -14,6 +14,8 @@ public import MidstreamCore
 /// its refusal, or ahead of that with `nextnonce`. Credentials that are refused with a fresh nonce are wrong, and the 401 is
 /// the answer.
 ///
+/// An origin may have several realms: a request answers the challenge of the one whose paths are most like its own.
+///
 /// Known are MD5 and SHA-256, also in their session form, with `auth`, with `auth-int` for a body in memory where the
 /// server offers nothing else, and without a quality as in RFC 2069; `userhash`, and names in UTF-8. Of several challenges the
 /// one with SHA-256 is answered.
@@ -22,19 +24,28 @@ public import MidstreamCore
 /// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request
 /// whose body can be read once, and was, can't be sent again, so its 401 is returned.
 public final class DigestInterceptor: HTTPInterceptor {
+    /// What is known of one realm.
     private struct Session {
         var challenge: DigestChallenge
-        var count: UInt32 = 0
+        var count: UInt32
+        /// The path for which it was challenged last.
+        let path: String
+
+        /// How much a path has in common with that one.
+        func nearness(to other: String) -> Int { zip(path.utf8, other.utf8).prefix { $0 == $1 }.count }
     }
 
     /// More origins than anyone gives one password to; past it the sessions are forgotten and begin again.
-    private static let maximumSessions = 100
+    private static let maximumOrigins = 100
+    /// Past it the realm that wasn't used for longest is forgotten.
+    private static let maximumRealms = 10
 
     private let user: String
     private let password: String
     private let clientNonce: @Sendable () -> String
     private let scope: CredentialScope
-    private let sessions = Locked([HTTPOrigin: Session]())
+    /// The realms of each origin, the one that was used last first.
+    private let sessions = Locked([HTTPOrigin: [Session]]())
 
     /// Makes an interceptor.
     ///
@@ -72,22 +83,24 @@ public final class DigestInterceptor: HTTPInterceptor {
         guard !request.headers.contains(.authorization), try scope.contains(request.urlText, in: next.call),
             let origin = HTTPOrigin(request.urlText)
         else { return try await next(request) }
-        var use = use(of: nil, for: origin)
+        let path = String(URLText(request.urlText).path)
+        var use = use(of: nil, for: origin, path)
         var freshChallenges = 0
         while true {
             var answered = request
             if let use { answered.headers[.authorization] = try answer(use, to: request) }
             let response = try await next(answered)
-            takeNextNonce(from: response, for: origin)
+            takeNextNonce(from: response, for: origin, use?.challenge.realm)
             guard response.status == .unauthorized, !request.body.isSpent,
-                let challenge = DigestChallenge.best(in: response.headers), challenge.nonce != use?.challenge.nonce,
+                let challenge = DigestChallenge.best(in: response.headers),
+                challenge.nonce != use?.challenge.nonce || challenge.realm != use?.challenge.realm,
                 // A fresh nonce that has become stale already is replaced once more, not for ever.
                 freshChallenges == 0 || (freshChallenges == 1 && challenge.isStale)
             else { return response }
             freshChallenges += 1
             response.body.close()
             request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce")
-            use = self.use(of: challenge, for: origin)
+            use = self.use(of: challenge, for: origin, path)
         }
     }
 
@@ -113,16 +126,20 @@ public final class DigestInterceptor: HTTPInterceptor {
         let count: UInt32
     }
 
-    /// Counts a use of a new challenge's nonce, or of the known one's; nil when none is known.
-    private func use(of challenge: DigestChallenge?, for origin: HTTPOrigin) -> Use? {
+    /// Counts a use of a new challenge's nonce, or of that of the realm whose path is nearest; nil when none is known.
+    private func use(of challenge: DigestChallenge?, for origin: HTTPOrigin, _ path: String) -> Use? {
         sessions.withLock { sessions in
-            guard var session = challenge.map({ Session(challenge: $0) }) ?? sessions[origin] else { return nil }
-            // Calls that are challenged at the same time may be given the same nonce, and must not use it with the same count.
-            if let known = sessions[origin], known.challenge.nonce == session.challenge.nonce { session.count = known.count }
-            session.count += 1
-            if sessions.count >= Self.maximumSessions, sessions[origin] == nil { sessions.removeAll() }
-            sessions[origin] = session
-            return Use(challenge: session.challenge, count: session.count)
+            var known = sessions[origin] ?? []
+            let nearest = known.max { $0.nearness(to: path) < $1.nearness(to: path) }
+            guard let answered = challenge ?? nearest?.challenge else { return nil }
+            let place = challenge == nil ? nearest?.path ?? path : path
+            // Calls that are challenged at the same time, and realms, may be given the same nonce, and must not use it with the same count.
+            let count = known.reduce(0) { $1.challenge.nonce == answered.nonce ? max($0, $1.count) : $0 } + 1
+            known.removeAll { $0.challenge.realm == answered.realm }
+            known.insert(Session(challenge: answered, count: count, path: place), at: 0)
+            if sessions.count >= Self.maximumOrigins, sessions[origin] == nil { sessions.removeAll() }
+            sessions[origin] = Array(known.prefix(Self.maximumRealms))
+            return Use(challenge: answered, count: count)
         }
     }
 
@@ -136,12 +153,14 @@ public final class DigestInterceptor: HTTPInterceptor {
     }
 
     /// Takes over the nonce that the server wants to see next (RFC 7616 §3.5).
-    private func takeNextNonce(from response: HTTPResponse, for origin: HTTPOrigin) {
+    private func takeNextNonce(from response: HTTPResponse, for origin: HTTPOrigin, _ realm: String?) {
         guard let field = response.headers["Authentication-Info"], let nonce = parameters(of: field)["nextnonce"] else { return }
         sessions.withLock { sessions in
-            guard sessions[origin] != nil, sessions[origin]?.challenge.nonce != nonce else { return }
-            sessions[origin]?.challenge.nonce = nonce
-            sessions[origin]?.count = 0
+            guard let place = sessions[origin]?.firstIndex(where: { $0.challenge.realm == realm }),
+                sessions[origin]?[place].challenge.nonce != nonce
+            else { return }
+            sessions[origin]?[place].challenge.nonce = nonce
+            sessions[origin]?[place].count = 0
         }
     }
 }

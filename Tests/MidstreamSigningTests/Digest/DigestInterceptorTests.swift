@@ -35,6 +35,26 @@ import Testing
         #expect(server.challenges == 1)
     }
 
+    @Test func realmsOfOneOriginAreKeptApartThoughTheyShareANonce() async throws {
+        let server = try DigestServer()
+        server.state.withLock { $0.realms = ["/users": "users", "/admin": "admin", "/users/1": "users", "/admin/1": "admin"] }
+        let client = client(server)
+        for path in ["/users", "/admin"] { #expect(try await client.send(HTTPRequest(path)).status == .ok) }
+        #expect(server.challenges == 2)
+        // From now on each is answered with its own, one behind the other.
+        for path in ["/users", "/admin", "/users/1", "/admin/1", "/admin", "/users"] {
+            #expect(try await client.send(HTTPRequest(path)).status == .ok)
+        }
+        #expect(server.challenges == 2)
+        server.expireNonce()
+        for path in ["/users", "/admin"] { #expect(try await client.send(HTTPRequest(path)).status == .ok) }
+        #expect(server.challenges == 4)
+        let wrong = self.client(server, password: "wrong")
+        for path in ["/users", "/admin", "/users"] {
+            #expect(await httpError { try await wrong.send(HTTPRequest(path)) }?.response?.status == .unauthorized)
+        }
+    }
+
     @Test func aStaleNonceIsReplaced() async throws {
         let server = try DigestServer()
         let client = client(server)

@@ -13,6 +13,8 @@ final class DigestServer: Sendable {
         var challenges = 0
         var nextNonce = false
         var isAlwaysStale = false
+        /// The realm of a path, if it isn't `r`.
+        var realms: [String: String] = [:]
     }
 
     let server: MockServer
@@ -25,9 +27,12 @@ final class DigestServer: Sendable {
             let given = AuthenticationChallenge.all(in: ["WWW-Authenticate": field]).first?.parameters ?? [:]
             let hash = function.hexadecimal
             let middle = ["nonce", "nc", "cnonce", "qop"].map { given[$0] ?? "" }.joined(separator: ":")
-            let user = try hash("Mufasa:r:\(password)")
+            let realm = state.withLock { $0.realms[request.path] } ?? "r"
+            let user = try hash("Mufasa:\(realm):\(password)")
             let target = try hash("\(request.method):\(request.target)")
-            let isRight = try given["response"] == hash("\(user):\(middle):\(target)") && given["uri"] == request.target
+            let isRight =
+                try given["response"] == hash("\(user):\(middle):\(target)") && given["uri"] == request.target
+                && given["realm"] == realm
             return state.withLock { state in
                 let isCurrent = given["nonce"] == "n\(state.nonce)" && !state.isAlwaysStale
                 if isRight, isCurrent, state.used.insert("\(given["nonce"] ?? "") \(given["nc"] ?? "")").inserted {
@@ -45,7 +50,7 @@ final class DigestServer: Sendable {
                     status: .unauthorized,
                     headers: [
                         .wwwAuthenticate:
-                            "Digest realm=\"r\", nonce=\"n\(state.nonce)\", qop=\"auth\", algorithm=\(algorithm)\(stale)"
+                            "Digest realm=\"\(realm)\", nonce=\"n\(state.nonce)\", qop=\"auth\", algorithm=\(algorithm)\(stale)"
                     ])
             }
         }
