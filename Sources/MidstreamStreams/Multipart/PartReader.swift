@@ -39,7 +39,10 @@ struct PartReader {
     /// The head of the next part, whatever is left of the one before; nil at the end.
     mutating func nextHead() async throws -> HTTPHeaders? {
         while place != .head, place != .epilogue { _ = try await nextContent() }
-        guard place == .head else { return nil }
+        guard place == .head else {
+            try await passOverEpilogue()
+            return nil
+        }
         guard partCount < Self.maximumParts else { throw violation("It has more than \(Self.maximumParts) parts.") }
         partCount += 1
         let head = try await readHead()
@@ -59,7 +62,6 @@ struct PartReader {
             case .boundary(let end, let isLast):
                 position = end
                 place = isLast ? .epilogue : .head
-                if isLast { try await passOverEpilogue() }
                 return nil
             case .content, .more:
                 guard !isAtEnd else {
@@ -128,13 +130,20 @@ struct PartReader {
         }
     }
 
-    /// Reads on to the end of the body, since nothing behind the last boundary counts.
+    /// Reads on to the end of the body, since nothing behind the last boundary counts. Not before another part is asked for: the last
+    /// one ends where its boundary stands, however long the body goes on.
     private mutating func passOverEpilogue() async throws {
-        var left = Self.maximumEpilogue - (buffer.count - position)
-        while left > 0, let chunk = try await chunks.next() { left -= chunk.count }
-        if left <= 0 { body.close() }
-        buffer = []
-        position = 0
+        var left = Self.maximumEpilogue
+        while !isAtEnd {
+            left -= buffer.count - position
+            position = buffer.count
+            if left > 0 {
+                try await fill()
+            } else {
+                body.close()
+                isAtEnd = true
+            }
+        }
     }
 
     private func violation(_ message: String) -> HTTPError {

@@ -1,4 +1,6 @@
+import Midstream
 import MidstreamCore
+import MidstreamTesting
 import TestSupport
 import Testing
 
@@ -147,6 +149,43 @@ struct ResponsePartsTests {
         #expect(await httpError { try await iterator.next() } != nil)
         #expect(try await second.body.collect() == Array("y".utf8))
         #expect(try await parts.next() == nil)
+    }
+
+    @Test("A body that ends with its last boundary, from a server", .leavesNothing, arguments: ["", "\r\n", "\r\nepilogue"])
+    func fromAServer(end: String) async throws {
+        let server = try MockServer()
+        let client = testClient(baseURL: server.url())
+        let body = Array("--b\r\n\r\nx\r\n--b--\(end)".utf8)
+        for content: HTTPBody in [.bytes(body), .chunked([body]), .chunked(body.map { [$0] })] {
+            server.enqueue(.init(headers: [.contentType: "multipart/mixed; boundary=b"], body: content))
+            var texts: [String] = []
+            for try await part in try await client.stream(HTTPRequest("/")).parts() {
+                texts.append(String(decoding: try await part.body.collect(), as: UTF8.self))
+            }
+            #expect(texts == ["x"])
+        }
+        // The connection has served them all.
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("The last part ends where its boundary stands, however long the body goes on")
+    func lastPart() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        continuation.yield(Array("--b\r\n\r\nx\r\n--b--\r\n".utf8))
+        let parts = response(.once(stream)).parts()
+        let part = try #require(try await parts.next())
+        #expect(try await part.body.collect() == Array("x".utf8))
+        continuation.finish()
+        #expect(try await parts.next() == nil)
+        #expect(try await parts.next() == nil)
+    }
+
+    @Test("An error behind the last boundary is one: a digest that doesn't match, say")
+    func errorInTheEpilogue() async throws {
+        let body = HTTPBody.once(chunks("--b\r\n\r\nx\r\n--b--")).checked {
+            BodyCheck(onChunk: { _ in }, atEnd: { _ in throw HTTPError(.digestMismatch) })
+        }
+        #expect(await httpError { try await read(body) }?.code == .digestMismatch)
     }
 
     @Test("An endless epilogue isn't read")
