@@ -7,18 +7,22 @@ public import MidstreamCore
 /// let client = HTTPClient(baseURL: "https://logs.example.com") { CompressRequests(.gzip) }
 /// ```
 ///
-/// Only servers that are known to take it should get it, so it is for one client or one request. A 415 is taken for a refusal of the
-/// coding (RFC 9110 §15.5.16): the body is sent again as it is, if it can be, and from then on to that origin at once. A request
-/// with a `Content-Encoding` of its own isn't touched, nor is a body that is known to be short.
+/// Only servers that are known to take it should get it, so it is for one client or one request. A 415 may be a refusal of the coding
+/// (RFC 9110 §15.5.16): the body is sent again as it is, if it can be. Unless that is a 415, too, requests of the same ``HTTPRequest/route``,
+/// without one of the same path, are sent as they are for the next hour. A request with a `Content-Encoding` of its own isn't touched, nor is
+/// a body that is known to be short.
 ///
 /// It stands at `.attempt`, so that what signs sees what is sent.
 public final class CompressRequests: HTTPInterceptor {
-    /// Past it the origins are forgotten and asked again.
-    private static let maximumOrigins = 1_000
+    /// Past it the endpoints are forgotten and asked again.
+    private static let maximumEndpoints = 1_000
+    /// How long a refusal is remembered.
+    private static let memory = Duration.seconds(3_600)
 
     private let compression: Compression
     private let least: Int64
-    private let plainOrigins = Locked<Set<HTTPOrigin>>([])
+    /// Since when endpoints have got what isn't compressed.
+    private let refusals = Locked<[String: Stopwatch]>([:])
 
     /// Makes an interceptor.
     ///
@@ -36,15 +40,30 @@ public final class CompressRequests: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard let compressed = compressed(request) else { return try await next(request) }
         let response = try await next(compressed)
-        guard response.status == .unsupportedMediaType, let origin = HTTPOrigin(request.urlText) else { return response }
-        plainOrigins.withLock { origins in
-            if origins.count >= Self.maximumOrigins { origins = [] }
-            origins.insert(origin)
+        guard response.status == .unsupportedMediaType else { return response }
+        let now = next.call?.stopwatch.restarted() ?? Stopwatch(on: ContinuousClock())
+        guard !request.body.isSpent else {
+            remember(request, now)
+            return response
         }
-        guard !request.body.isSpent else { return response }
         next.position.note({ "sent again as it is, after a 415" }, about: request)
         response.body.close()
-        return try await next(request)
+        let second = try await next(request)
+        // Where it is refused as it is, too, the coding isn't the reason.
+        if second.status != .unsupportedMediaType { remember(request, now) }
+        return second
+    }
+
+    private func remember(_ request: HTTPRequest, _ now: Stopwatch) {
+        guard let endpoint = Self.endpoint(of: request) else { return }
+        refusals.withLock { refusals in
+            if refusals.count >= Self.maximumEndpoints { refusals = [:] }
+            refusals[endpoint] = now
+        }
+    }
+
+    private static func endpoint(of request: HTTPRequest) -> String? {
+        HTTPOrigin(request.urlText).map { "\($0) \(request.route ?? String(URLText(request.urlText).path))" }
     }
 
     /// Compresses as a request would be.
@@ -56,7 +75,8 @@ public final class CompressRequests: HTTPInterceptor {
 
     private func compressed(_ request: HTTPRequest) -> HTTPRequest? {
         guard compression.isAvailable, !request.headers.contains(.contentEncoding), request.body.length ?? .max >= max(1, least),
-            let origin = HTTPOrigin(request.urlText), !plainOrigins.withLock({ $0.contains(origin) })
+            let endpoint = Self.endpoint(of: request),
+            refusals.withLock({ $0[endpoint] }).map({ $0.elapsed >= Self.memory }) ?? true
         else { return nil }
         var compressed = request
         compressed.body = request.body.compressed(compression)

@@ -40,13 +40,15 @@ extension HTTPBody {
     /// The body, compressed while it is read; the request that it is sent with needs a `Content-Encoding`.
     ///
     /// It is as replayable as this one, and its media type stays. What is in memory is compressed now, so its length is known; that of
-    /// any other isn't. No body stays none. Without the library reading fails with ``HTTPError/Code/unsupported``.
+    /// any other isn't. Of one that can be read only once, what has been read comes out whenever its source waits, so that live ones stay
+    /// live; any other comes to the same bytes each time. No body stays none. Without the library reading fails with
+    /// ``HTTPError/Code/unsupported``.
     ///
     /// ``CompressRequests`` does this and the rest.
     public func compressed(_ compression: Compression) -> HTTPBody {
         if let bytes {
             if bytes.isEmpty { return self }
-            if let whole = try? compression.compressor().compress(bytes, isLast: true) { return typed(.bytes(whole)) }
+            if let whole = try? compression.compressor().compress(bytes, .end) { return typed(.bytes(whole)) }
         }
         let chunks = CompressedChunks(body: self, compression: compression)
         return typed(replayability == .replayable ? .stream { chunks } : .once(chunks))
@@ -60,8 +62,9 @@ private struct CompressedChunks: AsyncSequence, Sendable {
     let compression: Compression
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
+        let chunks: ChunksAhead
         let compression: Compression
+        let isLive: Bool
         var compressor: (any Compressor)?
         var isAtEnd = false
 
@@ -70,16 +73,19 @@ private struct CompressedChunks: AsyncSequence, Sendable {
             let compressor = try compressor ?? compression.compressor()
             self.compressor = compressor
             while let chunk = try await chunks.next() {
-                let compressed = try compressor.compress(chunk, isLast: false)
+                var compressed = try compressor.compress(chunk, .goOn)
+                if isLive, await !chunks.hasNext() { compressed += try compressor.compress([], .flush) }
                 if !compressed.isEmpty { return compressed }
             }
             // An `AsyncStream` whose reader is cancelled ends as if it were complete.
             try Task.checkCancellation()
             isAtEnd = true
             self.compressor = nil
-            return try compressor.compress([], isLast: true)
+            return try compressor.compress([], .end)
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: body.makeAsyncIterator(), compression: compression) }
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(chunks: ChunksAhead(body), compression: compression, isLive: body.replayability == .once)
+    }
 }

@@ -1,10 +1,20 @@
 internal import CCompression
 internal import MidstreamCore
 
+/// What follows a piece.
+enum CompressionStep {
+    /// More: what comes out may be that of earlier pieces, or nothing yet.
+    case goOn
+    /// More, later: what has gone in comes out.
+    case flush
+    /// Nothing.
+    case end
+}
+
 /// Compresses a body piece by piece. Used by one task at a time.
 protocol Compressor: AnyObject {
-    /// Compresses a piece; what comes out may be that of earlier pieces, or nothing yet. The last one, which may be empty, ends it.
-    func compress(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8]
+    /// Compresses a piece, which may be empty.
+    func compress(_ bytes: [UInt8], _ step: CompressionStep) throws -> [UInt8]
 }
 
 /// How much is made at once.
@@ -18,11 +28,14 @@ final class GzipCompressor: Compressor {
     }()
 
     private let zlib: ccompression_zlib_encoder
+    /// How many bytes it is given at a time: it counts them in 32 bits.
+    private let most: Int
     /// zlib keeps its address.
     private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
 
-    init?() {
+    init?(most: Int = 1 << 30) {
         guard var zlib = Self.library else { return nil }
+        self.most = most
         stream.initialize(to: ccompression_zlib_stream())
         guard ccompression_begin_gzip(&zlib, stream) == 0 else {
             stream.deallocate()
@@ -36,26 +49,37 @@ final class GzipCompressor: Compressor {
         stream.deallocate()
     }
 
-    func compress(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+    func compress(_ bytes: [UInt8], _ step: CompressionStep) throws -> [UInt8] {
         var result: [UInt8] = []
         try bytes.withUnsafeBufferPointer { input in
-            stream.pointee.next_in = input.baseAddress
-            stream.pointee.available_in = UInt32(clamping: input.count)
-            var isDone = false
-            while !isDone {
-                let piece = try [UInt8](unsafeUninitializedCapacity: outputSize) { output, count in
-                    stream.pointee.next_out = output.baseAddress
-                    stream.pointee.available_out = UInt32(output.count)
-                    // Z_FINISH or Z_NO_FLUSH; Z_STREAM_END is 1, and an error negative but for Z_BUF_ERROR, -5: nothing to do.
-                    let status = zlib.deflate(stream, isLast ? 4 : 0)
-                    guard status >= 0 || status == -5 else { throw Compression.failure }
-                    count = output.count - Int(stream.pointee.available_out)
-                    isDone = isLast ? status == 1 : stream.pointee.available_out > 0
-                }
-                if result.isEmpty { result = piece } else { result += piece }
-            }
+            var start = 0
+            repeat {
+                let end = min(start + most, input.count)
+                try compress(UnsafeBufferPointer(rebasing: input[start..<end]), end < input.count ? .goOn : step, into: &result)
+                start = end
+            } while start < input.count
         }
         return result
+    }
+
+    private func compress(_ input: UnsafeBufferPointer<UInt8>, _ step: CompressionStep, into result: inout [UInt8]) throws {
+        stream.pointee.next_in = input.baseAddress
+        stream.pointee.available_in = UInt32(input.count)
+        // Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH.
+        let flush: Int32 = step == .end ? 4 : step == .flush ? 2 : 0
+        var isDone = false
+        while !isDone {
+            let piece = try [UInt8](unsafeUninitializedCapacity: outputSize) { output, count in
+                stream.pointee.next_out = output.baseAddress
+                stream.pointee.available_out = UInt32(output.count)
+                // Z_STREAM_END is 1, and an error negative but for Z_BUF_ERROR, -5: nothing to do.
+                let status = zlib.deflate(stream, flush)
+                guard status >= 0 || status == -5 else { throw Compression.failure }
+                count = output.count - Int(stream.pointee.available_out)
+                isDone = step == .end ? status == 1 : stream.pointee.available_out > 0
+            }
+            if result.isEmpty { result = piece } else { result += piece }
+        }
     }
 }
 
@@ -77,7 +101,9 @@ final class ZstdCompressor: Compressor {
 
     deinit { _ = zstd.free(context) }
 
-    func compress(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+    func compress(_ bytes: [UInt8], _ step: CompressionStep) throws -> [UInt8] {
+        // ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end.
+        let directive: Int32 = step == .end ? 2 : step == .flush ? 1 : 0
         var result: [UInt8] = []
         try bytes.withUnsafeBytes { input in
             var input = ccompression_zstd_input(bytes: input.baseAddress, size: input.count, position: 0)
@@ -85,11 +111,11 @@ final class ZstdCompressor: Compressor {
             while !isDone {
                 let piece = try [UInt8](unsafeUninitializedCapacity: outputSize) { buffer, count in
                     var output = ccompression_zstd_output(bytes: buffer.baseAddress, size: buffer.count, position: 0)
-                    // ZSTD_e_end or ZSTD_e_continue; it tells how much is still to come.
-                    let rest = zstd.compress(context, &output, &input, isLast ? 2 : 0)
+                    // It tells how much is still to come.
+                    let rest = zstd.compress(context, &output, &input, directive)
                     guard zstd.is_error(rest) == 0 else { throw Compression.failure }
                     count = output.position
-                    isDone = isLast ? rest == 0 : input.position == input.size
+                    isDone = step == .goOn ? input.position == input.size : rest == 0
                 }
                 if result.isEmpty { result = piece } else { result += piece }
             }

@@ -63,6 +63,73 @@
             #expect(try await Self.decompressed(bytes, compression) == content)
         }
 
+        @Test(
+            "What zlib is given in several pieces, since it counts in 32 bits, is compressed as a whole",
+            arguments: [1, 999, 1_000])
+        func largerThanZlibCounts(most: Int) async throws {
+            let content = Array(Self.content.prefix(10_000))
+            let compressor = try #require(GzipCompressor(most: most))
+            let bytes = try compressor.compress(content, .goOn) + compressor.compress([], .end)
+            #expect(try await Self.decompressed(bytes, .gzip) == content)
+            let whole = try #require(GzipCompressor(most: most)).compress(content, .end)
+            #expect(try await Self.decompressed(whole, .gzip) == content)
+        }
+
+        @Test("A live body comes out as it goes in", arguments: compressions)
+        func live(compression: Compression) async throws {
+            let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+            let server = try MockServer()
+            var chunks = HTTPBody.once(stream).compressed(compression).makeAsyncIterator()
+            var sent: [UInt8] = []
+            for number in 1...3 {
+                continuation.yield(Array("line \(number)\n".utf8))
+                continuation.yield(Array("and more\n".utf8))
+                // Comes although the source waits.
+                while try await Self.readable(sent, compression, server).count < number * 16 {
+                    sent += try #require(try await chunks.next())
+                }
+            }
+            continuation.finish()
+            while let chunk = try await chunks.next() { sent += chunk }
+            #expect(try await Self.decompressed(sent, compression).count == 48)
+            #expect(try await chunks.next() == nil)
+        }
+
+        /// What can be decoded of the beginning of a compressed body.
+        private static func readable(_ bytes: [UInt8], _ compression: Compression, _ server: MockServer) async throws -> [UInt8] {
+            if bytes.isEmpty { return [] }
+            server.enqueue(.init(headers: ["Content-Encoding": compression.description], body: .bytes(bytes)))
+            var configuration = CurlTransport.Configuration()
+            configuration.offersZstandard = true
+            let client = testClient(transport: curlTransport(configuration: configuration))
+            var read: [UInt8] = []
+            do {
+                for try await chunk in try await client.stream(HTTPRequest(server.url())).body { read += chunk }
+            } catch let error as HTTPError where error.code == .decoding {
+                // It isn't at its end.
+            }
+            return read
+        }
+
+        @Test("A live body that nobody reads on leaves nothing that waits")
+        func liveAndGivenUp() async throws {
+            let isGone = Locked(false)
+            let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+            continuation.onTermination = { _ in isGone.withLock { $0 = true } }
+            do {
+                var chunks: HTTPBody.AsyncIterator? = HTTPBody.once(stream).compressed(.gzip).makeAsyncIterator()
+                continuation.yield([1])
+                #expect(try await chunks?.next() != nil)
+                chunks = nil
+            }
+            await eventually { isGone.withLock { $0 } }
+            // And one that is cancelled while it waits ends.
+            let (silent, _) = AsyncStream.makeStream(of: [UInt8].self)
+            let reading = Task { try await HTTPBody.once(silent).compressed(.gzip).collect() }
+            reading.cancel()
+            await #expect(throws: CancellationError.self) { try await reading.value }
+        }
+
         @Test("Requests say how they are compressed; short ones and encoded ones stay")
         func requests() async throws {
             let server = try MockServer()
@@ -78,7 +145,35 @@
             #expect(requests[1].text == "short" && requests[2].body == Self.content)
         }
 
-        @Test("After a 415 the body is sent as it is, and from then on to that origin")
+        @Test("A refusal counts for its endpoint, for an hour, and only if the coding was the reason")
+        func refusalOfOne() async throws {
+            let server = try MockServer()
+            server.respond { request in
+                let isPlain = request.headers[.contentEncoding] == nil
+                return .init(status: request.path == "/never" || request.path.hasPrefix("/plain") && !isPlain ? 415 : 200)
+            }
+            let clock = TestClock()
+            var configuration = HTTPClient.Configuration()
+            configuration.clock = clock
+            configuration.timeout = .unlimited
+            let client = testClient(baseURL: server.url(), configuration: configuration) { CompressRequests() }
+            func codings(_ url: RequestURL) async throws -> [String?] {
+                let before = server.requestCount
+                _ = try? await client.send(HTTPRequest(.post, url, body: .bytes(Self.content)))
+                return server.requests.dropFirst(before).map { $0.headers[.contentEncoding] }
+            }
+            #expect(try await codings("/plain?a=1") == ["gzip", nil])
+            #expect(try await codings("/plain?a=2") == [nil])
+            #expect(try await codings("/other") == ["gzip"])
+            let (first, second) = (1, 2)
+            #expect(try await codings("/plain/\(first)") == ["gzip", nil])
+            #expect(try await codings("/plain/\(second)") == [nil])
+            for _ in 1...2 { #expect(try await codings("/never") == ["gzip", nil]) }
+            clock.advance(by: .seconds(3_600))
+            #expect(try await codings("/plain?a=1") == ["gzip", nil])
+        }
+
+        @Test("After a 415 the body is sent as it is, and from then on at once")
         func refusal() async throws {
             let server = try MockServer()
             server.respond { $0.headers[.contentEncoding] == nil ? .init() : .init(status: 415) }
