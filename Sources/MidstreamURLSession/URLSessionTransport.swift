@@ -36,11 +36,19 @@ public import MidstreamCore
 ///   the response fails with ``HTTPError/Code/bodyTooLarge``.
 /// - A background configuration can't be used: requests fail with ``HTTPError/Code/unsupported``.
 ///
-/// Linux (swift-corelibs-foundation):
+/// Linux (swift-corelibs-foundation): **don't use it with servers that you don't trust**, for which there is the libcurl transport.
+/// Nothing here can prevent the following.
+/// - Some responses **end the process**: a chunked one with trailers, one whose connection is closed within the head, and one with
+///   `Content-Length: 9223372036854775807`.
+/// - **An answer may be another request's**: what a server sends on an idle connection before it is asked is taken for the answer to the
+///   next request there, whoever's that is.
+/// - **What is cut passes for whole**: an encoded body that breaks off arrives as a short success, as does, with libcurl 7.88, one without
+///   `Content-Length` and chunks that is cut under TLS.
+/// - **A broken `Content-Length` isn't refused**: of several that differ the last counts, and one that is too large counts as none.
+///
+/// Linux, with any server:
 /// - Certificates are checked by the system's rules alone: with any other ``TLSConfiguration`` requests fail with
 ///   ``HTTPError/Code/unsupported``.
-/// - Some responses **end the process**: a chunked one with trailers, one whose connection is closed within the head, and one with
-///   `Content-Length: 9223372036854775807`. Nothing here can prevent it; use the libcurl transport where the server isn't trusted.
 /// - A `POST` whose kept connection dies under it may never end by itself; the client's timeout ends it.
 /// - Cancelling ends the call at once, but the session may hold on to a connection with a spooled request body for 13 s more.
 /// - Heads fail with ``HTTPError/Code/protocolViolation`` when a field isn't UTF-8, its colon is followed by no space, or the
