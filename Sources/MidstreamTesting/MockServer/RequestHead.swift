@@ -29,13 +29,11 @@ struct RequestHead {
 
     /// - Parameter bytes: The head without the empty line that ends it; each line ends in CR LF.
     init(_ bytes: ArraySlice<UInt8>) throws {
-        guard !bytes.contains(0), let start = bytes.firstIndex(where: { $0 != 13 }) else {
-            throw Rejection("The head holds a NUL or nothing.")
-        }
+        guard let start = bytes.firstIndex(where: { $0 != 13 }) else { throw Rejection("The head holds nothing.") }
         let first = bytes[start...].prefix { $0 != 13 }
         let parts = first.drop { $0 == 10 }.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
-        guard parts.count == 3, parts[0].isToken, !parts[1].isEmpty else {
+        guard parts.count == 3, parts[0].isToken, !parts[1].isEmpty, !first.contains(0) else {
             throw Rejection("The request line isn't a method, a target and a version.")
         }
         method = HTTPMethod(rawValue: parts[0])
@@ -54,6 +52,7 @@ struct RequestHead {
 
     /// The fields of lines, each of which ends in CR LF.
     static func fields(_ lines: ArraySlice<UInt8>) throws -> HTTPHeaders {
+        guard !lines.contains(0) else { throw Rejection("A header line holds a NUL.") }
         var fields = HTTPHeaders.FieldBuffer()
         let name = ASCIISet.token
         try lines.withUnsafeBytes { lines in

@@ -49,18 +49,19 @@ struct RequestReader {
                 let end = checked - 1
                 guard end > start, buffer[end - 1] == 13 else { throw Rejection("A line ends in LF without CR.") }
                 guard end - 1 == start || buffer[end - 2] == 10 else { continue }
+                guard checked - start <= limit else { throw tooLong(limit) }
                 let section = buffer[start..<(end - 1)]
                 start = checked
                 return section
             }
-            guard buffer.count - start <= limit else {
-                throw Rejection(431, "The head is longer than \(limit) bytes.")
-            }
+            guard buffer.count - start <= limit else { throw tooLong(limit) }
             let offset = checked - start
             guard try fill() else { throw ConnectionEnded() }
             checked = start + offset
         }
     }
+
+    private func tooLong(_ limit: Int) -> Rejection { Rejection(431, "The head is longer than \(limit) bytes.") }
 
     /// Reads a body.
     ///
@@ -110,6 +111,7 @@ struct RequestReader {
     }
 
     private mutating func line(upTo limit: Int) throws -> ArraySlice<UInt8> {
+        let tooLong = Rejection("A line of the chunked body is too long.")
         var length = 0
         while true {
             while start + length < buffer.count {
@@ -118,10 +120,14 @@ struct RequestReader {
                 guard buffer[end] == 10 else { continue }
                 guard end > start, buffer[end - 1] == 13 else { throw Rejection("A line ends in LF without CR.") }
                 let line = buffer[start..<(end - 1)]
+                guard !line.contains(where: { $0 == 13 || $0 == 0 }) else {
+                    throw Rejection("A line of the chunked body holds a CR without LF, or a NUL.")
+                }
+                guard line.count <= limit else { throw tooLong }
                 start = end + 1
                 return line
             }
-            guard length <= limit else { throw Rejection("A line of the chunked body is too long.") }
+            guard length <= limit + 2 else { throw tooLong }
             guard try fill() else { throw ConnectionEnded() }
         }
     }
