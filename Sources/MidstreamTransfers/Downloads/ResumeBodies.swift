@@ -8,7 +8,8 @@ public import MidstreamCore
 /// ```
 ///
 /// The rest is asked for with `Range` and `If-Range`, which takes a strong validator (RFC 9110 §13.1.5), and joined only when it is of
-/// the same version; when the whole comes instead it is taken. Each such request counts as a retry of the client's budget
+/// the same version; when the whole comes instead it is taken. A part may be shorter than asked for: then its rest is asked for as well.
+/// What is joined has the length that was announced, and the digest of the whole when `VerifyDigest` is there. Each such request counts as a retry of the client's budget
 /// (``RetryBudget``), and passes what stands further in. Responses that are streamed, and requests with a `Range` of their own, aren't touched:
 /// ``HTTPClient/download(_:to:options:)`` is for large ones.
 ///
@@ -26,14 +27,16 @@ public struct ResumeBodies: HTTPInterceptor {
 
     /// Sends the request, and takes its body into memory.
     ///
-    /// - Throws: What `next` throws; what ended the body when its rest can't be had; ``HTTPError/Code/bodyTooLarge``,
-    ///   ``HTTPError/Code/timeout``.
+    /// - Throws: What `next` throws; what ended the body when its rest can't be had; ``HTTPError/Code/protocolViolation`` for answers that
+    ///   contradict themselves or what came before, and when parts are too short too often; ``HTTPError/Code/digestMismatch``,
+    ///   ``HTTPError/Code/bodyTooLarge``, ``HTTPError/Code/timeout``.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.method == .get, !request.headers.contains(.range), case .buffered(let room)? = next.call?.delivery else {
             return try await next(request)
         }
         var asking = request
         asking.isWatchedArriving = true
+        asking.representationDigests = RepresentationDigests()
         let response = try await next(asking)
         guard response.body.bytes == nil else { return response }
         let arriving = [asking]
@@ -52,50 +55,38 @@ public struct ResumeBodies: HTTPInterceptor {
     private func collect(
         _ first: HTTPResponse, to request: HTTPRequest, _ room: Int, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
-        var whole = first
-        var (response, bytes) = (first, [UInt8]())
-        // How many bytes of the response are there already.
-        var skipped = 0
+        var joined = JoinedBody(first, told: request.representationDigests)
         var attempts = 0
         while true {
+            let failure: HTTPError
             do {
-                for try await chunk in response.body {
-                    let own = chunk.dropFirst(skipped)
-                    skipped -= chunk.count - own.count
-                    guard own.count <= room - bytes.count else { throw HTTPError.tooLarge(limit: room) }
-                    bytes += own
-                }
-                // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-                try Task.checkCancellation()
-                // The head is that of the whole.
-                (whole.trailers, whole.metrics) = (response.trailers, response.metrics)
-                whole.body = .bytes(bytes)
-                return whole
-            } catch {
+                try await joined.receive(room)
+                if joined.isComplete { return try joined.whole(of: attempts + 1) }
+                failure = HTTPError(
+                    .protocolViolation, "The parts that the server sends end after \(joined.bytes.count) bytes.",
+                    request: request,
+                    phase: .answered)
+            } catch let error as HTTPError where error.mayPass {
+                failure = error
+            }
+            guard let validator = StrongValidator(joined.head.headers) else { throw failure }
+            attempts += 1
+            guard attempts <= limit, next.call?.owner.takeRetry() == true else { throw failure }
+            let told = RepresentationDigests()
+            let response = try await rest(of: request, from: joined.bytes.count, validator, told, next)
+            guard try joined.goOn(with: response, told, validator) else {
                 response.body.close()
-                guard let error = error as? HTTPError, error.mayPass, let validator = StrongValidator(whole.headers) else {
-                    throw error
-                }
-                attempts += 1
-                guard attempts <= limit, next.call?.owner.takeRetry() == true else { throw error }
-                let total = first.body.length
-                response = try await rest(of: request, from: bytes.count, validator, next)
-                let question = RangeAnswer.Question(start: Int64(bytes.count), total: total, validator: validator)
-                switch RangeAnswer(status: response.status, headers: response.headers, to: question) {
-                case .part(let range, _): skipped = bytes.count - Int(range.lowerBound)
-                case .whole where response.status.isSuccess: (whole, bytes, skipped) = (response, [], 0)
-                default:
-                    response.body.close()
-                    throw error
-                }
+                throw failure
             }
         }
     }
 
     private func rest(
-        of request: HTTPRequest, from start: Int, _ validator: StrongValidator, _ next: Next<HTTPRequest, HTTPResponse>
+        of request: HTTPRequest, from start: Int, _ validator: StrongValidator, _ told: RepresentationDigests,
+        _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
         var question = request
+        question.representationDigests = told
         question.headers[.range] = "bytes=\(start)-"
         question.headers[.ifRange] = validator.fieldValue
         next.position.note({ "the body broke off after \(start) bytes; asks for the rest" }, about: request)

@@ -1,5 +1,6 @@
 import Foundation
 import Midstream
+import MidstreamSigning
 import MidstreamTesting
 import TestSupport
 import Testing
@@ -73,5 +74,92 @@ struct ResumeBodiesTests {
         let response = try await client().stream(HTTPRequest(server.url))
         #expect(response.body.bytes == nil)
         #expect(try await response.body.collect() == Self.content)
+    }
+
+    /// An answer of some bytes that claims to have others.
+    private static func part(_ told: Range<Int>, of bytes: Range<Int>? = nil) -> @Sendable (inout MockServer.Response) -> Void {
+        {
+            $0 = .init(
+                status: 206,
+                headers: [
+                    "ETag": "\"1\"", "Content-Range": "bytes \(told.lowerBound)-\(told.upperBound - 1)/100000",
+                    "Transfer-Encoding": "chunked",
+                ], body: .bytes(content[bytes ?? told]))
+        }
+    }
+
+    @Test("After a part that is shorter than asked for, the rest is asked for")
+    func shortParts() async throws {
+        server.cut(40_000)
+        server.next({ _ in }, Self.part(40_000..<70_000), Self.part(60_000..<90_000))
+        #expect(try await client().send(HTTPRequest(server.url)).body.bytes == Self.content)
+        #expect(ranges == [nil, "bytes=40000-", "bytes=70000-", "bytes=90000-"])
+        // Bytes that are missing of what was told are asked for as well.
+        server.cut(40_000)
+        server.next({ _ in }, Self.part(40_000..<100_000, of: 40_000..<70_000))
+        #expect(try await client().send(HTTPRequest(server.url)).body.bytes == Self.content)
+    }
+
+    @Test("Of a body of unknown length, parts are asked for until nothing is missing")
+    func unknownLength() async throws {
+        server.cut(40_000)
+        server.next({ $0.headers[.transferEncoding] = "chunked" }) {
+            $0 = .init(
+                status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 40000-99999/*"],
+                body: .bytes(Self.content[40_000...]))
+        }
+        #expect(try await client().send(HTTPRequest(server.url)).body.bytes == Self.content)
+        #expect(ranges == [nil, "bytes=40000-", "bytes=100000-"])
+    }
+
+    @Test("What isn't a whole is an error")
+    func contradictions() async throws {
+        func code(_ limit: Int = 5, _ changes: @Sendable (inout MockServer.Response) -> Void...) async -> HTTPError.Code? {
+            server.runFreely()
+            server.cut(40_000)
+            server.next { _ in }
+            for change in changes { server.next(change) }
+            return await httpError { try await client(limit).send(HTTPRequest(server.url)) }?.code
+        }
+        // Longer than told, by a Content-Length, and by the bytes that come.
+        #expect(await code(5, Self.part(40_000..<96_000, of: 36_000..<100_000)) == .protocolViolation)
+        #expect(
+            await code(
+                5,
+                {
+                    Self.part(40_000..<96_000, of: 36_000..<100_000)(&$0)
+                    $0.headers[.transferEncoding] = nil
+                }) == .protocolViolation)
+        // Too short too often.
+        #expect(await code(1, Self.part(40_000..<40_001)) == .protocolViolation)
+        // The same strong tag for another length.
+        #expect(
+            await code(5, { $0 = .init(headers: ["ETag": "\"1\""], body: .bytes(Self.content[..<70_000])) }) == .protocolViolation
+        )
+        // Encoded bytes don't continue those that aren't.
+        #expect(
+            await code(
+                5,
+                {
+                    Self.part(40_000..<100_000)(&$0)
+                    $0.headers[.contentEncoding] = "gzip"
+                }) == .connectionLost)
+    }
+
+    @Test("VerifyDigest's digest of the whole is that of what was joined", arguments: [true, false])
+    func digest(isRight: Bool) async throws {
+        let digest = try DigestAlgorithm.sha256.digest(of: isRight ? Self.content : [1])
+        server.change { $0.headers["Repr-Digest"] = DigestAlgorithm.sha256.field(digest) }
+        server.cut(40_000)
+        let client = testClient {
+            ResumeBodies()
+            VerifyDigest()
+        }
+        if isRight {
+            #expect(try await client.send(HTTPRequest(server.url)).body.bytes == Self.content)
+        } else {
+            #expect(await httpError { try await client.send(HTTPRequest(server.url)) }?.code == .digestMismatch)
+        }
+        #expect(ranges == [nil, "bytes=40000-"])
     }
 }

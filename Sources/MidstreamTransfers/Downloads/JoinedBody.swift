@@ -1,0 +1,97 @@
+internal import MidstreamCore
+
+/// A body that is put together in memory from a whole that broke off and the parts that follow it.
+struct JoinedBody {
+    /// The response of which the first bytes are.
+    private(set) var head: HTTPResponse
+    private(set) var bytes: [UInt8] = []
+    /// The response that is read, and which bytes it brings; nil: all there are.
+    private var response: HTTPResponse
+    private var range: Range<Int64>?
+    /// How many bytes there are in all; nil when nobody has told.
+    private var total: Int64?
+    private var told: [RepresentationDigests]
+    /// Whether a server has said that nothing is missing.
+    private var isAtEnd = false
+
+    init(_ first: HTTPResponse, told: RepresentationDigests?) {
+        (head, response, total) = (first, first, first.body.length)
+        self.told = [told].compactMap { $0 }
+    }
+
+    private var count: Int64 { Int64(bytes.count) }
+
+    /// Whether the responses that were read are the whole.
+    var isComplete: Bool { isAtEnd || (total.map { $0 == count } ?? (range == nil)) }
+
+    /// Takes the bytes of the response, and closes it when that fails.
+    ///
+    /// - Parameter room: How many bytes the whole may have.
+    mutating func receive(_ room: Int) async throws {
+        guard !isAtEnd else { return }
+        do {
+            var position = range?.lowerBound ?? 0
+            let end = range?.upperBound ?? total ?? .max
+            for try await chunk in response.body {
+                guard Int64(chunk.count) <= end - position else { throw violation("More than the announced \(end) bytes came.") }
+                let own = chunk.dropFirst(Int(max(0, count - position)))
+                guard own.count <= room - bytes.count else { throw HTTPError.tooLarge(limit: room) }
+                bytes += own
+                position += Int64(chunk.count)
+            }
+            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+            try Task.checkCancellation()
+            guard position == end || end == .max else {
+                throw HTTPError(
+                    .connectionLost, "The body ended after \(position) of \(end) bytes.", request: response.request,
+                    phase: .answered)
+            }
+        } catch {
+            response.body.close()
+            throw error
+        }
+    }
+
+    /// Takes the answer to the question for the rest; false when that is of no use.
+    mutating func goOn(with answer: HTTPResponse, _ told: RepresentationDigests, _ validator: StrongValidator) throws -> Bool {
+        let question = RangeAnswer.Question(start: count, total: total, validator: validator)
+        switch RangeAnswer(status: answer.status, headers: answer.headers, to: question) {
+        case .part(let range, let total) where answer.headers[.contentEncoding] == head.headers[.contentEncoding]:
+            (self.range, self.total, response) = (range, total, answer)
+            self.told.append(told)
+        case .complete:
+            isAtEnd = true
+            answer.body.close()
+        case .whole where answer.status.isSuccess:
+            let known = validator.isTag(of: answer.headers) ? total : nil
+            if let known, let other = answer.body.length, known != other {
+                answer.body.close()
+                throw violation("The server has \(other) bytes, and had \(known) with the same tag.")
+            }
+            self = JoinedBody(answer, told: told)
+            total = total ?? known
+        case .contradiction(let message):
+            answer.body.close()
+            throw violation(message)
+        default: return false
+        }
+        return true
+    }
+
+    /// The response with the whole body.
+    ///
+    /// - Throws: ``HTTPError/Code/digestMismatch`` when what several responses have brought isn't what one of them has told.
+    func whole(of responses: Int) throws -> HTTPResponse {
+        for expected in responses > 1 ? told.flatMap(\.all) : [] {
+            try expected.check(expected.algorithm.digest(of: bytes), toldBy: "the server")
+        }
+        var whole = head
+        (whole.trailers, whole.metrics) = (response.trailers, response.metrics)
+        whole.body = .bytes(bytes)
+        return whole
+    }
+
+    private func violation(_ message: String) -> HTTPError {
+        HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
+    }
+}
