@@ -7,6 +7,8 @@ struct Upload {
     /// What the server has said, perhaps while a request was still being sent.
     private struct Told: Sendable {
         var url: String?
+        /// Whether a place was told that can't be used, since the upload would go on in clear text.
+        var isUnsafe = false
         var limit: UploadLimit?
         var limitTime = Duration.zero
         /// The end of what has been handed to the transport, of all requests.
@@ -29,7 +31,7 @@ struct Upload {
     private let told = Locked(Told())
     /// Where the server is; nil: it has to be asked.
     private var offset: Int64?
-    /// The furthest that it has been.
+    /// How much it has confirmed.
     private var furthest: Int64 = 0
     private var hasBegun = false
 
@@ -62,8 +64,8 @@ struct Upload {
                 offset = nil
                 let cause = error.response.map { "\($0.status)" } ?? "\(error.code)"
                 record(CallEvents.TransferInterruption(cause: cause, bytes: nil))
-                // After a conflict the server only has to be asked.
-                if error.response?.status != .conflict { try await pace.pause(before: failures, after: error) }
+                // After a conflict the server only has to be asked, but not for ever.
+                if failures > 1 || error.response?.status != .conflict { try await pace.pause(before: failures, after: error) }
             }
         }
     }
@@ -80,6 +82,7 @@ struct Upload {
     private mutating func create() async throws -> Step {
         settings.meter?.begin(at: 0, of: length, isRestart: hasBegun, on: pace.clock)
         hasBegun = true
+        furthest = 0
         var creation = request
         let part = settings.protocol.createsWithContent ? 0..<min(length, max(1, settings.partSize ?? length)) : 0..<0
         let isAll = part.upperBound == length
@@ -92,25 +95,19 @@ struct Upload {
         let given = request.onInterim
         let (told, stopwatch, base) = (told, stopwatch, request.urlText)
         creation.onInterim = { interim in
-            if interim.status.code == 104 { Self.note(interim.headers, from: base, in: told, at: stopwatch.elapsed) }
+            if interim.status.code == 104 { Self.note(interim.headers, from: base, for: base, in: told, at: stopwatch.elapsed) }
             given?(interim)
         }
         let (response, error) = try await send(creation)
-        let isSupported = response.status.isSuccess || told.withLock { $0.url } != nil
-        if isSupported, !(response.status.isSuccess && isAll && settings.protocol.isComplete(response.headers) != false) {
-            Self.note(response.headers, from: response.request.urlText, in: told, at: stopwatch.elapsed)
+        if response.status.isSuccess || told.withLock({ $0.url }) != nil {
+            Self.note(response.headers, from: response.request.urlText, for: request.urlText, in: told, at: stopwatch.elapsed)
         }
         guard response.status.isSuccess else { return try failure(response, error) }
-        if settings.protocol.createsWithContent {
-            if isAll, settings.protocol.isComplete(response.headers) != false { return .done(response) }
-        } else if length == 0 {
-            return .done(response)
-        }
+        if try isAllConfirmed(response, assuming: part.upperBound) { return .done(response) }
         guard told.withLock({ $0.url }) != nil else {
-            throw violation("The server doesn't say where the upload is to be found", response)
+            let isUnsafe = told.withLock { $0.isUnsafe }
+            throw violation("The server doesn't say where the upload is to be found\(isUnsafe ? " over https" : "")", response)
         }
-        offset = try readOffset(response) ?? (isAll && settings.protocol.createsWithContent ? nil : part.upperBound)
-        if let offset { furthest = max(furthest, offset) }
         return .goOn
     }
 
@@ -119,17 +116,17 @@ struct Upload {
         settings.protocol.prepare(&question.headers)
         let (response, error) = try await send(question)
         guard response.status.isSuccess else { return try failure(response, error) }
-        Self.note(response.headers, from: nil, in: told, at: stopwatch.elapsed)
-        if settings.protocol.isComplete(response.headers) == true { return .done(response) }
+        Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
         if let text = response.headers["Upload-Length"], let told = Int64(digits: text), told != length {
             throw violation("The server expects \(told) bytes, and the upload has \(length)", response)
         }
-        guard let offset = try readOffset(response) else { throw violation("The server doesn't say how much it has", response) }
-        self.offset = offset
-        furthest = max(furthest, offset)
+        let isComplete = settings.protocol.isComplete(response.headers)
+        let isDone = try isAllConfirmed(response, assuming: isComplete == true ? told.withLock { $0.sent } : nil)
+        guard let offset else { throw violation("The server doesn't say how much it has", response) }
         settings.meter?.begin(at: offset, of: length, isRestart: false, on: pace.clock)
         record(CallEvents.TransferResumption(offset: offset, total: length, proof: nil))
-        return offset == length && !settings.protocol.createsWithContent ? .done(response) : .goOn
+        // A server that doesn't say whether it is complete waits for the end.
+        return isDone && (isComplete == true || !settings.protocol.createsWithContent) ? .done(response) : .goOn
     }
 
     private mutating func append(to url: String, from start: Int64) async throws -> Step {
@@ -140,17 +137,14 @@ struct Upload {
         settings.protocol.prepareAppending(&addition.headers, offset: start, isLast: end == length)
         addition.body = counted(start..<end)
         let (response, error) = try await send(addition)
-        if settings.protocol.isComplete(response.headers) == true {
-            guard response.status.isSuccess else { throw error ?? rejected(response) }
-            return .done(response)
-        }
         guard response.status.isSuccess else { return try failure(response, error) }
-        Self.note(response.headers, from: nil, in: told, at: stopwatch.elapsed)
-        let isOver = end == length && settings.protocol.isComplete(response.headers) != false
-        let offset = try readOffset(response) ?? end
-        self.offset = offset
-        furthest = max(furthest, offset)
-        return isOver && offset == length ? .done(response) : .goOn
+        Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
+        // With tus the server has to say how much it has.
+        if try isAllConfirmed(response, assuming: settings.protocol.createsWithContent ? end : nil) { return .done(response) }
+        guard let offset, offset > start else {
+            return .failed(violation("The server has taken nothing of the bytes from \(start) on", response))
+        }
+        return .goOn
     }
 
     /// A request to where the upload is to be found.
@@ -211,22 +205,46 @@ struct Upload {
     }
 
     /// Takes over where the upload is, unless that is known, and what is allowed.
-    private static func note(_ headers: HTTPHeaders, from base: String?, in told: Locked<Told>, at time: Duration) {
+    ///
+    /// - Parameter first: The URL with which it began: from https it doesn't go on by http, which redirects don't either.
+    private static func note(
+        _ headers: HTTPHeaders, from base: String?, for first: String, in told: Locked<Told>, at time: Duration
+    ) {
         let url = base.flatMap { base in headers.values(.location).first.flatMap { URLText.resolve(location: $0, from: base) } }
         let limit = headers["Upload-Limit"].flatMap { UploadLimit($0) }
         told.withLock { told in
-            told.url = told.url ?? url
+            if let url, HTTPOrigin(first)?.scheme == "https", HTTPOrigin(url)?.scheme != "https" {
+                told.isUnsafe = true
+            } else {
+                told.url = told.url ?? url
+            }
             if let limit { (told.limit, told.limitTime) = (limit, time) }
         }
     }
 
+    /// Whether the server has all bytes, by what it says; notes how many it has.
+    ///
+    /// - Parameter end: How many it has when it doesn't say; nil: that isn't known.
+    private mutating func isAllConfirmed(_ response: HTTPResponse, assuming end: Int64?) throws -> Bool {
+        let isComplete = settings.protocol.isComplete(response.headers)
+        offset = try readOffset(response) ?? (isComplete == false && end == length ? nil : end)
+        if isComplete == true, offset != length {
+            throw violation("The server says that the upload is complete with \(offset ?? 0) of \(length) bytes", response)
+        }
+        return offset == length && isComplete != false
+    }
+
     /// How much the server has; nil when it doesn't say.
-    private func readOffset(_ response: HTTPResponse) throws -> Int64? {
+    private mutating func readOffset(_ response: HTTPResponse) throws -> Int64? {
         guard let text = response.headers["Upload-Offset"] else { return nil }
         let sent = told.withLock { $0.sent }
         guard let offset = Int64(digits: text), offset <= sent else {
             throw violation("The server says that it has \(text.prefix(20)) bytes, of \(sent) that were sent", response)
         }
+        guard offset >= furthest else {
+            throw violation("The server says that it has \(offset) bytes, and has confirmed \(furthest)", response)
+        }
+        furthest = offset
         return offset
     }
 

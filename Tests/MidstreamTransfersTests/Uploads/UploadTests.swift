@@ -284,4 +284,104 @@ struct UploadTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
+
+    /// A server that gives the same answer to all additions.
+    private func server(_ patch: HTTPHeaders, _ head: HTTPHeaders) throws -> MockServer {
+        let server = try MockServer()
+        server.respond { [server] request in
+            // So that a client that asks for ever ends, too.
+            if server.requests.count > 100 { return .init(status: 400) }
+            return switch request.method {
+            case "POST": .init(status: 201, headers: ["Location": "/1", "Upload-Complete": "?0"])
+            case "HEAD": .init(status: 204, headers: head)
+            default: .init(status: 204, headers: patch)
+            }
+        }
+        return server
+    }
+
+    @Test(
+        "An answer that brings nothing further counts as a failure, with its pause",
+        arguments: [
+            (["Upload-Offset": "300000", "Upload-Complete": "?0"], "300000", UploadProtocol.resumable),
+            (["Upload-Offset": "0", "Upload-Complete": "?0"], "0", .resumable),
+            (["Upload-Offset": "0"], "0", .tus), ([:], "0", .tus),
+        ] as [(HTTPHeaders, String, UploadProtocol)])
+    func nothingFurther(patch: HTTPHeaders, offset: String, kind: UploadProtocol) async throws {
+        let server = try server(patch, ["Upload-Offset": offset, "Upload-Complete": "?0"])
+        defer { server.shutdown() }
+        let clock = TestClock()
+        let (delays, result) = await clock.waits(10) {
+            try await client(clock).upload(.bytes(Self.content), to: server.url(), protocol: kind, resumes: 3)
+        }
+        #expect(result.httpError?.code == .protocolViolation)
+        #expect(delays == [.milliseconds(500), .seconds(1), .seconds(2)])
+        #expect(server.requests.filter { $0.method == "PATCH" }.count == 4)
+    }
+
+    @Test("A server that has less than it has confirmed")
+    func backwards() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let offsets = Locked([0, 100_000, 50_000])
+        server.respond { [server] request in
+            if server.requests.count > 100 { return .init(status: 400) }
+            if request.method == "POST" { return .init(status: 201, headers: ["Location": "/1", "Upload-Complete": "?0"]) }
+            let offset = offsets.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+            return .init(status: 204, headers: ["Upload-Offset": "\(offset)", "Upload-Complete": "?0"])
+        }
+        let error = await httpError { try await client().upload(.bytes(Self.content), to: server.url()) }
+        #expect(error?.code == .protocolViolation)
+        #expect(server.requests.map(\.method) == ["POST", "HEAD", "PATCH", "PATCH"])
+    }
+
+    @Test("Success is that all bytes are confirmed", arguments: ["POST", "HEAD", "PATCH"])
+    func falseSuccess(method: String) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.respond { request in
+            let claim: HTTPHeaders = ["Location": "/1", "Upload-Offset": "100", "Upload-Complete": "?1"]
+            if request.method.rawValue == method { return .init(status: request.method == "HEAD" ? 204 : 200, headers: claim) }
+            return .init(
+                status: request.method == "HEAD" ? 204 : 201,
+                headers: ["Location": "/1", "Upload-Complete": "?0", "Upload-Offset": "50"])
+        }
+        for size in [Int64?.none, 100_000] {
+            let error = await httpError {
+                try await client().upload(.bytes(Self.content), to: server.url(), resumes: 1, partSize: size)
+            }
+            #expect(error?.code == .protocolViolation)
+        }
+    }
+
+    @Test("tus: an addition that nothing is told about is asked about")
+    func tusWithoutOffset() async throws {
+        let server = try server([:], ["Upload-Offset": "300000"])
+        defer { server.shutdown() }
+        try await client().upload(.bytes(Self.content), to: server.url(), protocol: .tus)
+        #expect(server.requests.map(\.method) == ["POST", "PATCH", "HEAD"])
+    }
+
+    @Test("What began with https doesn't go on in clear text", arguments: [UploadProtocol.tus, .resumable])
+    func downgrade(kind: UploadProtocol) async throws {
+        for isInterim in [true, false] where kind == .resumable || !isInterim {
+            let stub = StubTransport { request in
+                let place: HTTPHeaders = ["Location": "http://h/uploads/1"]
+                guard isInterim else {
+                    return HTTPResponse(
+                        status: 201, headers: ["Location": "http://h/uploads/1", "Upload-Complete": "?0"], request: request)
+                }
+                request.onInterim?(InterimResponse(status: 104, headers: place))
+                throw HTTPError(.connectionLost, request: request)
+            }
+            var configuration = HTTPClient.Configuration()
+            configuration.random = { 0 }
+            let client = testClient(configuration: configuration, transport: stub)
+            let error = await httpError {
+                try await client.upload(.bytes([1]), to: "https://h/uploads", protocol: kind, resumes: 2)
+            }
+            #expect(error?.code == (isInterim ? .connectionLost : .protocolViolation))
+            #expect(stub.requests.allSatisfy { $0.urlText == "https://h/uploads" })
+        }
+    }
 }
