@@ -20,17 +20,16 @@ final class PartFile: Sendable {
 
     /// Opens the file, or makes it.
     ///
-    /// - Throws: ``HTTPError/Code/fileUnwritable`` when the target is a folder or can't be written beside,
+    /// - Throws: ``HTTPError/Code/fileUnwritable`` when the target is there and no regular file, or can't be written beside,
     ///   ``HTTPError/Code/fileInUse`` when another download has it.
     init(replacing file: URL) throws {
         guard file.isFileURL else {
             throw HTTPError(.fileUnwritable, "\(URLText.redacted(file.absoluteString)) is no file URL.", phase: .notSent)
         }
         target = file.path
-        if Self.isFolder(file.path) {
-            throw HTTPError(.fileUnwritable, "\(file.path) is a folder; the name of a file in it is needed.", phase: .notSent)
-        }
-        path = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).midstream-part").path
+        _ = try Self.mode(ofReplaced: target, phase: .notSent)
+        let name = Self.shortened(file.lastPathComponent)
+        path = file.deletingLastPathComponent().appendingPathComponent(".\(name).midstream-part").path
         recordPath = path + ".json"
         descriptor = try Self.open(path, for: file.path)
         ResourceWitness.tell(of: self)
@@ -142,15 +141,8 @@ final class PartFile: Sendable {
     ///
     /// - Parameter isSynchronized: Whether the bytes, and then the name, have to be on the disk first.
     func complete(isSynchronized: Bool) throws {
-        // The permissions of a new file are those that the process has been given, which no call tells without changing them.
-        let probe = recordPath + ".new"
-        unlink(probe)
-        let made = Platform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        if made >= 0 {
-            if let status = Self.status(of: made) { fchmod(descriptor, status.st_mode & 0o777) }
-            System.close(made)
-            unlink(probe)
-        }
+        // Again, since it may have been made meanwhile.
+        if let mode = try Self.mode(ofReplaced: target, phase: .answered) ?? modeOfNewFiles { fchmod(descriptor, mode) }
         if isSynchronized, fsync(descriptor) != 0 { throw failure("write") }
         guard rename(path, target) == 0 else { throw failure("replace") }
         unlink(recordPath)
@@ -159,6 +151,19 @@ final class PartFile: Sendable {
         guard folder >= 0 else { return }
         fsync(folder)
         System.close(folder)
+    }
+
+    /// The permissions of a new file are those that the process has been given, which no call tells without changing them.
+    private var modeOfNewFiles: mode_t? {
+        let probe = recordPath + ".new"
+        unlink(probe)
+        let made = Platform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard made >= 0 else { return nil }
+        defer {
+            System.close(made)
+            unlink(probe)
+        }
+        return Self.status(of: made).map { $0.st_mode & 0o777 }
     }
 
     /// Forgets what there is. The file that is locked stays with whoever holds it.
@@ -199,8 +204,28 @@ extension PartFile {
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    /// The permissions of the file that is replaced; nil when there is none.
+    ///
+    /// - Throws: ``HTTPError/Code/fileUnwritable`` for anything but a regular file: devices and pipes are there to be written to, and what a
+    ///   link leads to has another name.
+    private static func mode(ofReplaced path: String, phase: HTTPError.Phase) throws -> mode_t? {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        guard lstat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return status.st_mode & 0o777
+        case S_IFDIR:
+            throw HTTPError(.fileUnwritable, "\(path) is a folder; the name of a file in it is needed.", phase: phase)
+        default: throw HTTPError(.fileUnwritable, "\(path) is no regular file, and is left as it is.", phase: phase)
+        }
+    }
+
+    /// A name that leaves room for what is added to it within the 255 bytes that a name may have: of a longer one, its beginning and a hash
+    /// (FNV-1a), which is the same in each process.
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > 230 else { return name }
+        let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        var beginning = name[...]
+        while beginning.utf8.count > 210 { beginning = beginning.dropLast() }
+        return "\(beginning)-\(String(hash, radix: 16))"
     }
 }

@@ -1,0 +1,80 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import Platform
+import TestSupport
+import Testing
+
+@testable import MidstreamTransfers
+
+@Suite("What a download may replace", .leavesNothing, .timeLimit(.minutes(10)))
+struct PartFileTests {
+    private static let content = FileServer.content(100_000)
+    private let server: FileServer
+    private let folder: Folder
+
+    init() throws {
+        server = try FileServer(Self.content)
+        folder = try Folder()
+    }
+
+    private func download(to file: URL, resumes: Int = 5) async throws {
+        try await server.client().download(HTTPRequest(server.url), to: file, options: .init(resumes: resumes))
+    }
+
+    private func kind(_ file: URL) -> FileAttributeType? {
+        try? FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
+    }
+
+    @Test("Neither pipes nor links nor devices, before anything is sent")
+    func others() async throws {
+        let (pipe, link) = (folder.url.appendingPathComponent("pipe"), folder.url.appendingPathComponent("link"))
+        let device = folder.url.appendingPathComponent("device")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.target)
+        var files = [(pipe, FileAttributeType.typeUnknown), (link, .typeSymbolicLink)]
+        // Root alone may make one; the numbers are those of /dev/null on Linux.
+        if mknod(device.path, S_IFCHR | 0o600, 0x103) == 0 { files.append((device, .typeCharacterSpecial)) }
+        for (file, type) in files {
+            let error = await httpError { try await download(to: file) }
+            #expect(error?.code == .fileUnwritable && error?.phase == .notSent)
+            #expect(kind(file) == type)
+        }
+        #expect(server.requests.isEmpty && folder.names.count == files.count)
+    }
+
+    @Test("… also when they come while it is loaded")
+    func meanwhile() async throws {
+        let folder = folder
+        server.next({ _ in
+            try? FileManager.default.createSymbolicLink(at: folder.target, withDestinationURL: folder.url)
+        })
+        #expect(await httpError { try await download(to: folder.target) }?.code == .fileUnwritable)
+        #expect(kind(folder.target) == .typeSymbolicLink)
+    }
+
+    @Test("The mode of a replaced file is kept", arguments: [0o600, 0o640, 0o755])
+    func mode(mode: Int) async throws {
+        try Data("old".utf8).write(to: folder.target)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.target.path)
+        try await download(to: folder.target)
+        #expect(folder.content == Self.content)
+        #expect(try FileManager.default.attributesOfItem(atPath: folder.target.path)[.posixPermissions] as? Int == mode)
+    }
+
+    @Test(
+        "Names of any length that a file may have, and each has a part of its own",
+        arguments: [230, 231, 255].flatMap { [String(repeating: "a", count: $0), String(repeating: "ä", count: $0 / 2)] })
+    func names(name: String) async throws {
+        let file = folder.url.appendingPathComponent(name)
+        let other = folder.url.appendingPathComponent(name.dropLast() + "b")
+        server.cut(40_000, 30_000)
+        #expect(await httpError { try await download(to: file, resumes: 0) }?.code == .connectionLost)
+        #expect(await httpError { try await download(to: other, resumes: 0) }?.code == .connectionLost)
+        try await download(to: file)
+        try await download(to: other)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, nil, "bytes=40000-", "bytes=30000-"])
+        for file in [file, other] { #expect(try Data(contentsOf: file).elementsEqual(Self.content)) }
+        #expect(folder.names.count == 2)
+    }
+}
