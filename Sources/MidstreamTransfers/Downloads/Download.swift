@@ -136,7 +136,8 @@ final class Download: Sendable {
                 source.record(CallEvents.TransferRestart(reason: "the answer is encoded, though no encoding was asked for"))
                 return nil
             }
-            guard response.status.isSuccess || response.status == .rangeNotSatisfiable && gap != nil else {
+            // Another success, such as 202 or 204, is no representation of what was asked for (RFC 9110 §15.3).
+            guard [.ok, .partialContent].contains(response.status) || response.status == .rangeNotSatisfiable && gap != nil else {
                 throw HTTPError(
                     .unacceptableStatus, "The server answered \(response.status), which is nothing to be kept.",
                     request: response.request, response: response)
@@ -153,7 +154,20 @@ final class Download: Sendable {
         // Without its body it doesn't know them any more.
         (response.trailers, response.metrics) = (response.trailers, response.metrics)
         response.body = .empty
+        if gap != nil, response.headers.contains(.contentRange) { describeWhole(&response) }
         return response
+    }
+
+    /// Makes the head of the last part, or of the answer that nothing is missing, that of the whole.
+    private func describeWhole(_ response: inout HTTPResponse) {
+        if response.status == .rangeNotSatisfiable {
+            // What it has said is about its own body.
+            response.headers.removeAll { $0.rawValue.lowercased().hasPrefix("content-") }
+        }
+        response.status = .ok
+        response.headers.remove(.contentRange)
+        response.headers.remove("Content-Digest")
+        response.headers[.contentLength] = state.withLock { $0.total }.map { "\($0)" }
     }
 
     private func take(_ answer: RangeAnswer, _ response: HTTPResponse, _ gap: Range<Int64>?) async throws {
@@ -166,11 +180,17 @@ final class Download: Sendable {
         case .contradiction(let message):
             throw HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
         case .whole:
+            let known = state.withLock { $0.validator?.isTag(of: response.headers) == true ? $0.total : nil }
             if gap != nil {
                 source.record(CallEvents.TransferRestart(reason: "the answer is the whole"))
                 try startAgain()
             }
-            try begin(response)
+            if let known, let told = response.body.length, known != told {
+                throw HTTPError(
+                    .protocolViolation, "The server has \(told) bytes, and had \(known) with the same tag.",
+                    request: response.request, phase: .answered)
+            }
+            try begin(response, of: response.body.length ?? known)
             let total = state.withLock { $0.total }
             try await receive(response, 0..<(total ?? .max), isOpen: total == nil)
         case .part(let range, let total):
@@ -185,8 +205,7 @@ final class Download: Sendable {
     }
 
     /// Takes what the head of a whole response says.
-    private func begin(_ response: HTTPResponse) throws {
-        let total = response.body.length
+    private func begin(_ response: HTTPResponse, of total: Int64?) throws {
         state.withLock { state in
             state.hasBegun = true
             state.total = total

@@ -8,6 +8,8 @@ struct DownloadInterceptor: HTTPInterceptor {
     let options: DownloadOptions
     let random: @Sendable () -> Double
     let now: @Sendable () -> Date
+    /// Whether the file has been written.
+    let isDone = Locked(false)
 
     var stage: InterceptorStage { .call }
 
@@ -17,7 +19,9 @@ struct DownloadInterceptor: HTTPInterceptor {
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let part = try PartFile(replacing: file)
         let source = DownloadSource(request, next, options, random: random, now: now)
-        return try await Download(source, part, options).run()
+        let response = try await Download(source, part, options).run()
+        isDone.withLock { $0 = true }
+        return response
     }
 
     /// Says what would be resumed.
