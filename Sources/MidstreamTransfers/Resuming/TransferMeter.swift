@@ -14,7 +14,8 @@ public struct TransferUpdate: Sendable, Hashable {
     public let resumedFrom: Int64
     /// How often it has begun again, since what was there couldn't be used.
     public let restarts: Int
-    /// Bytes a second: the median of the last 5 seconds, in quarters; nil at the beginning.
+    /// Bytes a second: the median of the last 5 seconds, in quarters, and where bytes come in less than three quarters of these the mean of
+    /// the last 20 seconds; nil at the beginning.
     public let rate: Double?
 
     /// The part that is there, 0…1, when the total is known.
@@ -133,16 +134,19 @@ extension TransferMeter.State {
         if quarters.isEmpty { (quarters, firstQuarter) = ([0], quarter) }
         let missing = quarter - (firstQuarter + Int64(quarters.count) - 1)
         guard missing > 0 else { return }
-        quarters += [Int64](repeating: 0, count: Int(min(missing, 21)))
-        quarters = Array(quarters.suffix(21))
+        quarters += [Int64](repeating: 0, count: Int(min(missing, 81)))
+        quarters = Array(quarters.suffix(81))
         firstQuarter = quarter - Int64(quarters.count) + 1
     }
 
-    /// The median of the quarters that are over.
+    /// The median of the last quarters that are over, so that neither a pause nor a burst counts; the mean of more of them where most bytes
+    /// come between pauses.
     fileprivate mutating func rate(at now: Duration) -> Double? {
         moveOn(to: Self.quarter(now))
-        let counts = quarters.dropLast().sorted()
-        guard !counts.isEmpty else { return nil }
-        return Double(counts[counts.count / 2]) * 4
+        let over = quarters.dropLast()
+        guard !over.isEmpty else { return nil }
+        let last = over.suffix(20).sorted()
+        if 4 * last.count(where: { $0 > 0 }) >= 3 * last.count { return Double(last[last.count / 2]) * 4 }
+        return Double(over.reduce(0, +)) * 4 / Double(over.count)
     }
 }

@@ -52,6 +52,26 @@ struct TransferMeterTests {
         #expect(late?.rate == 0 && late?.timeLeft == nil)
     }
 
+    @Test("Data that comes slowly has a rate, and an end", arguments: [300, 400, 600, 1_000, 3_000, 6_000])
+    func slowly(milliseconds: Int) async throws {
+        let clock = TestClock()
+        let meter = TransferMeter(perSecond: 1_000)
+        var updates = meter.makeAsyncIterator()
+        meter.begin(at: 0, of: 1 << 30, isRestart: false, on: clock)
+        _ = await updates.next()
+        var bytes: Int64 = 0
+        for _ in 0..<(60_000 / milliseconds) {
+            clock.advance(by: .milliseconds(milliseconds))
+            bytes += 64 << 10
+            meter.advance(to: bytes, wire: 64 << 10)
+            let update = try #require(await updates.next())
+            guard clock.now.offset > .seconds(20) else { continue }
+            let rate = Double(64 << 10) / (Double(milliseconds) / 1_000)
+            #expect(abs((update.rate ?? 0) / rate - 1) < 0.4)
+            #expect(update.timeLeft != nil)
+        }
+    }
+
     @Test("A download tells where it was resumed, and that it began again")
     func download() async throws {
         let content = FileServer.content(100_000)
