@@ -4,6 +4,8 @@ import Midstream
 /// One run of the tool: a request, its response, and what is to be shown of them.
 struct Invocation {
     private let arguments: Arguments
+    /// When the last attempt began.
+    private let attempted = Locked(ContinuousClock.now)
 
     init(_ arguments: Arguments) { self.arguments = arguments }
 
@@ -12,18 +14,23 @@ struct Invocation {
         let client = try client()
         let request = request()
         if arguments.showsCurlCommand {
-            Terminal.print(request.curlCommand())
+            try Terminal.print(request.curlCommand())
             return 0
         }
         if arguments.showsExplanation {
-            Terminal.print("\(try await client.explain(request))")
+            try Terminal.print("\(await client.explain(request))")
             return 0
         }
+        let begun = ContinuousClock.now
         do {
             // A traced response is buffered, so that the trace holds the whole of it.
             let response = try await arguments.showsTrace ? client.send(request) : client.stream(request)
-            try await show(response)
-            if arguments.showsTrace { Terminal.printError("\(response.trace)") }
+            if arguments.showsTrace {
+                try await show(response)
+                Terminal.printError("\(response.trace)")
+            } else {
+                try await showWithinLimits(response, since: begun)
+            }
             return response.status.code < 400 ? 0 : 1
         } catch let error as HTTPError {
             if let response = error.response { try await show(response) }
@@ -46,6 +53,7 @@ struct Invocation {
         return HTTPClient(configuration: configuration, transport: try arguments.transport.transport()) {
             UserAgent()
             AcceptAnything()
+            AttemptStart(time: attempted)
             WireTimes(isOn: arguments.showsTrace)
             WireLog(isOn: arguments.isVerbose)
         }
@@ -57,20 +65,37 @@ struct Invocation {
         return request
     }
 
+    /// Of a stream the client's limits end with its head; those that the user has set hold for the body as well.
+    private func showWithinLimits(_ response: HTTPResponse, since begun: ContinuousClock.Instant) async throws {
+        let limits = [
+            arguments.deadline.map { ($0 - begun.duration(to: .now), HTTPError.deadlineExceeded($0)) },
+            arguments.timeout.map { ($0 - attempted.withLock { $0 }.duration(to: .now), HTTPError.timeout(phase: .answered)) },
+        ].compactMap { $0 }
+        guard let (left, error) = limits.min(by: { $0.0 < $1.0 }) else { return try await show(response) }
+        try await TimeLimit(left, on: ContinuousClock()).run { _ in
+            error
+        } _: {
+            try await show(response)
+        }
+    }
+
     private func show(_ response: HTTPResponse) async throws {
         if arguments.includesHead {
-            Terminal.print("\(response.version) \(response.status)")
-            for (name, value) in response.headers { Terminal.print("\(name): \(value)") }
-            Terminal.print("")
+            try Terminal.print("\(response.version) \(response.status)")
+            for (name, value) in response.headers { try Terminal.print("\(name): \(value)".escapingControls) }
+            try Terminal.print("")
         }
-        guard let path = arguments.output else {
-            for try await chunk in response.body { Terminal.write(chunk, to: .standardOutput) }
-            return
+        let output = try arguments.output.map(Self.descriptor) ?? STDOUT_FILENO
+        for try await chunk in response.body { try Terminal.put(chunk, into: output) }
+        if arguments.output != nil, close(output) != 0 { throw OutputFailure(code: errno) }
+    }
+
+    /// Opens what is there, whatever it is, to be written from its beginning, or makes a file.
+    private static func descriptor(_ path: String) throws -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw UsageError("can't write the file '\(path)': \(String(cString: strerror(errno)))")
         }
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else {
-            throw UsageError("can't write the file '\(path)'")
-        }
-        for try await chunk in response.body { try file.write(contentsOf: Data(chunk)) }
-        try file.close()
+        return descriptor
     }
 }

@@ -5,11 +5,12 @@ import Midstream
 @main
 enum Midst {
     static func main() async {
+        Terminal.prepare()
         do {
             let arguments = try Arguments(CommandLine.arguments.dropFirst())
             switch arguments.command {
-            case .help: Terminal.print(Arguments.help)
-            case .version: Terminal.print("midst \(Arguments.versionNumber)")
+            case .help: try Terminal.print(Arguments.help)
+            case .version: try Terminal.print("midst \(Arguments.versionNumber)")
             case .request: exit(try await Invocation(arguments).run())
             }
         } catch let error as UsageError {
@@ -17,6 +18,9 @@ enum Midst {
             exit(2)
         } catch is CancellationError {
             exit(130)
+        } catch let failure as OutputFailure where failure.code == EPIPE {
+            // A reader that has gone away (`midst get … | head`) has had enough.
+            exit(0)
         } catch {
             Terminal.printError("midst: \(error)")
             exit(1)

@@ -17,6 +17,13 @@ struct AcceptAnything: RequestInterceptor {
     }
 }
 
+/// Notes when an attempt begins.
+struct AttemptStart: RequestInterceptor {
+    let time: Locked<ContinuousClock.Instant>
+
+    func intercept(request: inout HTTPRequest) async throws { time.withLock { $0 = .now } }
+}
+
 /// Leaves the transport's measurements in the trace.
 struct WireTimes: HTTPInterceptor {
     let stage = InterceptorStage.exchange

@@ -1,3 +1,4 @@
+import Interception
 import Midstream
 import MidstreamTesting
 import TestSupport
@@ -14,6 +15,7 @@ struct ToolLawTests {
     }
 
     @Test func times() async throws {
+        try await assertInterceptorLaws { AttemptStart(time: Locked(.now)) }
         try await assertInterceptorLaws { WireTimes(isOn: true) }
     }
 

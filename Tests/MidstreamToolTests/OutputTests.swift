@@ -1,0 +1,113 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTool
+
+@Suite("Where the tool writes", .leavesNothing, .timeLimit(.minutes(10)))
+struct OutputTests {
+    private let server: MockServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        // The tool uses the process's own transport, which stays.
+        Belongings.current?.excuse("EventLoop")
+        server = try MockServer()
+        folder = try TemporaryFolder()
+    }
+
+    private func get(into file: URL) async throws -> Int32 {
+        server.enqueue(.init(body: "hello"))
+        return try await Invocation(Arguments(["get", server.url(), "-o", file.path])).run()
+    }
+
+    private func attribute(_ key: FileAttributeKey, _ file: URL) throws -> Any? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[key]
+    }
+
+    @Test("What stands there is written to, and not replaced")
+    func written() async throws {
+        defer { server.shutdown() }
+        let file = try folder.file(Array("much longer than before".utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        #expect(try await get(into: link) == 0)
+        #expect(try attribute(.type, link) as? FileAttributeType == .typeSymbolicLink)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
+        #expect(try attribute(.posixPermissions, file) as? Int == 0o600)
+        let pipe = folder.url.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let reader = open(pipe.path, O_RDWR)
+        defer { close(reader) }
+        #expect(try await get(into: pipe) == 0)
+        var bytes = [UInt8](repeating: 0, count: 5)
+        #expect(fcntl(reader, F_SETFL, O_NONBLOCK) == 0)
+        #expect(read(reader, &bytes, 5) == 5 && bytes == Array("hello".utf8))
+        let long = folder.url.appendingPathComponent(String(repeating: "a", count: 255))
+        #expect(try await get(into: long) == 0)
+        #expect(try String(contentsOf: long, encoding: .utf8) == "hello")
+    }
+
+    @Test("Limits of time hold for the body as well", arguments: ["--deadline", "--timeout"])
+    func limits(option: String) async throws {
+        defer { server.shutdown() }
+        var endless = MockServer.Response(body: .bytes([UInt8](repeating: 65, count: 100_000)))
+        endless.fault = .stall(.insideBody(afterBytes: 1_000))
+        server.enqueue(endless)
+        let file = folder.url.appendingPathComponent("file")
+        #expect(try await Invocation(Arguments(["get", server.url(), option, "1", "-o", file.path])).run() == 1)
+    }
+
+    /// What the shell makes of it, with the tool as `$0`, the server's URL as `$1` and a link to `/dev/full` as `$2`.
+    private func shell(_ script: String) async throws -> ChildProcess {
+        server.respond { _ in .init(headers: ["X": "\u{1B}[2J\u{7}"], body: .bytes([UInt8](repeating: 65, count: 1 << 20))) }
+        let tool = try #require(Self.tool)
+        let full = folder.url.appendingPathComponent("full")
+        try FileManager.default.createSymbolicLink(atPath: full.path, withDestinationPath: "/dev/full")
+        return try await ChildProcess.run("/bin/sh", ["-c", script, tool, server.url(), full.path])
+    }
+
+    /// Built with the tests, beside them.
+    private static var tool: String? {
+        let beside = [Bundle.main.bundleURL, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap { $0 }
+            .flatMap { [$0, $0.deletingLastPathComponent()] }
+        return beside.map { $0.appendingPathComponent("midst").path }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    @Test(
+        "Output that can't be written is a failure, but a reader that has had enough is none",
+        .enabled(if: tool != nil && FileManager.default.fileExists(atPath: "/dev/full")),
+        arguments: [
+            ("\"$0\" get \"$1\" > /dev/full", 1), ("\"$0\" get \"$1\" >&-", 1), ("\"$0\" get \"$1\" -o \"$2\"", 1),
+            ("\"$0\" --help > /dev/full", 1), ("\"$0\" get \"$1\" -i > /dev/full", 1),
+            ("{ \"$0\" get \"$1\"; echo \"$?\" >&2; } | head -c 1", 0), ("\"$0\" get \"$1\" > /dev/null 2>&-", 0),
+        ])
+    func failures(script: String, status: Int) async throws {
+        defer { server.shutdown() }
+        let child = try await shell(script)
+        if script.contains("head") {
+            #expect(child.errorText == "0\n")
+        } else {
+            #expect(child.status == .exited(Int32(status)))
+            #expect(child.errorText.hasPrefix("midst: can't write the output") == (status == 1))
+            #expect(child.errorText.split(separator: "\n").count == status)
+        }
+    }
+
+    @Test("What a server sends is shown without control characters", .enabled(if: tool != nil))
+    func controls() async throws {
+        defer { server.shutdown() }
+        for option in ["-i", "-v", "--trace"] {
+            let child = try await shell("\"$0\" get \"$1\" \(option)")
+            try FileManager.default.removeItem(at: folder.url.appendingPathComponent("full"))
+            for text in [child.text, child.errorText] {
+                #expect(!text.contains("\u{1B}") && !text.contains("\u{7}"))
+            }
+            if option != "--trace" { #expect((child.text + child.errorText).contains("\\u{1B}[2J\\u{7}")) }
+        }
+    }
+}
