@@ -32,8 +32,8 @@ struct Arguments {
 
           -H, --header 'NAME: VALUE'   add a header field; may be repeated
           -q, --query NAME=VALUE       add a query item; may be repeated
-          -d, --data TEXT|@FILE|@-     send this body, that file, or standard input
-              --json TEXT|@FILE        the same, as application/json
+          -d, --data TEXT              send this body
+              --json TEXT              the same, as application/json
           -o, --output FILE            write the response's body to a file
           -i, --include                print the response's head before the body
           -v, --verbose                print what goes on the wire and comes back; secrets withheld
@@ -51,11 +51,19 @@ struct Arguments {
               --transport NAME         curl (on Linux) or urlsession
               --version, --help
 
+        The URL and any value may be @FILE, which is read, or once @-, which is standard input:
+        arguments can be seen by other users, so give secrets in this way.
+
         Exit status: 0 a response below 400, 1 another response or none, 2 wrong usage.
         """
 
-    init(_ words: some Sequence<String>) throws {
+    /// - Parameter standardInput: What is read for `@-`.
+    init(
+        _ words: some Sequence<String>,
+        standardInput: @escaping () throws -> Data = { try FileHandle.standardInput.readToEnd() ?? Data() }
+    ) throws {
         var words = Array(words)[...]
+        var source = ValueSource(standardInput: standardInput)
         guard let first = words.popFirst() else { throw UsageError("a method and a URL are needed") }
         switch first {
         case "--help", "-h", "help":
@@ -69,7 +77,11 @@ struct Arguments {
             method = HTTPMethod(rawValue: first.uppercased())
         }
         while let word = words.popFirst() {
-            if word.hasPrefix("-"), word != "-" { try take(option: word, from: &words) } else { try take(url: word) }
+            if word.hasPrefix("-"), word != "-" {
+                try take(option: word, from: &words, &source)
+            } else {
+                try take(url: source.text(word))
+            }
         }
         guard !url.isEmpty else { throw UsageError("a URL is needed") }
     }
@@ -82,16 +94,17 @@ struct Arguments {
         url = word.contains("://") ? word : (isLocal ? "http://" : "https://") + host
     }
 
-    private mutating func take(option: String, from words: inout ArraySlice<String>) throws {
-        func value() throws -> String {
-            guard let value = words.popFirst() else { throw UsageError("\(option) needs a value") }
-            return value
+    private mutating func take(option: String, from words: inout ArraySlice<String>, _ source: inout ValueSource) throws {
+        func word() throws -> String {
+            guard let word = words.popFirst() else { throw UsageError("\(option) needs a value") }
+            return word
         }
+        func value() throws -> String { try source.text(word()) }
         switch option {
         case "-H", "--header": try add(header: value())
         case "-q", "--query": try add(query: value())
-        case "-d", "--data": body = try Self.body(value())
-        case "--json": body = try Self.body(value()).withContentType("application/json")
+        case "-d", "--data": body = try source.body(word())
+        case "--json": body = try source.body(word()).withContentType("application/json")
         case "-o", "--output": output = try value()
         case "-i", "--include": includesHead = true
         case "-v", "--verbose": isVerbose = true
@@ -117,14 +130,6 @@ struct Arguments {
         let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { throw UsageError("a query item is written NAME=VALUE") }
         query.append((String(parts[0]), String(parts[1])))
-    }
-
-    private static func body(_ text: String) throws -> HTTPBody {
-        guard text.hasPrefix("@") else { return .bytes(Array(text.utf8)) }
-        let path = String(text.dropFirst())
-        if path == "-" { return .data(try FileHandle.standardInput.readToEnd() ?? Data()) }
-        guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
-        return .file(URL(fileURLWithPath: path))
     }
 
     private static func seconds(_ text: String, for option: String) throws -> Duration {

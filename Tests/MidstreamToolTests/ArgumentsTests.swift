@@ -1,4 +1,6 @@
+import Foundation
 import Midstream
+import TestSupport
 import Testing
 
 @testable import MidstreamTool
@@ -26,5 +28,56 @@ struct ArgumentsTests {
     @Test("the largest number of retries")
     func largestCount() throws {
         #expect(try Arguments(["get", "h", "--retries", "\(Int.max)"]).retries == .max)
+    }
+}
+
+@Suite("Values that stand in files", .leavesNothing)
+struct ValueSourceTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func file(_ text: String) throws -> String { "@" + (try folder.file(Array(text.utf8)).path) }
+
+    @Test("one rule for every value: @FILE is read, without the line end at its end")
+    func files() throws {
+        let arguments = try Arguments([
+            "get", file("https://h/?token=s\n"), "-H", file("X: s\r\n"), "-q", file("a=s\n\n"), "--timeout", file("2\n"), "-o",
+            file("out"), "--retries", file("3"), "--deadline", file("4\n"),
+        ])
+        #expect(arguments.url == "https://h/?token=s" && arguments.headers == ["X": "s"])
+        #expect(arguments.query.map(\.0) == ["a"] && arguments.query.map(\.1) == ["s\n"])
+        #expect(arguments.timeout == .seconds(2) && arguments.deadline == .seconds(4) && arguments.retries == 3)
+        #expect(arguments.output == "out")
+        #expect(throws: Never.self) {
+            try Arguments(["get", "h", "--proxy", file("http://u:p@h:1\n"), "--unix-socket", file("/s")])
+        }
+    }
+
+    @Test("bodies are sent as they are")
+    func bodies() async throws {
+        #expect(try await Arguments(["post", "h", "-d", file("a\n")]).body.collect() == Array("a\n".utf8))
+        #expect(try await Arguments(["post", "h", "--json", file("{}\n")]).body.collect() == Array("{}\n".utf8))
+        #expect(try Arguments(["post", "h", "--json", file("{}")]).body.contentType == "application/json")
+    }
+
+    @Test("@- is standard input, once")
+    func standardInput() async throws {
+        let input = { Data("X: s\n".utf8) }
+        #expect(try Arguments(["get", "h", "-H", "@-"], standardInput: input).headers == ["X": "s"])
+        #expect(try await Arguments(["post", "h", "-d", "@-"], standardInput: input).body.collect() == Array("X: s\n".utf8))
+        for twice in [["-H", "@-", "-H", "@-"], ["-d", "@-", "-q", "@-"], ["--json", "@-", "-d", "@-"]] {
+            #expect(throws: UsageError.self) { try Arguments(["post", "h"] + twice, standardInput: input) }
+        }
+    }
+
+    @Test("what can't be read is wrong usage")
+    func unreadable() throws {
+        for option in ["-H", "-q", "-d", "--json", "--proxy", "--ca", "-o"] {
+            #expect(throws: UsageError.self) { try Arguments(["post", "h", option, "@/nowhere/at/all"]) }
+        }
+        let binary = try folder.file([0xFF, 0xFE]).path
+        #expect(throws: UsageError.self) { try Arguments(["get", "h", "-H", "@\(binary)"]) }
+        #expect(throws: Never.self) { try Arguments(["post", "h", "-d", "@\(binary)"]) }
     }
 }
