@@ -54,10 +54,11 @@ import Testing
         let first = try await endpoint.token(for: [
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect), ("code_verifier", verifier),
         ])
-        let store = InMemoryTokenStore(first)
+        let store = InMemoryTokenStore()
+        let session = AuthenticationInterceptor(OAuthAuthenticator(.refreshToken(), from: endpoint, store: store))
+        try await session.logIn(first)
 
         // Use, and refresh.
-        let session = AuthenticationInterceptor(OAuthAuthenticator(.refreshToken(), from: endpoint, store: store))
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) { session }
         let profile = try await client.get("profile").string()
 
@@ -66,8 +67,7 @@ import Testing
             let token = last.refreshToken ?? last.accessToken
             _ = try await loginClient.post("revoke", body: .form([("token", token), ("client_id", "app")])).data()
         }
-        try await store.save(nil)
-        session.credential = nil
+        try await session.logOut()
 
         #expect(profile == "Ann")
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer t1", "Bearer t2"])

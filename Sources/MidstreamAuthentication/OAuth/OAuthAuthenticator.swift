@@ -13,6 +13,10 @@ public import MidstreamCore
 ///
 /// The store is asked first: a token in it that isn't the rejected one and hasn't expired is used without a request, be it from
 /// an earlier run of the process or from another one that shares the store.
+///
+/// The store belongs to one login. The interceptors of all authenticators with the same store, which is the same object or an equal
+/// value, have one credential and refresh it once; ``AuthenticationInterceptor/logIn(_:)`` and ``AuthenticationInterceptor/logOut()`` on one
+/// of them are for all. A refresh of another process that was quicker with a refresh token is found in the store.
 public struct OAuthAuthenticator: Authenticator {
     /// How a token is obtained.
     public enum Grant: Sendable, Hashable {
@@ -25,7 +29,7 @@ public struct OAuthAuthenticator: Authenticator {
     /// How a token is obtained.
     public let grant: Grant
     private let endpoint: OAuthTokenEndpoint
-    private let store: any TokenStore
+    private let tokens: StoredTokens
     private let leeway: TimeInterval
     private let now: @Sendable () -> Date
 
@@ -43,7 +47,7 @@ public struct OAuthAuthenticator: Authenticator {
     ) {
         self.grant = grant
         self.endpoint = endpoint
-        self.store = store
+        tokens = .of(store)
         self.leeway = leeway / .seconds(1)
         self.now = now
     }
@@ -61,30 +65,57 @@ public struct OAuthAuthenticator: Authenticator {
     /// Whether the token has expired or is about to.
     public func needsRefresh(_ credential: OAuthToken) -> Bool { credential.isDue(at: now(), leeway: leeway) }
 
-    /// A token from the store, or else from the endpoint.
+    /// A token from the store, or else from the endpoint. Saves nothing: the interceptor calls ``save(_:)``.
     ///
-    /// - Throws: ``OAuthError``; what the store and the sending of the request throw.
+    /// - Throws: ``OAuthError``; ``CredentialRemovedError`` when the store was emptied meanwhile; what the store and the sending of the
+    ///   request throw.
     public func refresh(_ credential: OAuthToken?) async throws -> OAuthToken {
-        let stored = try await store.load()
+        let stored = try await tokens.load()
+        do {
+            return try await successor(of: credential, stored: stored)
+        } catch let error as OAuthError where error.code == .invalidGrant {
+            // Another process may have spent the refresh token, and kept what it got for it.
+            guard let newer = try await tokens.load(), newer.refreshToken != stored?.refreshToken else { throw error }
+            return try await successor(of: credential, stored: newer)
+        }
+    }
+
+    /// Puts the token into the store; nil empties it.
+    public func save(_ credential: OAuthToken?) async throws { try await tokens.save(credential) }
+
+    private func successor(of credential: OAuthToken?, stored: OAuthToken?) async throws -> OAuthToken {
         if let stored, stored.accessToken != credential?.accessToken, !needsRefresh(stored) { return stored }
-        var token: OAuthToken
+        let token = try await obtained(with: stored?.refreshToken)
+        let present: OAuthToken?
+        // A store that can't be read now must not cost the token.
+        do { present = try await tokens.load() } catch { return token }
+        // A login or a logout of another process counts more.
+        guard present?.accessToken != stored?.accessToken else { return token }
+        guard let present else { throw CredentialRemovedError() }
+        return present
+    }
+
+    private func obtained(with refreshToken: String?) async throws -> OAuthToken {
         switch grant {
         case .clientCredentials(let scope):
-            token = try await endpoint.token(for: [("grant_type", "client_credentials")] + Self.fields(scope))
+            return try await endpoint.token(for: [("grant_type", "client_credentials")] + Self.fields(scope))
         case .refreshToken(let scope):
-            guard let refreshToken = stored?.refreshToken ?? credential?.refreshToken else {
+            guard let refreshToken else {
                 throw OAuthError(.noRefreshToken, "There is no refresh token: nobody has logged in.")
             }
-            token = try await endpoint.token(
+            var token = try await endpoint.token(
                 for: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)] + Self.fields(scope))
             // A server that sends none means that the old one stays good (RFC 6749 §6).
             token.refreshToken = token.refreshToken ?? refreshToken
+            return token
         }
-        try await store.save(token)
-        return token
     }
 
     private static func fields(_ scope: String?) -> [(String, String)] { scope.map { [("scope", $0)] } ?? [] }
+}
+
+extension OAuthAuthenticator: LoginSharing {
+    func login(on clock: any Clock<Duration>) -> Login<OAuthToken> { tokens.login(on: clock) }
 }
 
 extension OAuthAuthenticator: CustomStringConvertible, CustomReflectable {
@@ -92,6 +123,6 @@ extension OAuthAuthenticator: CustomStringConvertible, CustomReflectable {
     public var description: String { "OAuth by \(endpoint)" }
     /// Shows how a token is obtained and where; of the store the name, since nobody knows what it shows.
     public var customMirror: Mirror {
-        Mirror(self, children: ["grant": grant, "endpoint": endpoint, "store": "\(type(of: store))"])
+        Mirror(self, children: ["grant": grant, "endpoint": endpoint, "store": "\(type(of: tokens.store))"])
     }
 }

@@ -1,7 +1,10 @@
 internal import Interception
 internal import MidstreamCore
 
-/// Where OAuth tokens are kept between requests: in memory, in a key chain, in a file that processes share.
+/// Where the OAuth tokens of one login are kept between requests: in memory, in a key chain, in a file that processes share.
+///
+/// Clients that share a store refresh its token once. Make it a class, an actor or a `Hashable` value, by which the same store is known;
+/// any other value is a store of its own in each ``OAuthAuthenticator``.
 public protocol TokenStore: Sendable {
     /// The token that is kept; nil when there is none.
     ///
@@ -10,8 +13,7 @@ public protocol TokenStore: Sendable {
 
     /// Keeps a token in place of the one that was kept; nil removes that.
     ///
-    /// - Throws: An error, which makes the refresh fail that brought the token. A refresh token that can be used once is then
-    ///   lost, so a store should throw only when it can't be helped.
+    /// - Throws: An error. The token is used all the same, and saved again with later requests; see ``Authenticator/save(_:)``.
     func save(_ token: OAuthToken?) async throws
 }
 

@@ -17,6 +17,7 @@ public import MidstreamCore
 ///   been sent before and are rejected afterwards; none is sent again. The next new call may try again, within the limit.
 /// - A fresh credential that is rejected ends the call with that response, on which the validators then speak.
 /// - A caller's cancellation, and the attempt's timeout, end that caller's wait and leave the refresh running for the others.
+/// - A call belongs to the login that was there when it began; see ``logIn(_:)``.
 /// - Credentials go to their origins only. A redirect inside the attempt keeps a header within the origin and never takes it to
 ///   another. A credential in the query belongs at ``InterceptorStage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is
 ///   judged by itself.
@@ -36,8 +37,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///
     /// - Parameters:
     ///   - authenticator: Knows about the credentials.
-    ///   - credential: The first one; nil, the default: the authenticator's ``Authenticator/fixedCredential()``, or else it is obtained by
-    ///     a refresh when the first request needs it.
+    ///   - credential: The first one, as if it were set to ``credential``; nil, the default: the authenticator's
+    ///     ``Authenticator/fixedCredential()``, or else it is obtained by a refresh when the first request needs it.
     ///   - origins: URLs whose origins get the credential. nil, the default: the origin of the client's base URL; for a client
     ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``HTTPError/Code/invalidRequest``.
@@ -57,14 +58,31 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             timeout: refreshTimeout, clock: clock)
     }
 
-    /// The present credential. Set it after a login, or to nil after a logout.
+    /// The present credential. Set it to replace that of the same login, or to nil after a logout; between two users,
+    /// call ``logIn(_:)`` and ``logOut()``, which also wait for the store.
     ///
-    /// What a refresh brings that is under way is then thrown away: calls that wait for it go on with the new credential, or
-    /// fail with ``HTTPError/Code/authentication`` when there is none.
+    /// The authenticator saves it at once in the background. What a refresh brings that is under way is thrown away: calls that wait for it
+    /// go on with the new credential, or fail with ``HTTPError/Code/authentication`` when there is none.
     public var credential: A.Credential? {
         get { keeper.credential }
-        set { keeper.credential = newValue }
+        set { keeper.set(newValue, isLogin: newValue == nil) }
     }
+
+    /// Begins a login: calls from now on are sent with its credential, which the authenticator saves.
+    ///
+    /// Calls that began before aren't sent with it: those that need another credential fail with ``HTTPError/Code/authentication`` and a
+    /// ``CredentialRemovedError`` behind it. What a refresh of the former login brings is thrown away.
+    ///
+    /// - Throws: What ``Authenticator/save(_:)`` throws. The login has begun all the same, and saving is tried again with later requests.
+    ///   Cancelling the task changes nothing.
+    public func logIn(_ credential: A.Credential) async throws { try await keeper.set(credential, isLogin: true).value }
+
+    /// Ends the login: the credential is forgotten here and, by the authenticator's ``Authenticator/save(_:)``, where it was kept. Calls and
+    /// refreshes that are under way fare as with ``logIn(_:)``.
+    ///
+    /// - Throws: What ``Authenticator/save(_:)`` throws. The login has ended all the same, and saving is tried again with later requests.
+    ///   Cancelling the task changes nothing.
+    public func logOut() async throws { try await keeper.set(nil, isLogin: true).value }
 
     /// Sends the request with the present credential, and when that is rejected once more with a newer one.
     ///
@@ -74,12 +92,15 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard !keeper.isRefreshingHere, try scope.contains(request.urlText, in: next.call) else { return try await next(request) }
         let present = keeper.present
-        let visit = Visit(request: request, next: next, failures: present.failures)
+        if !present.isSaved { keeper.saveAgain() }
+        let visit = Visit(request: request, next: next, login: present.login, failures: present.failures)
         if let held = present.held, !present.isRefreshing, !authenticator.needsRefresh(held.credential) {
             return try await send(with: held, in: visit)
         }
         let held = try await successor(of: present.generation, in: visit)
-        visit.record(CallEvents.Credential(present.held == nil ? .obtained : .refreshed))
+        if held.generation > present.generation {
+            visit.record(CallEvents.Credential(present.held == nil ? .obtained : .refreshed))
+        }
         return try await send(with: held, in: visit)
     }
 
@@ -87,6 +108,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     private struct Visit {
         let request: HTTPRequest
         let next: Next<HTTPRequest, HTTPResponse>
+        let login: Int
         let failures: Int
 
         /// Whether the body hasn't been used up.
@@ -101,7 +123,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         var (response, isRejected) = try await sent(with: held, in: visit)
         // Another call may have refreshed meanwhile. That helps once; a credential which is outdated as soon as it is there
         // isn't waited out.
-        if isRejected, let newer = keeper.present.held, newer.generation > held.generation {
+        if isRejected, let newer = keeper.present.held, newer.generation > held.generation, newer.login == visit.login {
             guard visit.canSendAgain else { return response }
             response.body.close()
             visit.record(CallEvents.Credential(.wasNewer, rejection: response.status))
@@ -144,14 +166,15 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ) async throws -> CredentialKeeper<A>.Held {
         let request = visit.request
         let need: CredentialKeeper<A>.Need = response == nil ? .due : .rejected
+        let find: @Sendable () async throws -> Result<CredentialKeeper<A>.Held, any Error> = { [keeper] in
+            try await keeper.successor(of: generation, login: visit.login, failures: visit.failures, need: need)
+        }
         let outcome: Result<CredentialKeeper<A>.Held, any Error>
         if let stopwatch = visit.next.call?.stopwatch, let left = visit.next.position.timeLeft {
             guard left > .zero else { throw HTTPError.timedOut(phase: .of(response)) }
-            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timedOut(phase: .of(response)) }) {
-                try await self.keeper.successor(of: generation, failures: visit.failures, need: need)
-            }
+            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timedOut(phase: .of(response)) }, find)
         } else {
-            outcome = try await keeper.successor(of: generation, failures: visit.failures, need: need)
+            outcome = try await find()
         }
         switch outcome {
         case .success(let held): return held
@@ -187,11 +210,6 @@ extension AuthenticationInterceptor {
 
 extension HTTPError.Phase {
     fileprivate static func of(_ response: HTTPResponse?) -> Self { response == nil ? .notSent : .answered }
-}
-
-/// An error of a refresh with a reason that everybody may read.
-protocol PublicRefusal: Error {
-    var publicReason: String { get }
 }
 
 extension Error {

@@ -42,6 +42,15 @@ public protocol Authenticator: Sendable {
     /// - Parameter credential: The one to be replaced; nil when there is none yet.
     /// - Throws: An error, which the waiting calls get as ``HTTPError/underlying`` of ``HTTPError/Code/authentication``.
     func refresh(_ credential: Credential?) async throws -> Credential
+
+    /// Keeps the credential beyond the life of the process; nil forgets what was kept. Does nothing by default.
+    ///
+    /// Called with what a refresh has brought and with what was set, one at a time, and always in the end with the present credential:
+    /// what a refresh brings after a logout or another login never comes here. So ``refresh(_:)`` shouldn't save by itself.
+    ///
+    /// - Throws: An error. The credential is used all the same, and saved again with later requests, not more often than after 100 ms
+    ///   and then twice the time up to 5 s.
+    func save(_ credential: Credential?) async throws
 }
 
 extension Authenticator {
@@ -52,6 +61,9 @@ extension Authenticator {
 
     /// None.
     public func fixedCredential() throws -> Credential? { nil }
+
+    /// Nothing.
+    public func save(_ credential: Credential?) async throws {}
 
     /// False.
     public func needsRefresh(_ credential: Credential) -> Bool { false }

@@ -3,13 +3,8 @@ internal import MidstreamCore
 
 /// Keeps the present credential of an ``AuthenticationInterceptor`` and has it refreshed once for all who need a new one.
 final class CredentialKeeper<A: Authenticator>: Sendable {
-    /// A credential and its place in the order of those that there have been.
-    struct Held: Sendable {
-        let credential: A.Credential
-        let generation: Int
-        /// The number of the refresh that has brought it; nil when it was set.
-        let refresh: Int?
-    }
+    typealias Held = Login<A.Credential>.Held
+    private typealias State = Login<A.Credential>.State
 
     /// Why a refresh is needed.
     enum Need {
@@ -25,86 +20,80 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         let held: Held?
         /// Counts up with each credential, nil ones included.
         let generation: Int
+        /// Counts up with each login and logout.
+        let login: Int
         /// How many refreshes had failed. A call fails with those that come later, and starts none in their place.
         let failures: Int
-        /// Whether a refresh is under way.
+        /// Whether a refresh of this credential is under way.
         let isRefreshing: Bool
-    }
-
-    private struct State {
-        var credential: A.Credential?
-        var generation = 0
-        /// Which refresh has brought it; nil: none.
-        var source: Int?
-        var failures = 0
-        var lastFailure: (any Error)?
-        /// The number of the refresh that is under way.
-        var refresh: Int?
-        var refreshes = 0
-        var history: RefreshHistory
-
-        var held: Held? { credential.map { Held(credential: $0, generation: generation, refresh: source) } }
+        /// Whether the credential has been saved.
+        let isSaved: Bool
     }
 
     private let authenticator: A
+    private let refreshLimit: RefreshLimit
     private let limit: TimeLimit
-    private let stopwatch: Stopwatch
-    private let state: Locked<State>
-    /// By the generation that is to be replaced, so that nobody gets the outcome of a refresh that was begun for another one.
-    private let flight = SingleFlight<Int, Result<Held, any Error>>()
+    private let login: Login<A.Credential>
 
     init(
         _ authenticator: A, credential: A.Credential?, limit: RefreshLimit, timeout: Duration?, clock: any Clock<Duration>
     ) {
         self.authenticator = authenticator
+        refreshLimit = limit
         self.limit = TimeLimit(timeout, on: clock)
-        stopwatch = Stopwatch(on: clock)
-        state = Locked(State(credential: credential, history: RefreshHistory(limit)))
+        login = (authenticator as? any LoginSharing<A.Credential>)?.login(on: clock) ?? Login(on: clock)
+        if let credential { login.state.withLock { $0.replace(with: credential, source: nil) } }
     }
 
-    /// The present credential. Setting it makes what a running refresh brings worthless.
-    var credential: A.Credential? {
-        get { state.withLock { $0.credential } }
-        set {
-            state.withLock { state in
-                state.credential = newValue
-                state.source = nil
-                state.generation += 1
-                state.lastFailure = nil
-            }
+    /// The present credential.
+    var credential: A.Credential? { login.state.withLock { $0.credential } }
+
+    /// Replaces the credential, which makes what a running refresh brings worthless.
+    ///
+    /// - Parameter isLogin: Whether calls that have begun belong to another login than those to come.
+    /// - Returns: The task that saves it.
+    @discardableResult
+    func set(_ credential: A.Credential?, isLogin: Bool) -> Task<Void, any Error> {
+        login.state.withLock { state in
+            state.replace(with: credential, source: nil)
+            if isLogin { state.number += 1 }
         }
+        return Task { try await save() }
     }
 
     var present: Present {
-        state.withLock { state in
+        login.state.withLock { state in
             Present(
-                held: state.held, generation: state.generation, failures: state.failures, isRefreshing: state.refresh != nil)
+                held: state.held, generation: state.generation, login: state.number, failures: state.failures,
+                isRefreshing: state.running.values.contains(state.generation), isSaved: state.isSaved)
         }
     }
 
-    /// Whether the current task is part of the refresh that is under way.
+    /// Whether the current task is part of a refresh that is under way.
     var isRefreshingHere: Bool {
         let marks = RefreshMark.current
         guard !marks.isEmpty else { return false }
-        let running = state.withLock { $0.refresh }
-        return marks.contains { $0.owner == ObjectIdentifier(self) && $0.number == running }
+        let running = login.state.withLock { $0.running }
+        return marks.contains { $0.owner == ObjectIdentifier(login) && running[$0.number] != nil }
     }
 
     /// A credential in place of that of a generation: one that is there already, or the outcome of a refresh.
     ///
     /// - Parameters:
+    ///   - login: The login that the call belongs to.
     ///   - failures: How many refreshes had failed when the call began.
     ///   - need: What it is needed for.
     /// - Returns: The credential, or why there is none.
     /// - Throws: `CancellationError` when the caller's task is cancelled; the refresh then goes on.
-    func successor(of generation: Int, failures: Int, need: Need) async throws -> Result<Held, any Error> {
-        try await flight.run(generation) { await self.refresh(generation, failures: failures, need: need) }
+    func successor(of generation: Int, login number: Int, failures: Int, need: Need) async throws -> Result<Held, any Error> {
+        let outcome = try await login.flight.run(generation) { await self.refresh(generation, failures: failures, need: need) }
+        return login.state.withLock { $0.number } == number ? outcome : .failure(CredentialRemovedError())
     }
 
     /// Notes that a credential was accepted in place of one that had been rejected, so that its refresh wasn't in vain.
     func hasHelped(_ held: Held) {
         guard let refresh = held.refresh else { return }
-        state.withLock { $0.history.hasHelped(refresh) }
+        login.state.withLock { $0.history.forget(refresh) }
     }
 
     private enum Beginning {
@@ -113,56 +102,90 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     }
 
     private func refresh(_ generation: Int, failures: Int, need: Need) async -> Result<Held, any Error> {
-        switch begin(generation, failures: failures) {
+        switch begin(generation, failures: failures, need: need) {
         case .over(let outcome): return outcome
         case .begun(let old, let mark):
-            let outcome: Result<A.Credential, any Error>
-            do {
-                outcome = .success(
-                    try await RefreshMark.$current.withValue(RefreshMark.current + [mark]) { [authenticator] in
-                        try await limit.run(error: { .refreshTimeout($0) }) { try await authenticator.refresh(old) }
-                    })
-            } catch {
-                outcome = .failure(error)
+            return await RefreshMark.$current.withValue(RefreshMark.current + [mark]) {
+                let outcome = await obtained(insteadOf: old)
+                if commit(outcome, of: mark.number, insteadOf: generation, for: need) {
+                    try? await limit.run(error: { .refreshTimeout($0) }) { try await self.save() }
+                }
+                return end(mark.number, generation, outcome)
             }
-            return end(mark.number, generation, outcome, need)
         }
     }
 
-    private func begin(_ generation: Int, failures: Int) -> Beginning {
-        let now = stopwatch.elapsed
-        return state.withLock { state in
+    private func obtained(insteadOf old: A.Credential?) async -> Result<A.Credential, any Error> {
+        do {
+            return .success(
+                try await limit.run(error: { .refreshTimeout($0) }) { [self] in
+                    // The authenticator asks the store, which has to know of the present login.
+                    try? await save()
+                    return try await authenticator.refresh(old)
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func begin(_ generation: Int, failures: Int, need: Need) -> Beginning {
+        login.state.withLock { state in
             guard state.generation == generation else { return .over(Self.outcome(state)) }
-            if state.failures != failures, let failure = state.lastFailure { return .over(.failure(failure)) }
+            let now = state.stopwatch.elapsed
+            if let failure = state.lastFailure, state.failures != failures || !state.refreshPause.isOver(at: now) {
+                return .over(.failure(failure))
+            }
             do {
-                try state.history.begin(state.refreshes + 1, at: now)
+                try state.history.begin(state.refreshes + 1, at: now, limit: refreshLimit)
             } catch {
-                return .over(.failure(error))
+                // One that is due may be accepted all the same.
+                return .over(need == .due ? state.held.map { .success($0) } ?? .failure(error) : .failure(error))
             }
             state.refreshes += 1
-            state.refresh = state.refreshes
-            return .begun(state.credential, RefreshMark(owner: ObjectIdentifier(self), number: state.refreshes))
+            state.running[state.refreshes] = generation
+            return .begun(state.credential, RefreshMark(owner: ObjectIdentifier(login), number: state.refreshes))
+        }
+    }
+
+    /// Takes over what a refresh has brought, if its login is still the present one.
+    ///
+    /// - Returns: Whether there is something to be saved.
+    private func commit(
+        _ outcome: Result<A.Credential, any Error>, of number: Int, insteadOf generation: Int, for need: Need
+    ) -> Bool {
+        let isDue = (try? outcome.get()).map(authenticator.needsRefresh) ?? true
+        return login.state.withLock { state in
+            guard state.generation == generation else { return false }
+            switch outcome {
+            case .success(let credential):
+                state.replace(with: credential, source: number)
+                // One that is due at once would be refreshed by the next call again.
+                if need == .due, !isDue { state.history.forget(number) }
+                return true
+            case .failure(let error):
+                state.failures += 1
+                state.lastFailure = error
+                let now = state.stopwatch.elapsed
+                if let postponed = error as? any PostponedRefresh {
+                    state.refreshPause.postpone(by: postponed.retryAfter, at: now)
+                } else if error.isUnanswered {
+                    state.refreshPause.extend(at: now)
+                } else {
+                    state.refreshPause = Backoff()
+                    return false
+                }
+                state.history.forget(number)
+                return false
+            }
         }
     }
 
     private func end(
-        _ number: Int, _ generation: Int, _ outcome: Result<A.Credential, any Error>, _ need: Need
+        _ number: Int, _ generation: Int, _ outcome: Result<A.Credential, any Error>
     ) -> Result<Held, any Error> {
-        state.withLock { state in
-            state.refresh = nil
-            guard state.generation == generation else { return Self.outcome(state) }
-            switch outcome {
-            case .success(let credential):
-                state.credential = credential
-                state.source = number
-                state.generation += 1
-                state.lastFailure = nil
-                if need == .due { state.history.hasHelped(number) }
-            case .failure(let error):
-                state.failures += 1
-                state.lastFailure = error
-                return .failure(error)
-            }
+        login.state.withLock { state in
+            state.running[number] = nil
+            if case .failure(let error) = outcome, state.generation == generation { return .failure(error) }
             return Self.outcome(state)
         }
     }
@@ -172,13 +195,44 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     }
 }
 
-/// The credential was taken away while a call was waiting for a new one; the error behind ``HTTPError/Code/authentication``.
+extension CredentialKeeper {
+    /// Has the authenticator save the present credential, until what it has saved is the present one.
+    private func save() async throws {
+        while !login.state.withLock({ $0.isSaved }) { try await login.saves.run { try await self.saveOnce() } }
+    }
+
+    private func saveOnce() async throws {
+        let (credential, generation) = login.state.withLock { ($0.credential, $0.generation) }
+        do {
+            try await authenticator.save(credential)
+            login.state.withLock { if $0.generation == generation { $0.isSaved = true } }
+        } catch {
+            login.state.withLock { $0.savePause.extend(at: $0.stopwatch.elapsed) }
+            throw error
+        }
+    }
+
+    /// Saves what couldn't be saved before, beside the calls.
+    func saveAgain() {
+        let isTime = login.state.withLock { state in
+            let now = state.stopwatch.elapsed
+            guard !state.isSaved, state.savePause.isOver(at: now) else { return false }
+            // Only the first of those who come now.
+            state.savePause.postpone(by: .milliseconds(100), at: now)
+            return true
+        }
+        if isTime, login.saves.waiters == 0 { Task { try? await save() } }
+    }
+}
+
+/// The credential was taken away, or another login began, while a call was waiting for a new one; the error behind
+/// ``HTTPError/Code/authentication``.
 public struct CredentialRemovedError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Makes the error, as tests do.
     public init() {}
 
     /// Says what happened.
-    public var description: String { "The credential was removed while the call was waiting for a new one." }
+    public var description: String { "The login has ended while the call was waiting for a new credential." }
 }
 
 extension HTTPError {

@@ -2,8 +2,9 @@ internal import MidstreamCore
 
 /// How often credentials may be refreshed in vain, so that a server that refuses good credentials isn't asked for new ones for ever.
 ///
-/// In vain is a refresh that fails, or brings a credential that is rejected like the one before it. Others don't count, however many there
-/// are: tokens may live as short as they like.
+/// In vain is a refresh that is refused, or brings a credential that is due at once or rejected like the one before it. Others don't
+/// count, however many there are: tokens may live as short as they like. Nor does one that nobody has answered, or whose answer is 429
+/// or 5xx: the next one is then begun 100 ms later at the earliest, which doubles each time up to 5 s. See also ``PostponedRefresh``.
 public struct RefreshLimit: Sendable, Hashable {
     /// How many refreshes within the window may be in vain; 5 by default. Those that are under way count until they have helped.
     public var count: Int
@@ -43,21 +44,18 @@ struct RefreshHistory: Sendable {
         let beginning: Duration
     }
 
-    private let limit: RefreshLimit
     private var entries: [Entry] = []
-
-    init(_ limit: RefreshLimit) { self.limit = limit }
 
     /// Notes a refresh that is to begin now.
     ///
     /// - Throws: ``ExcessiveRefreshError`` when it may not.
-    mutating func begin(_ number: Int, at now: Duration) throws {
+    mutating func begin(_ number: Int, at now: Duration, limit: RefreshLimit) throws {
         guard limit.count < .max else { return }
         entries.removeAll { now - $0.beginning >= limit.window }
         guard entries.count < limit.count else { throw ExcessiveRefreshError(limit: limit) }
         entries.append(Entry(number: number, beginning: now))
     }
 
-    /// Strikes out a refresh that has brought what it was needed for.
-    mutating func hasHelped(_ number: Int) { entries.removeAll { $0.number == number } }
+    /// Strikes out a refresh that has brought what it was needed for, or that nobody has answered.
+    mutating func forget(_ number: Int) { entries.removeAll { $0.number == number } }
 }

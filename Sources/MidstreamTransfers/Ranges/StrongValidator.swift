@@ -33,7 +33,7 @@ enum StrongValidator: Codable, Hashable, Sendable {
     }
 
     /// Whether a response has the same tag, and so the same bytes.
-    func isTag(of headers: HTTPHeaders) -> Bool { self == headers[.eTag].map { .eTag($0) } }
+    func isTag(of headers: HTTPHeaders) -> Bool { self == headers[.etag].map { .eTag($0) } }
 
     /// Whether a part is of the same representation. A part has to repeat its tag; the date may be left out (RFC 9110 §15.3.7).
     func holds(for headers: HTTPHeaders) -> Bool {

@@ -1,0 +1,71 @@
+internal import Interception
+internal import MidstreamCore
+
+/// The present credential and what is known of its refreshes: one for each interceptor, or one for all whose authenticators share a
+/// store.
+final class Login<Credential: Sendable>: Sendable {
+    /// A credential and its place in the order of those that there have been.
+    struct Held: Sendable {
+        let credential: Credential
+        let generation: Int
+        /// The number of the login that it belongs to.
+        let login: Int
+        /// The number of the refresh that has brought it; nil when it was set.
+        let refresh: Int?
+    }
+
+    struct State {
+        private(set) var credential: Credential?
+        /// Counts up with each credential, nil ones included.
+        private(set) var generation = 0
+        /// Counts up with each login and logout: a call isn't sent with a credential of another login.
+        var number = 0
+        /// Which refresh has brought the credential; nil: none.
+        private var source: Int?
+        var failures = 0
+        var lastFailure: (any Error)?
+        /// The generations that the refreshes under way replace, by the numbers of the refreshes.
+        var running: [Int: Int] = [:]
+        var refreshes = 0
+        var history = RefreshHistory()
+        /// How long no refresh is tried.
+        var refreshPause = Backoff()
+        /// Whether the credential, or that there is none, has been saved.
+        var isSaved = true
+        /// How long saving isn't tried again.
+        var savePause = Backoff()
+        /// What all times are measured by.
+        let stopwatch: Stopwatch
+
+        init(_ stopwatch: Stopwatch) { self.stopwatch = stopwatch }
+
+        var held: Held? {
+            credential.map { Held(credential: $0, generation: generation, login: number, refresh: source) }
+        }
+
+        /// Replaces the credential, which has to be saved then.
+        mutating func replace(with credential: Credential?, source: Int?) {
+            self.credential = credential
+            self.source = source
+            generation += 1
+            lastFailure = nil
+            refreshPause = Backoff()
+            isSaved = false
+            savePause = Backoff()
+        }
+    }
+
+    let state: Locked<State>
+    /// By the generation that is to be replaced, so that nobody gets the outcome of a refresh that was begun for another one.
+    let flight = SingleFlight<Int, Result<Held, any Error>>()
+    /// One after the other, so that the last one wins in the store too.
+    let saves = SingleFlight<Never, Void>()
+
+    init(on clock: any Clock<Duration>) { state = Locked(State(Stopwatch(on: clock))) }
+}
+
+/// An authenticator whose interceptors share a login with those of other authenticators.
+protocol LoginSharing<Credential>: Authenticator {
+    /// The login; made with the clock when it is the first time that it is asked for.
+    func login(on clock: any Clock<Duration>) -> Login<Credential>
+}

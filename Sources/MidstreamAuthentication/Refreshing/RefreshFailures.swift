@@ -1,0 +1,38 @@
+internal import MidstreamCore
+
+/// An error of ``Authenticator/refresh(_:)`` that asks for patience, such as when another process is refreshing or the service is overloaded.
+///
+/// Until the time is over, calls that need a refresh fail with it behind ``HTTPError/Code/authentication``, and none is begun. It doesn't
+/// count in the ``RefreshLimit``.
+public protocol PostponedRefresh: Error {
+    /// How long no refresh should be tried; at most a day.
+    var retryAfter: Duration { get }
+}
+
+/// An error of a refresh with a reason that everybody may read.
+protocol PublicRefusal: Error {
+    var publicReason: String { get }
+    /// The status of the answer; nil when there was none.
+    var status: HTTPStatus? { get }
+}
+
+extension Error {
+    /// Whether nobody has judged the credential: the server couldn't be asked, or was too busy or too broken to answer.
+    var isUnanswered: Bool {
+        switch self {
+        case let error as any PublicRefusal: error.status.isOverload
+        case let error as HTTPError:
+            switch error.cause {
+            case .timeout, .deadlineExceeded, .connectionLost: true
+            case .invalidRequest, .unsupported: false
+            case .authentication: error.underlying?.isUnanswered ?? false
+            default: error.response.map { Optional($0.status).isOverload } ?? true
+            }
+        default: false
+        }
+    }
+}
+
+extension HTTPStatus? {
+    fileprivate var isOverload: Bool { map { $0.isServerError || $0 == .tooManyRequests } ?? false }
+}
