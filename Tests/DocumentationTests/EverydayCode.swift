@@ -36,7 +36,6 @@ struct EverydayCode {
         let set: Set = [1, 2]
         #expect(number + 1 == 201 && fraction * 2 == 1 && text + "y" == "xy" && list.max() == 404 && byName["a"] == 1)
         #expect(set.contains(1) && number > 199 && [number, 404].contains(404) && list.firstIndex(of: 404) == 2)
-        #expect(number == 200 ? true : false)
     }
 
     @Test func resultsAndTasks() async throws {
@@ -83,16 +82,18 @@ struct EverydayCode {
                 return "once"
             } catch HTTPError.bodyTooLarge {
                 return "size"
-            } catch HTTPError.ownCode {
+            } catch HTTPError.Code.ownCode {
                 return "own"
+            } catch HTTPError.circuitOpen {
+                return "open"
             } catch {
                 return "another"
             }
         }
         let codes: [HTTPError.Code] = [
-            .timeout, .deadlineExceeded, .bodyNotReplayable, .bodyTooLarge, .ownCode, .connection, HTTPError.tls,
+            .timeout, .deadlineExceeded, .bodyNotReplayable, .bodyTooLarge, .ownCode, .circuitOpen, .connection,
         ]
-        #expect(codes.map { caught(HTTPError($0)) } == ["time", "time", "once", "size", "own", "another", "another"])
+        #expect(codes.map { caught(HTTPError($0)) } == ["time", "time", "once", "size", "own", "open", "another"])
         #expect(caught(CancellationError()) == "another")
         // However often it was tried.
         #expect(caught(HTTPError(.retriesExhausted, underlying: HTTPError(.timeout))) == "time")

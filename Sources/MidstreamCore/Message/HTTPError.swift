@@ -12,7 +12,6 @@ public import Foundation
 ///     user = lastKnown
 /// }
 /// ```
-@dynamicMemberLookup
 public struct HTTPError: Error, Sendable {
     /// The kind of failure. The set is open: match the codes that you know and have a default.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -28,9 +27,6 @@ public struct HTTPError: Error, Sendable {
             (error as? HTTPError).map { $0.code == code || $0.cause == code } ?? false
         }
     }
-
-    /// A code by its name as a static member of ``Code``, your own ones included: `HTTPError.timeout`.
-    public static subscript(dynamicMember code: KeyPath<Code.Type, Code>) -> Code { Code.self[keyPath: code] }
 
     /// How far a failed request had come, which decides whether it may be sent again.
     public enum Phase: String, Sendable, Hashable {

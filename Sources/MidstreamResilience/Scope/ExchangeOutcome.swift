@@ -46,3 +46,12 @@ extension HTTPError.Code {
     /// Not sent, since the quota of its origin is used up for longer than it may wait: see ``RateLimit``. The client doesn't retry it.
     public static let rateLimited = Self(rawValue: "rateLimited")
 }
+
+extension HTTPError {
+    /// ``HTTPError/Code/circuitOpen``
+    public static var circuitOpen: Code { .circuitOpen }
+    /// ``HTTPError/Code/overloaded``
+    public static var overloaded: Code { .overloaded }
+    /// ``HTTPError/Code/rateLimited``
+    public static var rateLimited: Code { .rateLimited }
+}

@@ -7,6 +7,11 @@ extension HTTPError.Code {
     public static let fileInUse = Self(rawValue: "fileInUse")
 }
 
+extension HTTPError {
+    /// ``HTTPError/Code/fileInUse``
+    public static var fileInUse: Code { .fileInUse }
+}
+
 /// A file beside a target that takes the target's place when it is complete. Until then it can be found and continued by a later process,
 /// with what it has to know of it in a record; both can be read by their owner alone.
 ///
