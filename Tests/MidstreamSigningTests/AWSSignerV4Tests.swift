@@ -4,7 +4,7 @@ import MidstreamSigning
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct AWSSignerV4Tests {
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct AWSSignerV4Tests {
     @Test func signsAsBotocoreDid() async throws {
         #expect(SigningVector.committed.count == 400)
         for vector in SigningVector.committed {
