@@ -99,6 +99,81 @@ struct BodyExamples {
         #expect(received == 300_000)
     }
 
+    /// Notes how much of each response was read, and how that ended.
+    struct Reading: HTTPInterceptor {
+        let stage = InterceptorStage.exchange
+        let write: @Sendable (String) -> Void
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            var response = try await next(request)
+            response.body = response.body.observedOnArrival { chunk in
+                write("\(chunk.count) bytes")
+            } onEnd: { end in
+                switch end {
+                case .complete: write("all of it")
+                case .failed(let error): write("broken off: \(type(of: error))")
+                case .closed, .released: write("given up")
+                }
+            }
+            return response
+        }
+    }
+
+    /// Sends no more than so many bytes a second.
+    struct UploadPace: RequestInterceptor {
+        let bytesPerSecond: Int
+        let clock: any Clock<Duration>
+
+        func intercept(request: inout HTTPRequest) async throws {
+            let body = request.body
+            request.body = body.mapChunks(length: body.length) { chunk in
+                try await clock.sleep(for: .seconds(1) * chunk.count / bytesPerSecond)
+                return chunk
+            }
+        }
+    }
+
+    /// Names the type of images whose server doesn't.
+    struct ImageTypes: ResponseInterceptor {
+        func intercept(response: inout HTTPResponse) async throws {
+            guard !response.headers.contains(.contentType) else { return }
+            let (start, body) = try await response.body.prefix(upTo: 4)
+            response.body = body
+            if start == [0x89, 0x50, 0x4E, 0x47] { response.headers[.contentType] = "image/png" }
+        }
+    }
+
+    @Test("Bodies that pass")
+    func passing() async throws {
+        defer { end() }
+        let (notes, clock) = (Recorder(), TestClock())
+        let configuration = HTTPClient.Configuration(timeout: nil)
+        let client = HTTPClient(baseURL: server.url(), configuration: configuration) {
+            Reading { notes.write($0) }
+            ImageTypes()
+            UploadPace(bytesPerSecond: 5, clock: clock)
+        }
+        let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0]
+        async let response = client.send(HTTPRequest(.put, "film", body: .bytes(png).withContentType("image/png")))
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(2))
+        #expect(try await response.body.bytes == png)
+        #expect(try await response.headers[.contentType] == "image/png")
+        let sent = try await server.takeRequest()
+        #expect(sent.body == png && sent.headers[.contentLength] == "10" && sent.headers[.contentType] == "image/png")
+        #expect(notes.events.last == "all of it")
+
+        notes.clear()
+        let given = try await client.stream(HTTPRequest("film"))
+        given.body.close()
+        #expect(notes.events.last == "given up" || notes.events.last == "all of it")
+        #expect(
+            try MarkdownPage(path: "Documentation/Bodies.md").table(below: "Bodies that pass").map { $0.prefix { $0 != "(" } }
+                == [
+                    "body.observed", "body.observedOnArrival", "body.mapChunks", "body.prefix", "body.buffered",
+                ])
+    }
+
     @Test("The table's media types and lengths")
     func table() throws {
         defer { end() }
