@@ -1,6 +1,9 @@
 import Foundation
 import Midstream
+import MidstreamDiskCache
+import MidstreamSigning
 import MidstreamTesting
+import MidstreamURLSession
 import Testing
 
 @Suite("Recipes.md", .timeLimit(.minutes(1)))
@@ -29,6 +32,23 @@ struct RecipeExamples {
     }
 
     private struct Order: Codable, Sendable { let amount: Int }
+
+    @Test("Imports name every product, and what they are said to bring is there")
+    func imports() throws {
+        let manifest = try Repository.lines(of: "Package.swift").joined(separator: "\n")
+        let products = manifest.matches(of: /\.library\(name: "(\w+)"/).map { String($0.1) }
+        let rows = try MarkdownPage(path: "Documentation/Recipes.md").table(below: "Imports")
+        #expect(rows.filter { !$0.contains("Foundation") }.sorted() == products.map { "import \($0)" }.sorted())
+        // Each by its import alone, which is one of this target's.
+        let brought: [Any.Type] = [
+            HTTPClient.self, CookieJar.self, DiskCacheStore.self, SigningInterceptor<AWSSignerV4>.self, AWSSignerV4.self,
+            DigestInterceptor.self,
+            VerifyDigest.self, SendDigest.self, MockServer.self, StubTransport.self, TestClock.self, Simulation.self,
+            InterceptorChain<Int, Int>.self, URLSessionTransport.self, ConcurrencyLimit.self, CircuitBreaker.self,
+        ]
+        let page = try MarkdownPage(path: "Documentation/Recipes.md").lines().joined(separator: "\n")
+        for type in brought { #expect(page.contains("`\("\(type)".prefix { $0 != "<" })`"), "\(type)") }
+    }
 
     @Test("What an API says about an error")
     func problems() async throws {
