@@ -15,6 +15,10 @@ final class PiecePool: Sendable {
         var end: Int64
         var isTaken = false
         var body: HTTPBody?
+        /// Whether the present reader has got any byte.
+        var hasBytes = false
+        /// How often its bytes have been taken over.
+        var takeovers = 0
         /// Where the position was when somebody looked for a standstill, and when that was.
         var seen: (position: Int64, at: Duration)?
         var left: Int64 { end - position }
@@ -22,6 +26,8 @@ final class PiecePool: Sendable {
 
     /// No piece gets smaller by being divided.
     static let least: Int64 = 2 << 20
+    /// The same bytes are taken over no more often: from then on what limits the request itself has to end it.
+    private static let mostTakeovers = 5
 
     private let pieces: Locked<[Piece]>
 
@@ -49,7 +55,10 @@ final class PiecePool: Sendable {
 
     /// All of a piece that has stood still for a time; its reader is sent home. Nil while none has.
     ///
-    /// - Parameter now: By any clock.
+    /// - Parameters:
+    ///   - patience: How long a piece may stand still in its middle. The first byte, before which a server may have to look for it, may take
+    ///     five times as long, and each takeover doubles the time: a server that is slow as a whole isn't asked again and again.
+    ///   - now: By any clock.
     func takeStalled(for patience: Duration, at now: Duration) -> Number? {
         let (number, body) = pieces.withLock { pieces -> (Number?, HTTPBody?) in
             for place in pieces.indices where pieces[place].left > 0 && pieces[place].isTaken {
@@ -58,8 +67,11 @@ final class PiecePool: Sendable {
                     pieces[place].seen = (position, now)
                     continue
                 }
-                guard now - seen.at >= patience else { continue }
-                pieces.append(Piece(position: position, end: pieces[place].end, isTaken: true))
+                let takeovers = pieces[place].takeovers
+                guard takeovers < Self.mostTakeovers,
+                    now - seen.at >= patience * ((pieces[place].hasBytes ? 1 : 5) << takeovers)
+                else { continue }
+                pieces.append(Piece(position: position, end: pieces[place].end, isTaken: true, takeovers: takeovers + 1))
                 pieces[place].end = position
                 return (pieces.count - 1, pieces[place].body)
             }
@@ -87,6 +99,7 @@ final class PiecePool: Sendable {
         pieces.withLock { pieces in
             let own = max(0, min(count, pieces[number].left))
             pieces[number].position += own
+            if own > 0 { pieces[number].hasBytes = true }
             return own
         }
     }
@@ -95,7 +108,7 @@ final class PiecePool: Sendable {
     func giveBack(_ number: Number) {
         pieces.withLock { pieces in
             pieces[number].isTaken = false
-            pieces[number].body = nil
+            (pieces[number].body, pieces[number].hasBytes, pieces[number].seen) = (nil, false, nil)
         }
     }
 }

@@ -119,4 +119,67 @@ struct ParallelTests {
         _ = taken.map { pool.advance($0, by: least) }
         #expect(pool.isDone)
     }
+
+    @Test("A piece that waits for its first byte isn't taken over like one that stands still, nor is any for ever")
+    func patience() {
+        let least = PiecePool.least
+        let pool = PiecePool([0..<2 * least])
+        #expect(pool.take() == 0 && pool.advance(0, by: 1) == 1 && pool.take() == nil)
+        #expect(pool.takeStalled(for: .seconds(2), at: .zero) == nil)
+        #expect(pool.takeStalled(for: .seconds(2), at: .seconds(2)) == 1)
+        var now = Duration.seconds(2)
+        var takeovers = [now]
+        while now < .seconds(3_600) {
+            if pool.takeStalled(for: .seconds(2), at: now) != nil { takeovers.append(now) }
+            now += .seconds(1)
+        }
+        // Each is looked at first in the second after it was taken over.
+        #expect(takeovers == [2, 22, 63, 144, 305].map { .seconds($0) })
+    }
+
+    @Test("Heads that take longer than a standstill lasts are waited for")
+    func lateHeads() async throws {
+        let clock = TestClock()
+        // So much that who is done early takes pieces whose heads come when all others are done.
+        let content = FileServer.blocks(640)
+        let stub = StubTransport { request in
+            var response = HTTPResponse(
+                status: .ok, headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes", "Content-Length": "\(content.count)"],
+                request: request)
+            var range = 0..<content.count
+            if let text = request.headers[.range] {
+                let bounds = text.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+                range = bounds[0]..<(bounds.count > 1 ? bounds[1] + 1 : content.count)
+                response.status = .partialContent
+                response.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)"
+                response.headers[.contentLength] = "\(range.count)"
+                try await clock.sleep(for: .seconds(5))
+            }
+            let (place, end) = (Locked(range.lowerBound), range.upperBound)
+            response.body = .stream(length: Int64(range.count)) {
+                AsyncThrowingStream<[UInt8], any Error> {
+                    try await clock.sleep(for: .milliseconds(100))
+                    return place.withLock { place in
+                        let next = min(place + (512 << 10), end)
+                        defer { place = next }
+                        return place < next ? Array(content[place..<next]) : nil
+                    }
+                }
+            }
+            return response
+        }
+        var configuration = HTTPClient.Configuration()
+        configuration.clock = clock
+        configuration.timeout = nil
+        let client = testClient(configuration: configuration, transport: stub)
+        let target = folder.target
+        let (delays, result) = await clock.waits(500) {
+            try await client.download(HTTPRequest("https://h/film"), to: target, options: .init(parallel: 4))
+        }
+        _ = try result.get()
+        #expect(folder.content == content)
+        #expect(delays.reduce(.zero, +) < .seconds(30))
+        let asked = stub.requests.compactMap { $0.headers[.range]?.split(separator: "-").first }
+        #expect(asked.count == Set(asked).count)
+    }
 }
