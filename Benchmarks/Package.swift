@@ -13,6 +13,7 @@ let package = Package(
         .executable(name: "stream-bench", targets: ["StreamBench"]),
         .executable(name: "cache-bench", targets: ["CacheBench"]),
         .executable(name: "resilience-bench", targets: ["ResilienceBench"]),
+        .executable(name: "table-bench", targets: ["TableBench"]),
         .executable(name: "transfer-bench", targets: ["TransferBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
@@ -67,6 +68,14 @@ let package = Package(
             dependencies: [
                 "Measuring", .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamTesting", package: "Midstream"),
+            ]),
+        // What an operation costs when a table has seen many times the keys that it has room for.
+        .executableTarget(
+            name: "TableBench",
+            dependencies: [
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamDiskCache", package: "Midstream"),
+                .product(name: "MidstreamSigning", package: "Midstream"),
             ]),
         // How fast files are downloaded.
         .executableTarget(
