@@ -63,6 +63,24 @@ struct ResilienceSocketTests {
         #expect(error?.code == .circuitOpen && error?.message.contains("3 of 3 failed, last: connection") == true)
     }
 
+    #if os(Linux)
+        @Test("handshakes that aren't answered open the breaker and lower the limit")
+        func hangs() async throws {
+            server.shutdown()
+            let silent = try RawServer { _ = $0.read(.max) }
+            let breaker = CircuitBreaker(minimum: 3)
+            let limit = ConcurrencyLimit(.adaptive(start: 100))
+            let client = testClient { [breaker, limit] as [any HTTPInterceptor] }
+            var request = HTTPRequest("https://127.0.0.1:\(silent.port)/")
+            request.timeout = .milliseconds(100)
+            let hasty = request
+            for _ in 0..<3 { #expect(await httpError { try await client.send(hasty) }?.code == .timeout) }
+            #expect(await httpError { try await client.send(hasty) }?.code == .circuitOpen)
+            #expect(limit.states.values.first?.limit ?? 100 < 100)
+            #expect(silent.accepted == 3)
+        }
+    #endif
+
     @Test("a server's 429 with Retry-After, and its fields, are kept to")
     func quota() async throws {
         defer { server.shutdown() }

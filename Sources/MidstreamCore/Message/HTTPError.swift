@@ -51,6 +51,7 @@ public struct HTTPError: Error, Sendable {
         var underlying: (any Error)?
         var record: (any Sendable)?
         var bodyShortfall: String?
+        var isRefusedHere = false
     }
 
     /// Makes an error, as transports and tests do.
@@ -101,6 +102,16 @@ public struct HTTPError: Error, Sendable {
     package var record: (any Sendable)? {
         get { fields[0].record }
         set { fields[0].record = newValue }
+    }
+
+    /// Whether the request was refused on this side, which carries no signal about the server, whatever the code.
+    package var isRefusedHere: Bool { fields[0].isRefusedHere }
+
+    /// The same error, marked as a refusal by this side.
+    package var refusedHere: HTTPError {
+        var error = self
+        error.fields[0].isRefusedHere = true
+        return error
     }
 
     /// Why the body of the response isn't in memory, or not the whole of it; nil: it is.

@@ -64,7 +64,7 @@ struct Exchange: Interceptor {
         if let call, call.isPunctual, call.deadline.duration != nil {
             (terms.options.timeLimit, terms.endsWithDeadline) = try Self.timeLimit(of: call, position)
         } else if let left = position.timeLeft, let stopwatch = call?.stopwatch {
-            guard left > .zero else { throw HTTPError.timedOut(phase: .notSent) }
+            guard left > .zero else { throw HTTPError.timedOut(phase: .notSent).refusedHere }
             // The transport's own timer saves a task for each exchange.
             if keepsTime, stopwatch.isOnSystemClock, delivery != .streamed {
                 terms.options.timeLimit = left
@@ -82,7 +82,7 @@ struct Exchange: Interceptor {
         let isDeadline = call.deadline.due <= position.due
         let left = min(call.deadline.due, position.due) - call.stopwatch.elapsedNanoseconds
         if left > 0 { return (.nanoseconds(left), isDeadline) }
-        guard isDeadline else { throw HTTPError.timedOut(phase: .notSent) }
+        guard isDeadline else { throw HTTPError.timedOut(phase: .notSent).refusedHere }
         call.deadline.pass()
         throw CancellationError()
     }

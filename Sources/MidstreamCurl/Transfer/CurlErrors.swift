@@ -5,13 +5,14 @@
 
     extension HTTPError {
         /// The transport has been closed.
-        static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent)
+        static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere
 
         /// The system gives no thread, descriptor or memory.
         static func noResources(_ number: Int32) -> HTTPError {
             HTTPError(
                 .connection, "The system lacks resources for the transfer: \(String(cString: strerror(number))).",
-                phase: .notSent)
+                phase: .notSent
+            ).refusedHere
         }
 
         /// What curl's verdict means, with curl's own words.

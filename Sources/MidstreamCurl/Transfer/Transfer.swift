@@ -360,13 +360,15 @@
         func closedError() -> HTTPError {
             HTTPError(
                 .connection, HTTPError.transportClosed.message, request: request,
-                phase: handle.map { phase($0) } ?? .notSent)
+                phase: handle.map { phase($0) } ?? .notSent
+            ).refusedHere
         }
 
         func timeoutError() -> HTTPError {
             if admission.isWaiting {
                 return HTTPError(
-                    .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent)
+                    .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent
+                ).refusedHere
             }
             let what = head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
             return HTTPError(

@@ -20,8 +20,9 @@ enum ExchangeOutcome: Sendable, Equatable {
             return
         }
         switch error.code {
-        // One whose time was over before it began says nothing about the server.
-        case .timeout, .deadlineExceeded: self = error.phase == .notSent ? .none : .timedOut
+        case _ where error.isRefusedHere: self = .none
+        // A server that lets connections hang has received nothing either.
+        case .timeout, .deadlineExceeded: self = .timedOut
         case .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation: self = .broken(error.code)
         default: self = error.response.map { .answered($0.status) } ?? .none
         }

@@ -48,7 +48,7 @@ final class Session: Sendable {
             }
         }
         guard let task else {
-            return exchange.giveUp(HTTPError(.connection, "The transport has been closed.", phase: .notSent))
+            return exchange.giveUp(HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere)
         }
         exchange.run(task)
     }
