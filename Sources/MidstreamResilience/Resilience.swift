@@ -3,8 +3,8 @@ public import MidstreamCore
 
 /// Sets of interceptors against failures.
 public enum Resilience {
-    /// What most clients of a service want: a ``ConcurrencyLimit``, a ``CircuitBreaker``, three retries within the client's budget, 10 s
-    /// for each attempt and 30 s for the call.
+    /// What most clients of a service want: a ``ConcurrencyLimit``, a ``CircuitBreaker``, three retries within the client's budget (as
+    /// many as its `maxRetries` where that is set), 10 s for each attempt and 30 s for the call.
     ///
     /// ```swift
     /// let client = HTTPClient(baseURL: "https://api.example.com") { Resilience.standard }
@@ -16,11 +16,12 @@ public enum Resilience {
     /// ``standard`` with other limits.
     ///
     /// - Parameters:
-    ///   - maxRetries: Of requests that don't say so themselves; 3 by default.
+    ///   - maxRetries: Of requests that set none. nil, the default: the client's
+    ///     (``HTTPClient/Configuration/maxRetries``), and 3 where that isn't set either.
     ///   - timeout: The longest that an attempt may take, unless the client or the request allows less; 10 s by default.
     ///   - deadline: The longest that a call may take, unless the client or the request allows less; 30 s by default.
     public static func standard(
-        maxRetries: Int = 3, timeout: Duration = .seconds(10), deadline: Duration = .seconds(30)
+        maxRetries: Int? = nil, timeout: Duration = .seconds(10), deadline: Duration = .seconds(30)
     ) -> ChainedHTTPInterceptor {
         .chain(inOrder: [
             StandardLimits(maxRetries: maxRetries, timeout: timeout, deadline: deadline), CircuitBreaker(), ConcurrencyLimit(),
@@ -30,7 +31,7 @@ public enum Resilience {
 
 /// Gives requests that don't say so themselves a number of retries, and bounds their times.
 struct StandardLimits: PunctualInterceptor, SecludedInterceptor {
-    let maxRetries: Int
+    let maxRetries: Int?
     let timeout: Duration
     let deadline: Duration
 
@@ -44,16 +45,16 @@ struct StandardLimits: PunctualInterceptor, SecludedInterceptor {
 
     func plan(_ request: inout HTTPRequest) async throws -> String? {
         limit(&request, ChainPosition.current?.call)
-        let retries = request.maxRetries ?? maxRetries
-        return "\(retries) retries, \((request.timeout ?? timeout).brief) for an attempt, "
+        return "\(request.maxRetries ?? 0) retries, \((request.timeout ?? timeout).brief) for an attempt, "
             + "\((request.deadline ?? deadline).brief) for the call"
     }
 
     private func limit(_ request: inout HTTPRequest, _ call: Call?) {
+        let owner = call?.owner
         var limits = request.limits
-        if limits.maxRetries == nil { limits.maxRetries = maxRetries }
-        if limits.timeout == nil { limits.timeout = min(timeout, call?.owner.attemptTimeout ?? timeout) }
-        if limits.deadline == nil { limits.deadline = min(deadline, call?.deadline.duration ?? deadline) }
+        if limits.maxRetries == nil { limits.maxRetries = maxRetries ?? owner?.retries ?? 3 }
+        if limits.timeout == nil { limits.timeout = min(timeout, owner?.attemptTimeout ?? timeout) }
+        if limits.deadline == nil { limits.deadline = min(deadline, owner?.callDeadline ?? deadline) }
         request.limits = limits
     }
 }

@@ -11,7 +11,7 @@ package struct ArbiterBench: Sendable {
     package init(on server: MockServer? = nil) { self.server = server }
 
     package func client(
-        _ transport: (any HTTPTransport)? = nil, maxRetries: Int = 0, validators: [any HTTPValidator] = [DefaultValidator()],
+        _ transport: (any HTTPTransport)? = nil, maxRetries: Int? = nil, validators: [any HTTPValidator] = [DefaultValidator()],
         _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) -> HTTPClient {
@@ -20,7 +20,7 @@ package struct ArbiterBench: Sendable {
         configuration.clock = clock
         // The longest that jitter makes of a delay is the delay itself.
         configuration.random = { 1 }
-        configuration.maxRetries = maxRetries
+        if let maxRetries { configuration.maxRetries = maxRetries }
         configuration.validators = validators
         configuration.retryBudget = nil
         configure(&configuration)

@@ -47,6 +47,8 @@ private final class AbsentOwner: CallOwner {
     let random: @Sendable () -> Double
     let baseOrigin: OriginMatch?
     let attemptTimeout: Duration?
+    let callDeadline: Duration?
+    let retries: Int?
     let background = BackgroundWork()
 
     init(_ owner: any CallOwner) {
@@ -56,6 +58,8 @@ private final class AbsentOwner: CallOwner {
         random = owner.random
         baseOrigin = owner.baseOrigin
         attemptTimeout = owner.attemptTimeout
+        callDeadline = owner.callDeadline
+        retries = owner.retries
     }
 
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }

@@ -90,6 +90,10 @@ package protocol CallOwner: AnyObject, Sendable {
     var baseOrigin: OriginMatch? { get }
     /// How long one attempt of a request that doesn't say so itself may take; nil: as long as it likes.
     var attemptTimeout: Duration? { get }
+    /// The same of a whole call.
+    var callDeadline: Duration? { get }
+    /// How many times a call may be retried; nil: not said.
+    var retries: Int? { get }
     /// What is done for the client while nobody waits.
     var background: BackgroundWork { get }
 

@@ -17,8 +17,13 @@ extension HTTPClient {
         /// How long a whole call may take, retries and waits included; no limit by default. A wait that would pass it isn't begun:
         /// the call ends with the last outcome.
         public var deadline: Duration?
-        /// How many times a call may be retried; 0 by default.
-        public var maxRetries: Int
+        /// How many times a call may be retried; 0 by default, where no interceptor such as `Resilience.standard` has another default.
+        public var maxRetries: Int {
+            get { givenRetries ?? 0 }
+            set { givenRetries = newValue }
+        }
+        /// Nil: not said.
+        private(set) var givenRetries: Int?
         /// Who judges responses, in order; the ``DefaultValidator`` by default.
         public var validators: [any HTTPValidator]
         /// How many retries all calls together may make; by default a fifth of the calls, and ten. Nil: any number.
@@ -45,7 +50,8 @@ extension HTTPClient {
         /// a fifth of a microsecond per interceptor.
         public var recordsTrace: Bool
 
-        /// Makes settings; every parameter's default is the property's.
+        /// Makes settings; every parameter's default is the property's. `maxRetries: nil` stands for 0, unless an interceptor has
+        /// another default.
         ///
         /// ```swift
         /// let client = HTTPClient(baseURL: "https://api.example.com", configuration: .init(timeout: .seconds(10), maxRetries: 2))
@@ -55,7 +61,7 @@ extension HTTPClient {
             query: [(String, String)] = [],
             timeout: Duration? = .seconds(60),
             deadline: Duration? = nil,
-            maxRetries: Int = 0,
+            maxRetries: Int? = nil,
             validators: [any HTTPValidator] = [DefaultValidator()],
             retryBudget: RetryBudget? = RetryBudget(),
             maximumRetryAfter: Duration = .seconds(60),
@@ -73,7 +79,7 @@ extension HTTPClient {
             self.query = query
             self.timeout = timeout
             self.deadline = deadline
-            self.maxRetries = maxRetries
+            givenRetries = maxRetries
             self.validators = validators
             self.retryBudget = retryBudget
             self.maximumRetryAfter = maximumRetryAfter

@@ -206,6 +206,10 @@ extension HTTPClient: CallOwner {
 
     package var attemptTimeout: Duration? { configuration.timeout }
 
+    package var callDeadline: Duration? { configuration.deadline }
+
+    package var retries: Int? { configuration.givenRetries }
+
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
     package func takeRetry() -> Bool { arbiter.takeRetry() }
