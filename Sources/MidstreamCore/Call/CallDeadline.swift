@@ -102,7 +102,8 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
         guard let call else { return nil }
         // Without a limit, nor a look at the clock.
         guard call.deadline.duration != nil else { return position.timeLeft }
-        return .nanoseconds(min(call.deadline.due, position.due) - call.stopwatch.elapsedNanoseconds)
+        let due = min(call.deadline.due, position.due)
+        return due < Duration.longestNanoseconds ? .nanoseconds(due - call.stopwatch.elapsedNanoseconds) : nil
     }
 }
 

@@ -6,7 +6,7 @@ extension ChainPosition {
 
     /// How much time what lies further in has left, zero or less when it is over; nil: no limit.
     package var timeLeft: Duration? {
-        guard due != .max, let call else { return nil }
+        guard due < Duration.longestNanoseconds, let call else { return nil }
         return .nanoseconds(due - call.stopwatch.elapsedNanoseconds)
     }
 

@@ -22,6 +22,8 @@ public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConve
     public static let quota = InterceptorRank(depth: 50, description: "quota")
     /// Bounds the number of requests under way.
     public static let concurrency = InterceptorRank(depth: 60, description: "concurrency")
+    /// Tells the server how much time is left, after all that waits.
+    public static let deadline = InterceptorRank(depth: 65, description: "deadline")
     /// Signs what goes on the wire.
     public static let signing = InterceptorRank(depth: 70, description: "signing")
     /// Everything else: the default, and inside what has a rank, so that a log at ``InterceptorStage/exchange`` sees what goes on the wire.

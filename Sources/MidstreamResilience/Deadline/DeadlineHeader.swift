@@ -44,10 +44,34 @@ public final class DeadlineHeader: HTTPInterceptor {
     }
 
     /// The times of the answers of one key.
-    private final class Times: Sendable {
+    private final class Times: ScopeState {
+        /// How often a request is sent that seems hopeless, when no other is.
+        private static let interval: Int64 = 1_000_000_000
+
+        private struct State {
+            var usual = RunningQuantile(0.5, from: 20)
+            var lastSent: Int64?
+        }
+
         let key: String
-        let usual = Locked(RunningQuantile(0.5, from: 20))
+        private let state = Locked(State())
         init(_ key: String) { self.key = key }
+
+        func isIdle(at now: Int64) -> Bool { true }
+
+        func answered(after time: Int64, at now: Int64) { state.withLock { $0.usual.record(time, at: now) } }
+
+        /// How long half of the answers take, when that is longer than a request has; nil: it may be sent.
+        func refusal(of left: Duration?, at now: Int64) -> Duration? {
+            state.withLock { state in
+                let isProbe = state.lastSent.map { now &- $0 >= Self.interval } ?? true
+                if let left, !isProbe, let usual = state.usual.value(at: now), left < .nanoseconds(usual) {
+                    return .nanoseconds(usual)
+                }
+                state.lastSent = now
+                return nil
+            }
+        }
     }
 
     private let format: Format
@@ -58,8 +82,9 @@ public final class DeadlineHeader: HTTPInterceptor {
     ///
     /// - Parameters:
     ///   - format: The field.
-    ///   - refusesHopeless: Whether a request isn't sent that has less time left than half of the origin's answers took lately (from 20
-    ///     answers on); false by default. It then fails with ``HTTPError/Code/timeout`` before anything is sent.
+    ///   - refusesHopeless: Whether a request isn't sent that has less time left than half of the origin's answers took in the last half
+    ///     minute to minute (from 20 answers on); false by default. It then fails with ``HTTPError/Code/timeout`` before anything is
+    ///     sent. Where no others are sent one a second is, to see whether the server has become faster.
     public init(_ format: Format, refusesHopeless: Bool = false) {
         self.format = format
         table = refusesHopeless ? ScopeTable(.origin) { Times($0) } : nil
@@ -67,8 +92,8 @@ public final class DeadlineHeader: HTTPInterceptor {
 
     /// `.exchange`
     public var stage: InterceptorStage { .exchange }
-    /// `.concurrency`, so that a signature covers the field and what waits for a permit doesn't carry an older one.
-    public var rank: InterceptorRank { .concurrency }
+    /// `.deadline`, so that a signature covers the field and what has waited for a permit carries what is left then.
+    public var rank: InterceptorRank { .deadline }
 
     /// Adds the field.
     ///
@@ -79,17 +104,18 @@ public final class DeadlineHeader: HTTPInterceptor {
         let left = next.timeLeft
         add(left, to: &request)
         guard let table else { return try await next(request) }
-        let times = table.state(for: request)
-        if let left, let usual = times.usual.withLock({ $0.value.map { Duration.nanoseconds($0) } }), left < usual {
+        let start = time.now(next)
+        let times = table.state(for: request) { start }
+        if let usual = times.refusal(of: left, at: start), let left {
             next.position.record({ CallEvents.Hopeless(key: times.key, left: left, usual: usual) }, about: request)
             throw HTTPError(
                 .timeout, "\(left.brief) are left, and half of the answers of \(times.key) take longer than \(usual.brief).",
-                request: request, phase: .notSent)
+                request: request, phase: .notSent
+            ).refusedHere
         }
-        let start = time.now(next)
         let response = try await next(request)
         let now = time.now(next)
-        times.usual.withLock { $0.record(now &- start, at: now) }
+        times.answered(after: now &- start, at: now)
         return response
     }
 
@@ -99,7 +125,7 @@ public final class DeadlineHeader: HTTPInterceptor {
     }
 
     private func add(_ left: Duration?, to request: inout HTTPRequest) {
-        guard let left, left < .longest else { return }
+        guard let left else { return }
         if !request.headers.contains(format.field) { request.headers[format.field] = format.value(left) }
     }
 }

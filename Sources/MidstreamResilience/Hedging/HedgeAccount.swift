@@ -2,7 +2,7 @@ internal import Interception
 internal import MidstreamCore
 
 /// What is known of one key: how long answers take, and how many hedges may be made.
-final class HedgeAccount: Sendable {
+final class HedgeAccount: ScopeState {
     private struct State {
         var usual: RunningQuantile
         var budget: HedgeBudget
@@ -21,10 +21,10 @@ final class HedgeAccount: Sendable {
     }
 
     /// Counts an exchange, and says how long to wait for its answer before there is another.
-    func begin() -> Int64 {
+    func begin(at now: Int64) -> Int64 {
         state.withLock { state in
             state.budget.countExchange()
-            return state.usual.value ?? firstDelay
+            return state.usual.value(at: now) ?? firstDelay
         }
     }
 
@@ -38,9 +38,11 @@ final class HedgeAccount: Sendable {
     }
 
     /// How many exchanges and hedges there were, and how long is waited.
-    var snapshot: (exchanges: Int, hedges: Int, delay: Int64) {
-        state.withLock { ($0.budget.exchanges, $0.budget.hedges, $0.usual.value ?? firstDelay) }
+    func snapshot(at now: Int64) -> (exchanges: Int, hedges: Int, delay: Int64) {
+        state.withLock { ($0.budget.exchanges, $0.budget.hedges, $0.usual.value(at: now) ?? firstDelay) }
     }
 
-    func quantile(_ share: Double) -> Duration? { state.withLock { $0.usual.quantile(share) } }
+    func isIdle(at now: Int64) -> Bool { true }
+
+    func quantile(_ share: Double, at now: Int64) -> Duration? { state.withLock { $0.usual.quantile(share, at: now) } }
 }

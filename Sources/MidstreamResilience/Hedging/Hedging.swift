@@ -36,7 +36,8 @@ public final class Hedging: HTTPInterceptor {
     /// Makes a hedge.
     ///
     /// - Parameters:
-    ///   - delay: After which time a second exchange is begun while fewer than 50 answers were seen; 1 s by default.
+    ///   - delay: After which time a second exchange is begun while fewer than 50 answers came in the last half minute to minute; 1 s by
+    ///     default.
     ///   - percentile: The share of answers after whose time it is begun from then on; 0.95 by default.
     ///   - budget: The share of the exchanges that may have a second one; 0.05 by default.
     ///   - reserve: How many more may have one; 2 by default.
@@ -58,31 +59,38 @@ public final class Hedging: HTTPInterceptor {
 
     /// How often each key was hedged.
     public var states: [String: State] {
-        Dictionary(
-            uniqueKeysWithValues: accounts.map {
-                let (exchanges, hedges, delay) = $0.state.snapshot
+        let now = time.now
+        return Dictionary(
+            uniqueKeysWithValues: table.all.map {
+                let (exchanges, hedges, delay) = $0.state.snapshot(at: now)
                 return ($0.key, State(exchanges: exchanges, hedges: hedges, delay: .nanoseconds(delay)))
             })
     }
 
-    var accounts: [(key: String, state: HedgeAccount)] { table.all }
+    /// How long half of the answers of each key took, and 95 of 100.
+    func reports(on clock: any Clock<Duration>) -> [(key: String, p50: Duration?, p95: Duration?)] {
+        let now = time.now(on: clock)
+        return table.all.map { ($0, $1.quantile(0.5, at: now), $1.quantile(0.95, at: now)) }
+    }
 
     /// Sends the request on, and a second time when that takes long.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.mayBeHedged else { return try await next(request) }
-        let account = table.state(for: request)
+        let start = time.now(next)
+        let account = table.state(for: request) { start }
         let isOnSystemClock = next.call?.stopwatch.isOnSystemClock ?? true
         let race = HedgeRace(
             account: account, timer: isOnSystemClock ? timers.0 : timers.1, time: time, request: request, next: next,
-            start: time.now(next), delay: account.begin())
+            start: start, delay: account.begin(at: start))
         return try await race.run()
     }
 
     /// Says after which time a second exchange would be begun.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
         guard request.mayBeHedged else { return "none: a second \(request.method) might do harm" }
-        let delay = Duration.nanoseconds(table.state(for: request).snapshot.delay)
+        let now = time.now(ChainPosition.current?.call)
+        let delay = Duration.nanoseconds(table.state(for: request) { now }.snapshot(at: now).delay)
         return "a second exchange after \(delay.brief) without an answer"
     }
 }

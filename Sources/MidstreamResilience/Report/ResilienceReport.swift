@@ -63,11 +63,11 @@ protocol ResilienceSource {
 
 extension ConcurrencyLimit: ResilienceSource {
     func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        for (key, permits) in permits {
+        for (key, state, p50, p95) in reports(on: clock) {
             var entry = entries[key] ?? .init(key: key)
-            entry.concurrency = State(permits.snapshot)
-            entry.p50 = entry.p50 ?? permits.quantile(0.5)
-            entry.p95 = entry.p95 ?? permits.quantile(0.95)
+            entry.concurrency = state
+            entry.p50 = entry.p50 ?? p50
+            entry.p95 = entry.p95 ?? p95
             entries[key] = entry
         }
     }
@@ -75,10 +75,10 @@ extension ConcurrencyLimit: ResilienceSource {
 
 extension Hedging: ResilienceSource {
     func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        for (key, account) in accounts {
+        for (key, p50, p95) in reports(on: clock) {
             var entry = entries[key] ?? .init(key: key)
-            entry.p50 = entry.p50 ?? account.quantile(0.5)
-            entry.p95 = entry.p95 ?? account.quantile(0.95)
+            entry.p50 = entry.p50 ?? p50
+            entry.p95 = entry.p95 ?? p95
             entries[key] = entry
         }
     }

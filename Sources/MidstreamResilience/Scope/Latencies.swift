@@ -15,7 +15,13 @@ struct Latencies: Sendable {
     private var windowStart: Int64 = 0
 
     /// How many answers it knows of.
-    var count: Int { currentCount + previousCount }
+    func count(at now: Int64) -> Int {
+        switch now &- windowStart {
+        case ..<Self.window: currentCount + previousCount
+        case ..<(2 * Self.window): currentCount
+        default: 0
+        }
+    }
 
     mutating func record(_ nanoseconds: Int64, at now: Int64) {
         if current.isEmpty {
@@ -29,12 +35,14 @@ struct Latencies: Sendable {
     }
 
     /// The time within which a share of the answers came; nil when there were none.
-    func quantile(_ share: Double) -> Duration? {
+    func quantile(_ share: Double, at now: Int64) -> Duration? {
+        let count = count(at: now)
         guard count > 0 else { return nil }
+        let isWhole = count > currentCount
         let wanted = max(1, Int((Double(count) * min(max(share, 0), 1)).rounded(.up)))
         var seen = 0
         for bucket in current.indices {
-            seen += Int(current[bucket]) + Int(previous[bucket])
+            seen += Int(current[bucket]) + (isWhole ? Int(previous[bucket]) : 0)
             if seen >= wanted { return .nanoseconds(Self.upperBound(of: bucket)) }
         }
         return nil

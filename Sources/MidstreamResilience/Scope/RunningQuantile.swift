@@ -2,13 +2,15 @@ internal import MidstreamCore
 
 /// The time within which a share of the answers came lately, looked up now and then: that takes longer than counting.
 struct RunningQuantile: Sendable {
+    /// A minute without enough answers makes it unknown again.
+    private static let longestUse: Int64 = 60_000_000_000
+
     private let share: Double
     private let minimumSamples: Int
     private var latencies = Latencies()
     private var samplesAtLook = 0
-
-    /// In nanoseconds; nil until there were enough answers.
-    private(set) var value: Int64?
+    private var lookedAt: Int64 = 0
+    private var found: Int64?
 
     /// - Parameter minimumSamples: How many answers there have to be.
     init(_ share: Double, from minimumSamples: Int) {
@@ -18,12 +20,16 @@ struct RunningQuantile: Sendable {
 
     mutating func record(_ nanoseconds: Int64, at now: Int64) {
         latencies.record(nanoseconds, at: now)
-        let count = latencies.count
-        guard count >= minimumSamples, abs(count - samplesAtLook) >= 16 || value == nil else { return }
-        samplesAtLook = count
-        if let found = latencies.quantile(share) { value = found.wholeNanoseconds }
+        let count = latencies.count(at: now)
+        guard count >= minimumSamples else { return }
+        guard abs(count - samplesAtLook) >= 16 || found == nil || now &- lookedAt >= Self.longestUse / 4 else { return }
+        (samplesAtLook, lookedAt) = (count, now)
+        found = latencies.quantile(share, at: now)?.wholeNanoseconds
     }
 
+    /// In nanoseconds; nil while there aren't enough answers of the last minute.
+    func value(at now: Int64) -> Int64? { now &- lookedAt < Self.longestUse ? found : nil }
+
     /// Of any share, as it is now.
-    func quantile(_ share: Double) -> Duration? { latencies.quantile(share) }
+    func quantile(_ share: Double, at now: Int64) -> Duration? { latencies.quantile(share, at: now) }
 }

@@ -17,6 +17,9 @@ final class Timekeeper: Sendable {
         return now(on: call.stopwatch.clock)
     }
 
+    /// On the clock of the clients seen so far.
+    var now: Int64 { other.withLock { $0 }?.elapsedNanoseconds ?? Int64(clamping: monotonicNanoseconds()) }
+
     func now(on clock: any Clock<Duration>) -> Int64 {
         if clock is ContinuousClock { return Int64(clamping: monotonicNanoseconds()) }
         let stopwatch = other.withLock { other in

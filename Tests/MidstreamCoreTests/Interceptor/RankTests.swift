@@ -25,7 +25,7 @@ struct RankTests {
     }
 
     private static let ranks: [InterceptorRank] = [
-        .cookies, .credentials, .cache, .hedging, .breaker, .quota, .concurrency, .signing, .ordinary,
+        .cookies, .credentials, .cache, .hedging, .breaker, .quota, .concurrency, .deadline, .signing, .ordinary,
     ]
 
     /// In the order in which the pipeline has them.

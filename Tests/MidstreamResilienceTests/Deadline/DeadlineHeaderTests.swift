@@ -1,3 +1,4 @@
+import Interception
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
@@ -57,5 +58,48 @@ struct DeadlineHeaderTests {
         #expect(stub.requests.count == 20)
         request.timeout = .milliseconds(150)
         _ = try await client.send(request)
+    }
+
+    @Test("a server that is fast again is found out, also when nothing but what seems hopeless is asked of it")
+    func hopeful() async throws {
+        let clock = bench.clock
+        let time = Locked(Duration.milliseconds(100))
+        let stub = StubTransport { request in
+            clock.advance(by: time.withLock { $0 })
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(stub, interceptors: { DeadlineHeader(.seconds("X-T"), refusesHopeless: true) })
+        for _ in 0..<20 { _ = try await client.send(HTTPRequest("/")) }
+        time.withLock { $0 = .milliseconds(1) }
+        var hasty = HTTPRequest("/")
+        hasty.timeout = .milliseconds(50)
+        var results: [Bool] = []
+        for _ in 0..<1_000 {
+            results.append((try? await client.send(hasty)) != nil)
+            clock.advance(by: .milliseconds(100))
+        }
+        // One a second at first, to see, and all of them when the old times are forgotten.
+        let early = results.prefix(100).filter { $0 }.count
+        #expect(!results[0] && 5...12 ~= early)
+        #expect(!results.dropFirst(610).contains(false))
+    }
+
+    @Test("what waits for a permit carries what is left afterwards, whatever the list's order", arguments: [true, false])
+    func order(isFirst: Bool) throws {
+        let limit = ConcurrencyLimit()
+        let header = DeadlineHeader(.seconds("X-T"))
+        let client = bench.client(
+            StubTransport(status: 200), interceptors: { (isFirst ? [header, limit] : [limit, header]) as [any HTTPInterceptor] })
+        #expect("\(client.pipeline)".contains("ConcurrencyLimit\n  DeadlineHeader"))
+    }
+
+    @Test("no limit is none", arguments: [true, false])
+    func unlimited(isDeadline: Bool) async throws {
+        let stub = StubTransport(status: 200)
+        let client = bench.client(stub, interceptors: { DeadlineHeader(.milliseconds("X-T")) })
+        var request = HTTPRequest("/")
+        if isDeadline { request.deadline = .unlimited } else { request.timeout = .unlimited }
+        _ = try await client.send(request)
+        #expect(stub.requests.map { $0.headers["X-T"] } == [nil])
     }
 }

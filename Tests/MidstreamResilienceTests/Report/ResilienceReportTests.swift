@@ -34,6 +34,28 @@ struct ResilienceReportTests {
         #expect("\(report)".contains("retries: 0 of 40 calls, 18 left"))
     }
 
+    @Test("what was measured is forgotten without traffic")
+    func ages() async throws {
+        let hedging = Hedging()
+        let client = bench.client(
+            StubTransport { [clock = bench.clock] request in
+                clock.advance(by: .milliseconds(5))
+                return HTTPResponse(status: 200, request: request)
+            },
+            interceptors: {
+                ConcurrencyLimit()
+                hedging
+            })
+        for _ in 0..<60 { _ = try await client.send(HTTPRequest("/")) }
+        #expect(client.resilience["https://h"]?.p50 != nil)
+        #expect(try #require(hedging.states["https://h"]).delay < .milliseconds(10))
+        bench.clock.advance(by: .seconds(59))
+        #expect(client.resilience["https://h"]?.p95 != nil)
+        bench.clock.advance(by: .seconds(1))
+        #expect(client.resilience["https://h"]?.p50 == nil && client.resilience["https://h"]?.p95 == nil)
+        #expect(hedging.states["https://h"]?.delay == .seconds(1))
+    }
+
     @Test("any order of the list gives the same pipeline")
     func permutations() {
         func pipeline(_ interceptors: [any HTTPInterceptor]) -> String {
@@ -69,5 +91,22 @@ struct ResilienceReportTests {
         #expect(stub.requests.count == 5)
         #expect(stub.requests.last?.timeout == .seconds(60))
         #expect("\(try await client.explain(HTTPRequest("/")))".contains("3 retries, 5.0 s for an attempt, 30.0 s for the call"))
+    }
+
+    @Test("what the client sets holds, and is what an explanation tells", arguments: [0, 1, 5])
+    func clientsOwn(maxRetries: Int) async throws {
+        let stub = StubTransport(status: 503)
+        let client = bench.client(stub, maxRetries: maxRetries, validators: [AlwaysRetry()]) {
+            $0.deadline = .milliseconds(400)
+        } interceptors: {
+            Resilience.standard
+        }
+        _ = try? await client.send(HTTPRequest("/"))
+        #expect(stub.requests.count == 1 + maxRetries)
+        #expect(stub.requests.first?.deadline == .milliseconds(400))
+        let explanation = "\(try await client.explain(HTTPRequest("/")))"
+        #expect(explanation.contains("\(maxRetries) retries, 10.0 s for an attempt, 400 ms for the call"))
+        let chosen = bench.client(stub, maxRetries: maxRetries, interceptors: { Resilience.standard(maxRetries: 2) })
+        #expect(try await chosen.explain(HTTPRequest("/")).maxRetries == 2)
     }
 }
