@@ -2,7 +2,7 @@ internal import Interception
 internal import MidstreamCore
 
 /// The breaker of one key.
-final class Circuit: Sendable {
+final class Circuit: ScopeState {
     /// A request that was let through.
     struct Pass: Sendable {
         /// Results of exchanges that were begun before the last change are no news.
@@ -40,6 +40,8 @@ final class Circuit: Sendable {
         var breakLength: Int64 = 0
         var goodProbes = 0
         var isProbing = false
+        /// When an exchange failed or was slow last; the smallest number: never.
+        var lastTrouble = Int64.min
         /// Whether all circuits of the breaker are isolated, whatever the phase of this one.
         var isHeld: Bool
 
@@ -65,6 +67,8 @@ final class Circuit: Sendable {
     let key: String
     private let settings: BreakerSettings
     private let slow: Int64
+    /// For so long after a failure the circuit isn't forgotten.
+    private let memory: Int64
     private let state: Locked<State>
 
     init(_ key: String, _ settings: BreakerSettings, isHeld: Bool = false) {
@@ -72,7 +76,15 @@ final class Circuit: Sendable {
         self.settings = settings
         slow = settings.slowerThan?.wholeNanoseconds ?? .max
         let length = min(max(.milliseconds(10), settings.window), .longest).wholeNanoseconds
+        memory = max(length, min(max(.zero, settings.longestBreak), .longest).wholeNanoseconds)
         state = Locked(State(window: FailureWindow(length), isHeld: isHeld))
+    }
+
+    func isIdle(at now: Int64) -> Bool {
+        state.withLock { state in
+            if case .isolated = state.phase { return false }
+            return state.lastTrouble == .min || now > state.lastTrouble && now &- state.lastTrouble > memory
+        }
     }
 
     /// Whether an answer that took so many nanoseconds is a slow one.
@@ -125,6 +137,7 @@ final class Circuit: Sendable {
             guard pass.epoch == state.epoch else { return nil }
             if pass.isProbe { state.isProbing = false }
             guard let isFailure = outcome.isFailure else { return nil }
+            if isFailure || isSlow { state.lastTrouble = now }
             if isFailure { state.last = outcome.summary } else if isSlow { state.last = "\(Duration.nanoseconds(time).brief)" }
             if pass.isProbe {
                 if isFailure || isSlow {

@@ -100,7 +100,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
     public func isolate(_ key: String? = nil) {
         guard let key else { return holdAll(true) }
-        let circuit = table.state(of: key)
+        let circuit = table.state(of: key) { .min }
         tell(circuit.isolate(), of: circuit)
     }
 
@@ -130,7 +130,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/circuitOpen`` when it is.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let circuit = table.state(for: request)
+        let circuit = table.state(for: request) { time.now(next) }
         // Nobody asks how long it takes when none is slow.
         let start = settings.slowerThan == nil ? nil : time.now(next)
         let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, at: start ?? time.now(next), next)
@@ -152,8 +152,9 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/circuitOpen`` when it would refuse the request.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
         let call = ChainPosition.current?.call
-        let circuit = table.state(for: request)
-        let state = circuit.publicState(at: time.now(call))
+        let now = time.now(call)
+        let circuit = table.state(for: request) { now }
+        let state = circuit.publicState(at: now)
         switch state {
         case .closed: return "closed"
         case .halfOpen: return "half open: would let one request through at a time"

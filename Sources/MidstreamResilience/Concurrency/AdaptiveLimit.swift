@@ -25,7 +25,9 @@ struct AdaptiveLimit: Sendable {
     private(set) var usual = 0.0
 
     init(start: Int, in range: ClosedRange<Int>) {
-        self.range = Double(max(1, range.lowerBound))...Double(max(1, range.upperBound))
+        // More than this isn't limited, and has room in either kind of number.
+        let most = 1_000_000_000
+        self.range = Double(min(max(1, range.lowerBound), most))...Double(min(max(1, range.upperBound), most))
         value = min(max(Double(start), self.range.lowerBound), self.range.upperBound)
         whole = Int(value)
     }

@@ -83,19 +83,23 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     /// `.concurrency`
     public var rank: InterceptorRank { .concurrency }
 
-    /// Where each key stands, those last used at most a thousand.
+    /// Where each key stands.
     public var states: [String: State] {
-        Dictionary(uniqueKeysWithValues: permits.map { ($0.key, State($0.state.snapshot)) })
+        Dictionary(uniqueKeysWithValues: table.all.map { ($0.key, State($0.state.snapshot)) })
     }
 
-    var permits: [(key: String, state: Permits)] { table.all }
+    /// Where each key stands, and how long half of its answers took, and 95 of 100.
+    func reports(on clock: any Clock<Duration>) -> [(key: String, state: State, p50: Duration?, p95: Duration?)] {
+        let now = time.now(on: clock)
+        return table.all.map { ($0, State($1.snapshot), $1.quantile(0.5, at: now), $1.quantile(0.95, at: now)) }
+    }
 
     /// Takes a permit, sends the request on, and sees to it that the permit comes back.
     ///
     /// - Throws: ``HTTPError/Code/overloaded`` when there is no permit and no place in the queue, or none came in time.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let permits = table.state(for: request)
+        let permits = table.state(for: request) { time.now(next) }
         let isHedge = request.isHedge
         switch permits.enter(isSheddable: isHedge || request.isSheddable, mayWait: !isHedge) {
         case .granted: break
@@ -149,7 +153,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
 
     /// Says where the limit stands.
     public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        let state = table.state(for: request).snapshot
+        let state = table.state(for: request) { time.now(ChainPosition.current?.call) }.snapshot
         return "\(limit); \(state.inFlight) of \(state.limit) under way\(places > 0 ? ", \(state.queued) of \(places) wait" : "")"
     }
 

@@ -1,7 +1,7 @@
 internal import Interception
 
 /// The requests of one key that are under way, and those that wait to be.
-final class Permits: Sendable {
+final class Permits: ScopeState {
     /// What became of a request that asks for a permit.
     enum Admission: Sendable {
         case granted
@@ -35,6 +35,12 @@ final class Permits: Sendable {
 
         var limit: Int { adaptive?.whole ?? fixed }
 
+        /// Whether there is a permit; a tenth of them, one at least, is kept from the sheddable. Who waits has none: whenever one comes
+        /// back or the limit grows it is given to them.
+        func hasPermit(isSheddable: Bool) -> Bool {
+            inFlight < (isSheddable ? max(1, limit - max(1, limit / 10)) : limit)
+        }
+
         mutating func answered(after time: Int64, at now: Int64) {
             latencies.record(time, at: now)
             adaptive?.answered(after: time, inFlight: inFlight, at: now)
@@ -58,7 +64,9 @@ final class Permits: Sendable {
         state.withLock { Snapshot(limit: $0.limit, inFlight: $0.inFlight, queued: $0.queue.count) }
     }
 
-    func quantile(_ share: Double) -> Duration? { state.withLock { $0.latencies.quantile(share) } }
+    func isIdle(at now: Int64) -> Bool { state.withLock { $0.inFlight == 0 && $0.queue.isEmpty } }
+
+    func quantile(_ share: Double, at now: Int64) -> Duration? { state.withLock { $0.latencies.quantile(share, at: now) } }
 
     /// Takes a permit, or a place in the queue.
     ///
@@ -67,13 +75,11 @@ final class Permits: Sendable {
     ///   - mayWait: Whether it takes a place in the queue.
     func enter(isSheddable: Bool, mayWait: Bool) -> Admission {
         let (admission, evicted): (Admission, UnsafeContinuation<Bool, any Error>?) = state.withLock { state in
-            let limit = state.limit
-            let allowed = isSheddable ? max(1, limit - max(1, limit / 10)) : limit
-            if state.inFlight < allowed, state.queue.isEmpty {
+            if state.hasPermit(isSheddable: isSheddable) {
                 state.inFlight += 1
                 return (.granted, nil)
             }
-            let refusal = Admission.refused(inFlight: state.inFlight, limit: limit, queued: state.queue.count)
+            let refusal = Admission.refused(inFlight: state.inFlight, limit: state.limit, queued: state.queue.count)
             guard mayWait, places > 0 else { return (refusal, nil) }
             var evicted: UnsafeContinuation<Bool, any Error>?
             if state.queue.count >= places {
@@ -133,7 +139,11 @@ final class Permits: Sendable {
 
     /// The head of a response is there.
     func answered(after time: Int64, at now: Int64) {
-        state.withLock { $0.answered(after: time, at: now) }
+        let next = state.withLock { state in
+            state.answered(after: time, at: now)
+            return admitNext(&state)
+        }
+        for continuation in next { continuation.resume(returning: true) }
     }
 
     /// The server can't keep up.
@@ -157,18 +167,19 @@ final class Permits: Sendable {
         let next = state.withLock { state -> [UnsafeContinuation<Bool, any Error>] in
             if let latency { state.answered(after: latency, at: now) }
             state.inFlight -= 1
-            return state.queue.isEmpty ? [] : Self.admitNext(&state, places)
+            return admitNext(&state)
         }
         for continuation in next { continuation.resume(returning: true) }
     }
 
     /// Gives free permits to those who wait: to those who came first, and under pressure to those who came last, since the others are
     /// likely to have been given up by the time they would be answered.
-    private static func admitNext(_ state: inout State, _ places: Int) -> [UnsafeContinuation<Bool, any Error>] {
+    private func admitNext(_ state: inout State) -> [UnsafeContinuation<Bool, any Error>] {
         var next: [UnsafeContinuation<Bool, any Error>] = []
-        while state.inFlight < state.limit, !state.queue.isEmpty {
+        while !state.queue.isEmpty {
             let isPressed = state.queue.count * 2 > places
             let ordinary = isPressed ? state.queue.lastIndex { !$0.isSheddable } : state.queue.firstIndex { !$0.isSheddable }
+            guard state.hasPermit(isSheddable: ordinary == nil) else { break }
             let waiter = state.queue.remove(at: ordinary ?? (isPressed ? state.queue.count - 1 : 0))
             waiter.state = .granted
             state.inFlight += 1

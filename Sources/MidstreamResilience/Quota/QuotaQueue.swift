@@ -61,6 +61,9 @@ final class QuotaQueue: Sendable {
         state.withLock { !$0.isOneOfSeveral && $0.bucket.reserve(at: now, waitingAtMost: 0) == .sends(after: 0) }
     }
 
+    /// Whether nobody waits, and the bucket is as a new one would be.
+    func isIdle(at now: Int64) -> Bool { state.withLock { $0.places.isEmpty && $0.bucket.isFull(at: now) } }
+
     /// From now on it isn't this bucket alone that decides.
     func becomeOneOfSeveral() { state.withLock { $0.isOneOfSeveral = true } }
 

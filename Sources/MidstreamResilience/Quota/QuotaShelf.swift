@@ -2,7 +2,7 @@ internal import Interception
 internal import MidstreamCore
 
 /// The quotas of one key: that of all requests, and those of the partitions that the server has named.
-final class QuotaShelf: Sendable {
+final class QuotaShelf: ScopeState {
     private struct Partitions {
         var queues: [String: (queue: QuotaQueue, lastUse: UInt64)] = [:]
         /// The partitions that were named last for those who have the same credentials.
@@ -31,6 +31,10 @@ final class QuotaShelf: Sendable {
         self.key = key
         self.general = QuotaQueue(general, isOneOfSeveral: isShared)
         makePartition = partition
+    }
+
+    func isIdle(at now: Int64) -> Bool {
+        general.isIdle(at: now) && partitions.withLock { $0?.queues.values.allSatisfy { $0.queue.isIdle(at: now) } ?? true }
     }
 
     /// Those that a request counts in, as far as is known.

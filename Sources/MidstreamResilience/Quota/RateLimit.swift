@@ -112,7 +112,7 @@ public final class RateLimit: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let shelf = table.state(for: request)
+        let shelf = table.state(for: request) { time.now(next) }
         if !shelf.general.takeAtOnce(at: time.now(next)) { try await takeTurns(shelf, request, next) }
         let response = try await next(request)
         learn(from: response, to: request, shelf, next)

@@ -109,7 +109,10 @@ struct RateLimitFields: Sendable {
         general.left = number
         guard let reset = headers[dialect.reset] else { return }
         guard let number = Self.number(reset) else { return malformed = "\(dialect.reset)" }
-        general.seconds = dialect.resetIsTime ? min(max(0, number - now), most) : min(number, most)
+        let seconds = dialect.resetIsTime ? max(0, number - now) : number
+        // A time in thirty years is none.
+        guard seconds <= most else { return malformed = "\(dialect.reset)" }
+        general.seconds = seconds
     }
 
     /// Digits only; as many as mean something, the rest makes it no smaller.

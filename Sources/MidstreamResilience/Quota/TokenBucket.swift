@@ -8,6 +8,8 @@ struct TokenBucket: Sendable {
     }
 
     private static let second = 1_000_000_000.0
+    /// For no longer nothing is sent because of what one response says: after a day one request finds out.
+    private static let longestSilence: Int64 = 86_400_000_000_000
 
     /// Tokens a second; nil: as many as the server lets.
     private let givenRate: Double?
@@ -42,6 +44,12 @@ struct TokenBucket: Sendable {
     var rate: Double? { slowed?.rate ?? givenRate ?? policy?.rate }
 
     private var burst: Double { givenRate == nil ? policy.map { Double($0.quota) } ?? givenBurst : givenBurst }
+
+    /// Whether it is as a new one would be.
+    mutating func isFull(at now: Int64) -> Bool {
+        fill(at: now)
+        return tokens >= burst && slowed == nil && quietUntil <= now && left.map { $0.until <= now } ?? true
+    }
 
     /// Takes a token, which may be one that is still to come.
     ///
@@ -78,12 +86,12 @@ struct TokenBucket: Sendable {
             policy = new
         }
         if let count = said.left, let seconds = said.seconds {
-            left = (count, now &+ Int64(seconds) * 1_000_000_000)
+            left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence))
         }
         guard isThrottled else { return }
         // It wins over what the fields say.
         if let retryAfter {
-            quietUntil = max(quietUntil, now &+ retryAfter)
+            quietUntil = max(quietUntil, now &+ min(retryAfter, Self.longestSilence))
             left = nil
         }
         if isAdaptive, let rate = rate ?? ceiling {

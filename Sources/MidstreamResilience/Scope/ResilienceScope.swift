@@ -2,7 +2,8 @@ public import MidstreamCore
 
 /// Which requests share a limit, a breaker's verdict, a quota or a measurement.
 ///
-/// At most 1,000 keys are kept; beyond that the one least recently used is forgotten.
+/// Of more than 10,000 keys those least recently used are forgotten, but none with requests under way, nor with a breaker that isn't closed or
+/// has just seen failures: see ``maximumKeys(_:)``.
 public struct ResilienceScope: Sendable {
     enum Kind: Sendable {
         case origin
@@ -11,6 +12,7 @@ public struct ResilienceScope: Sendable {
     }
 
     let kind: Kind
+    private(set) var maximumKeys = 10_000
 
     /// Whether a closure tells the key.
     var asksSomebody: Bool { if case .key = kind { true } else { false } }
@@ -24,5 +26,19 @@ public struct ResilienceScope: Sendable {
     /// text appears in errors, traces and reports, so it mustn't be secret.
     public static func key(_ key: @escaping @Sendable (HTTPRequest) -> String) -> ResilienceScope {
         ResilienceScope(kind: .key(key))
+    }
+
+    /// The same, of which so many keys are remembered; at least 1, and 10,000 unless said otherwise.
+    ///
+    /// ```swift
+    /// CircuitBreaker(scope: .origin.maximumKeys(100_000))
+    /// ```
+    ///
+    /// More are kept only as long as all of them are needed: permits that are taken, requests that wait, a breaker's failures of its window and
+    /// its longest break, quotas that are used up.
+    public func maximumKeys(_ count: Int) -> ResilienceScope {
+        var scope = self
+        scope.maximumKeys = max(1, count)
+        return scope
     }
 }

@@ -90,7 +90,9 @@ struct CircuitBreakerTests {
         arguments: [
             (HTTPError(.timeout) as any Error, true), (HTTPError(.connection, phase: .notSent), true),
             (HTTPError(.connectionLost), true),
-            (HTTPError(.tls), true), (HTTPError(.timeout, phase: .notSent), false),
+            (HTTPError(.tls), true), (HTTPError(.timeout, phase: .notSent), true),
+            (HTTPError.timeout(phase: .notSent).refusedHere, false),
+            (HTTPError(.connection, phase: .notSent).refusedHere, false),
             (HTTPError(.overloaded, phase: .notSent), false),
             (HTTPError(.rateLimited, phase: .notSent), false), (CancellationError(), false), (Failure(), false),
             (HTTPError(.invalidRequest), false),
@@ -100,6 +102,16 @@ struct CircuitBreakerTests {
         let client = client(breaker, StubTransport { _ in throw error })
         await open(client, 30)
         #expect((state(breaker) != .closed) == counts)
+    }
+
+    @Test("failures are remembered, however many other origins there are")
+    func manyOrigins() async {
+        let breaker = CircuitBreaker(minimum: 2)
+        let client = client(breaker)
+        for _ in 0..<2 {
+            for number in 0..<1_500 { await open(client, 1, "https://h\(number)/") }
+        }
+        #expect(state(breaker, "https://h0") != .closed && state(breaker, "https://h1499") != .closed)
     }
 
     @Test("slow exchanges open it, when it is told what is slow")

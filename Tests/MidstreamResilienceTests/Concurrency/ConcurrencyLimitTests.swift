@@ -213,13 +213,70 @@ struct ConcurrencyLimitTests {
         // One of two is free, and kept for others.
         let shed = Task { try await client.send(request("2", .sheddable)) }
         await eventually { limit.states["https://h"]?.queued == 1 }
-        let third = Task { try await client.send(request("3")) }
+        async let third = client.send(request("3"))
+        await gate.reached(by: 2)
+        let fourth = Task { try await client.send(request("4")) }
         let error = try #require(await shed.result.httpError)
         #expect(error.code == .overloaded && error.message.contains("sheddable"))
         gate.open()
-        _ = try await first
-        _ = try await third.value
+        _ = try await (first, third, fourth.value)
         #expect(limit.states["https://h"] == .init(limit: 2, inFlight: 0, queued: 0))
+    }
+
+    @Test("the tenth that is kept from the sheddable is there for others, whoever waits")
+    func tenth() throws {
+        let permits = Permits("k", .fixed(10), queue: 5)
+        func enter(isSheddable: Bool) -> String {
+            switch permits.enter(isSheddable: isSheddable, mayWait: true) {
+            case .granted: "granted"
+            case .waits: "waits"
+            case .refused: "refused"
+            }
+        }
+        for _ in 0..<9 { #expect(enter(isSheddable: true) == "granted") }
+        #expect(enter(isSheddable: true) == "waits")
+        #expect(enter(isSheddable: false) == "granted")
+        #expect(enter(isSheddable: false) == "waits")
+        // The one that comes back is the other's, and the next ones aren't those of the sheddable until a tenth is free.
+        permits.leave()
+        #expect(permits.snapshot.inFlight == 10 && permits.snapshot.queued == 1)
+        permits.leave()
+        #expect(permits.snapshot.inFlight == 9 && permits.snapshot.queued == 1)
+        permits.leave()
+        #expect(permits.snapshot.inFlight == 9 && permits.snapshot.queued == 0)
+    }
+
+    @Test("a limit that grows lets in who waits")
+    func grows() {
+        let permits = Permits("k", .adaptive(start: 4, in: 1...100), queue: 5)
+        for _ in 0..<6 { _ = permits.enter(isSheddable: false, mayWait: true) }
+        #expect(permits.snapshot.inFlight == 4 && permits.snapshot.queued == 2)
+        for tick in 0..<7 { permits.answered(after: 1_000_000, at: Int64(tick) * 100_000_000) }
+        #expect(permits.snapshot.limit == 6 && permits.snapshot.inFlight == 6 && permits.snapshot.queued == 0)
+    }
+
+    @Test("any range is one")
+    func unbounded() async throws {
+        let limit = ConcurrencyLimit(.adaptive(start: .max, in: 1...Int.max))
+        _ = try await bench.client(StubTransport(status: 200), interceptors: { limit }).send(request())
+        #expect(limit.states["https://h"]?.inFlight == 0)
+    }
+
+    @Test("permits under way are remembered, however many other origins there are")
+    func remembered() async throws {
+        let limit = ConcurrencyLimit(.fixed(1))
+        let client = bench.client(
+            StubTransport { [gate] request in
+                if request.urlText.hasPrefix("https://h/") { await gate.wait() }
+                return HTTPResponse(status: 200, request: request)
+            }, interceptors: { limit })
+        async let first = client.send(request())
+        await gate.reached()
+        for number in 0..<11_000 { _ = try await client.send(HTTPRequest(.get, "https://h\(number)/")) }
+        #expect(await httpError { try await client.send(request()) }?.code == .overloaded)
+        #expect(limit.states.count <= 10_000)
+        gate.open()
+        _ = try await first
     }
 
     @Test(
@@ -231,7 +288,8 @@ struct ConcurrencyLimitTests {
     func lowers(status: Int, code: HTTPError.Code?, isLowered: Bool) async throws {
         let limit = ConcurrencyLimit(.adaptive(start: 20))
         let stub = StubTransport { request in
-            if let code { throw HTTPError(code) }
+            // Before it was sent: connections that hang are a server's trouble, too.
+            if let code { throw HTTPError(code, phase: .notSent) }
             return HTTPResponse(status: HTTPStatus(status), request: request)
         }
         let client = bench.client(stub, validators: [], interceptors: { limit })

@@ -53,6 +53,30 @@ struct RateLimitTests {
         #expect(error.trace?.events(of: CallEvents.QuotaWait.self).map(\.isSent) == [false])
     }
 
+    @Test("one field doesn't shut an origin for good")
+    func shut() async throws {
+        let headers = Locked<HTTPHeaders>(["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999999999999"])
+        let status = Locked(200)
+        let stub = StubTransport { request in
+            HTTPResponse(status: HTTPStatus(status.withLock { $0 }), headers: headers.withLock { $0 }, request: request)
+        }
+        let client = bench.client(stub, validators: [], interceptors: { RateLimit(dialect: .resetSeconds) })
+        _ = try await client.send(HTTPRequest("/"))
+        // That is no time.
+        _ = try await client.send(HTTPRequest("/"))
+        for (code, fields) in [
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "999999999"]), (429, ["Retry-After": "999999999"]),
+            (200, ["RateLimit": "\"a\";r=0;t=999999999"]),
+        ] as [(Int, HTTPHeaders)] {
+            headers.withLock { $0 = fields }
+            status.withLock { $0 = code }
+            _ = try await client.send(HTTPRequest("/"))
+            #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .rateLimited)
+            bench.clock.advance(by: .seconds(86_400))
+        }
+        _ = try await client.send(HTTPRequest("/"))
+    }
+
     @Test("a cancelled wait gives its place back")
     func cancelled() async throws {
         let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 1, burst: 1) })

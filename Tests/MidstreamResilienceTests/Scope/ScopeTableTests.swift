@@ -1,3 +1,4 @@
+import Interception
 import MidstreamCore
 import TestSupport
 import Testing
@@ -6,14 +7,15 @@ import Testing
 
 @Suite("What is known about each key of a scope", .leavesNothing, .timeLimit(.minutes(10)))
 struct ScopeTableTests {
-    private final class Named: Sendable {
+    private final class Named: ScopeState {
         let key: String
+        let idleFrom = Locked(Int64.min)
         init(_ key: String) { self.key = key }
+
+        func isIdle(at now: Int64) -> Bool { now >= idleFrom.withLock { $0 } }
     }
 
-    private func table(_ scope: ResilienceScope, maximum: Int = 1_000) -> ScopeTable<Named> {
-        ScopeTable(scope, maximum: maximum) { Named($0) }
-    }
+    private func table(_ scope: ResilienceScope) -> ScopeTable<Named> { ScopeTable(scope) { Named($0) } }
 
     @Test(
         "an origin is told from others that look like it",
@@ -24,33 +26,61 @@ struct ScopeTableTests {
         ])
     func origins(url: String, key: String) {
         let table = table(.origin)
-        _ = table.state(for: HTTPRequest("http://h/"))
-        for _ in 0..<2 { #expect(table.state(for: HTTPRequest(url)).key == key) }
+        _ = table.state(for: HTTPRequest("http://h/")) { 0 }
+        for _ in 0..<2 { #expect(table.state(for: HTTPRequest(url), at: { 0 }).key == key) }
     }
 
     @Test("the same key has the same state, whatever came between")
     func same() {
         let table = table(.origin)
-        let first = table.state(for: HTTPRequest("http://h/"))
-        for number in 0..<20 { _ = table.state(for: HTTPRequest("http://h\(number)/")) }
-        #expect(table.state(for: HTTPRequest("http://h/x")) === first)
+        let first = table.state(for: HTTPRequest("http://h/")) { 0 }
+        for number in 0..<20 { _ = table.state(for: HTTPRequest("http://h\(number)/")) { 0 } }
+        #expect(table.state(for: HTTPRequest("http://h/x"), at: { 0 }) === first)
         #expect(table.all.count == 21)
     }
 
     @Test("keys beyond the maximum are forgotten, the one that wasn't used for longest first")
     func bounded() {
-        let table = table(.key { $0.headers["K"] ?? "" }, maximum: 10)
-        func ask(_ number: Int) { _ = table.state(for: HTTPRequest("http://h/", headers: ["K": "\(number)"])) }
+        let table = table(.key { $0.headers["K"] ?? "" }.maximumKeys(10))
+        func ask(_ number: Int) { _ = table.state(for: HTTPRequest("http://h/", headers: ["K": "\(number)"])) { 0 } }
         for number in 0..<10 { ask(number) }
         ask(0)
         for number in 10..<15 { ask(number) }
         #expect(table.all.map(\.key).sorted { Int($0)! < Int($1)! } == ["0", "6", "7", "8", "9", "10", "11", "12", "13", "14"])
     }
 
+    @Test("one that is used all the time isn't forgotten for others")
+    func used() {
+        let table = table(.origin.maximumKeys(10))
+        let first = table.state(for: HTTPRequest("http://h/")) { 0 }
+        for number in 0..<1_000 {
+            _ = table.state(for: HTTPRequest("http://h\(number % 3 == 0 ? number : 1)/")) { 0 }
+            #expect(table.state(for: HTTPRequest("http://h/"), at: { 0 }) === first)
+        }
+        #expect(table.all.count == 10)
+    }
+
+    @Test("what isn't idle isn't forgotten; when it is, there are as many as may be again")
+    func needed() {
+        let table = table(.key { $0.headers["K"] ?? "" }.maximumKeys(10))
+        func state(_ number: Int, at now: Int64) -> Named {
+            table.state(for: HTTPRequest("http://h/", headers: ["K": "\(number)"])) { now }
+        }
+        let needed = (0..<100).map { number in
+            let state = state(number, at: 0)
+            state.idleFrom.withLock { $0 = 5 }
+            return state
+        }
+        for number in 0..<100 { #expect(state(number, at: 4) === needed[number]) }
+        for number in 100..<200 { _ = state(number, at: 5) }
+        #expect(table.all.count == 10)
+        for number in 0..<5 { #expect(state(number, at: 5) !== needed[number]) }
+    }
+
     @Test("all requests of a client are one key")
     func client() {
         let table = table(.client)
-        #expect(table.state(for: HTTPRequest("http://a/")) === table.state(for: HTTPRequest("http://b/")))
-        #expect(table.state(of: "anything") === table.all.first?.state)
+        #expect(table.state(for: HTTPRequest("http://a/"), at: { 0 }) === table.state(for: HTTPRequest("http://b/"), at: { 0 }))
+        #expect(table.state(of: "anything", at: { 0 }) === table.all.first?.state)
     }
 }
