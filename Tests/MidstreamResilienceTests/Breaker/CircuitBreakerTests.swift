@@ -91,7 +91,7 @@ struct CircuitBreakerTests {
             (HTTPError(.timeout) as any Error, true), (HTTPError(.connection, phase: .notSent), true),
             (HTTPError(.connectionLost), true),
             (HTTPError(.tls), true), (HTTPError(.timeout, phase: .notSent), true),
-            (HTTPError.timeout(phase: .notSent).refusedHere, false),
+            (HTTPError.timedOut(phase: .notSent).refusedHere, false),
             (HTTPError(.connection, phase: .notSent).refusedHere, false),
             (HTTPError(.overloaded, phase: .notSent), false),
             (HTTPError(.rateLimited, phase: .notSent), false), (CancellationError(), false), (Failure(), false),

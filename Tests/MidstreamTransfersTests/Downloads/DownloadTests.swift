@@ -60,7 +60,7 @@ struct DownloadTests {
         #expect(server.requests.map { $0.headers[.ifRange] } == [nil, "\"1\"", "\"1\""])
         // It is the head of a whole, as without a break.
         #expect(response.status == .ok && response.headers[.contentRange] == nil)
-        #expect(response.headers[.contentLength] == "200000" && response.headers[.eTag] == "\"1\"")
+        #expect(response.headers[.contentLength] == "200000" && response.headers[.etag] == "\"1\"")
         let trace = response.trace.description
         #expect(trace.contains("broke off after 50000 bytes: connectionLost"))
         #expect(trace.contains("resumed at 80000 of 200000 bytes, If-Range matched"))
