@@ -43,7 +43,7 @@ extension ResponseCache {
     nonisolated(nonsending) func fetch(
         _ errand: CacheErrand, _ next: Next, for flight: Flight? = nil
     ) async throws -> Flight.Landing {
-        let (permit, requestTime) = (permits.give(errand.lookup.key), options.now())
+        let (permit, requestTime) = (flight?.permit ?? store.removals.permit(), options.now())
         // Most have nothing that could be validated.
         let validation = errand.lookup.variants.isEmpty ? nil : CacheValidation(errand, rules)
         let response: HTTPResponse
@@ -68,7 +68,7 @@ extension ResponseCache {
     @inline(never)
     private func received(
         _ response: HTTPResponse, to errand: CacheErrand, _ validation: CacheValidation?, at requestTime: Date,
-        _ permit: FetchPermits.Permit, _ flight: Flight?, _ next: Next
+        _ permit: CacheRemovals.Permit, _ flight: Flight?, _ next: Next
     ) -> Receipt {
         var exchange = CacheExchange(
             errand: errand, validation: validation, response: response, requestTime: requestTime, responseTime: options.now(),
@@ -167,14 +167,11 @@ struct CacheExchange: Sendable {
     var response: HTTPResponse
     let requestTime: Date
     let responseTime: Date
-    let permit: FetchPermits.Permit
+    let permit: CacheRemovals.Permit
     /// That of which it is the fetch.
     var flight: Flight?
     /// Whether it may be somebody else's than the key says.
     var isForeign = false
-
-    /// Whether it may change what is stored.
-    var mayStore: Bool { !isForeign && permit.holds }
 }
 
 /// What the cache adds to a request: conditions by which the server may answer that what is stored is right (RFC 9111 §4.3.1), or that it

@@ -185,7 +185,7 @@ extension ResponseCache {
         let demand = errand.demand
         guard errand.request.method == .get, demand.range == nil, !demand.isConditional, demand.use != .reload else { return nil }
         try Task.checkCancellation()
-        return board.role(for: errand.lookup.key, lookingSince: start, now: options.now())
+        return board.role(for: errand.lookup.key, lookingSince: start, now: options.now(), store.removals)
     }
 
     @inline(never)

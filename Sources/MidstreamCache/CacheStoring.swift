@@ -31,10 +31,10 @@ extension ResponseCache {
         let request = exchange.errand.request
         if Int64(bytes.count) > target.limit {
             report(.tooLarge, request)
-        } else if let entry = target.entry(holding: Int64(bytes.count)), exchange.permit.holds {
+        } else if let entry = target.entry(holding: Int64(bytes.count)) {
             do {
-                try memory.put(bytes, at: target.offset, of: entry)
-                report(.stored, request)
+                let isStored = try memory.put(bytes, at: target.offset, of: entry) { exchange.permit.holds(for: entry.key) }
+                report(isStored ? .stored : .abandoned, request)
             } catch {
                 report(.notStored(error), request)
             }
@@ -149,7 +149,7 @@ extension ResponseCache {
     ) async {
         let request = exchange.errand.request
         guard Int64(bytes.count) <= target.limit else { return report(.tooLarge, request) }
-        guard let entry = target.entry(holding: Int64(bytes.count)), exchange.permit.holds else { return }
+        guard let entry = target.entry(holding: Int64(bytes.count)), exchange.permit.holds(for: entry.key) else { return }
         guard let writer = await writer(target, exchange) else { return }
         do {
             do {
@@ -158,10 +158,9 @@ extension ResponseCache {
                 await writer.abandon()
                 throw error
             }
-            // Something may have made it wrong meanwhile.
-            guard exchange.permit.holds else { return await writer.abandon() }
-            try await writer.commit(entry)
-            report(.stored, request)
+            let isStored = try await writer.commit(entry) { [permit = exchange.permit] in permit.holds(for: entry.key) }
+            if !isStored { await writer.abandon() }
+            report(isStored ? .stored : .abandoned, request)
         } catch {
             report(.notStored(error), request)
         }
@@ -206,7 +205,7 @@ extension ResponseCache {
             by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
         let control = rules.control(of: entry.head)
         let updated = entry
-        if !control.contains(.noStore), exchange.mayStore {
+        if !control.contains(.noStore), !exchange.isForeign {
             _ = await ask(for: errand.request, on: errand.clock) { [store] in try await store.update(updated) }
         }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
@@ -243,7 +242,7 @@ extension ResponseCache {
     /// The caller's own condition was true; if it was about a stored response, that is right, too.
     func noteUnmodified(_ exchange: CacheExchange) async {
         guard exchange.errand.lookup.isOwn, var entry = exchange.errand.lookup.match, let tag = entry.head.tag,
-            exchange.mayStore,
+            !exchange.isForeign,
             let other = exchange.response.headers.values("ETag").first.flatMap({ EntityTag($0) }), tag.isStronglyEqual(to: other)
         else { return }
         entry.head = entry.head.freshened(

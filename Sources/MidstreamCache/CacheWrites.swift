@@ -5,10 +5,15 @@ internal import MidstreamCore
 extension ResponseCache {
     /// Sends what isn't answered from the store, and forgets what it makes wrong (RFC 9111 §4.4).
     func send(_ request: HTTPRequest, _ next: Next, _ clock: any Clock<Duration>) async throws -> HTTPResponse {
+        let key = CacheKey(url: NormalizedURL.text(request.urlText))
+        let sent = store.removals.permit()
         let requestTime = options.now()
         var response = try await next(request)
+        let isCurrent = sent.holds(for: key)
         let urls = Invalidation.urls(after: request, response)
         for url in urls { await forget(url, on: clock) }
+        // Its own removal doesn't concern it.
+        let permit = store.removals.permit()
         if !urls.isEmpty {
             request.note("forgot what was stored for \(urls.map { URLText.redacted($0) }.joined(separator: ", "))")
         }
@@ -17,11 +22,12 @@ extension ResponseCache {
             request.note("forgot what was stored for the origin, as the server wants")
         }
         response.cacheStatus = CacheStatus(forward: .method)
-        guard let errand = await storingErrand(request, response, next.identity(of: request), clock) else { return response }
+        guard isCurrent, sent.holds(forOriginOf: key),
+            let errand = await storingErrand(request, response, next.identity(of: request), clock)
+        else { return response }
         let exchange = CacheExchange(
             errand: errand, validation: nil, response: response, requestTime: requestTime,
-            responseTime: options.now(), permit: permits.give(errand.lookup.key),
-            isForeign: isForeign(response, to: errand, next))
+            responseTime: options.now(), permit: permit, isForeign: isForeign(response, to: errand, next))
         return await stored(exchange).response
     }
 
@@ -43,12 +49,11 @@ extension ResponseCache {
 
     /// Sends a `HEAD`, and updates what is stored by what it says (RFC 9111 §4.3.5).
     func sendHead(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
-        let permit = permits.give(errand.lookup.key)
         let requestTime = options.now()
         var response = try await next(errand.request)
         response.cacheStatus = CacheStatus(forward: errand.forward)
         guard response.status == .ok, errand.lookup.isOwn, var entry = errand.lookup.match, entry.head.status == .ok,
-            permit.holds, !isForeign(response, to: errand, next)
+            !isForeign(response, to: errand, next)
         else { return response }
         if entry.head.differs(from: response) {
             entry.head = entry.head.invalidated

@@ -10,7 +10,6 @@ final class ResponseCache: Sendable {
     let options: CacheOptions
     let rules: CacheRules
     let board = FetchBoard()
-    let permits = FetchPermits()
     let searches = SearchRules()
     /// Which entries are being validated behind the answers' back.
     let validating = Locked<Set<UInt64>>([])
@@ -76,16 +75,12 @@ final class ResponseCache: Sendable {
     func forget(_ url: String, on clock: any Clock<Duration>) async {
         let urls = [url] + (searches.canonical(url).map { [$0] } ?? [])
         for url in urls {
-            permits.revoke(url)
-            board.closeAll { $0.url == url }
             _ = await ask(for: nil, on: clock) { [store] in try await store.remove(CacheKey(url: url)) }
         }
     }
 
     /// Forgets all entries of an origin; nil: all.
     func forgetAll(origin: String?, on clock: any Clock<Duration>) async {
-        permits.revokeAll(origin: origin)
-        board.closeAll { origin == nil || $0.origin == origin }
         _ = await ask(for: nil, on: clock) { [store] in try await store.removeAll(origin: origin) }
     }
 }

@@ -31,6 +31,8 @@ public final class DiskCacheStore: CacheStore {
     /// Held while the database is asked.
     private let state: Locked<State>
     private let chores = Locked(Chores())
+    /// Its removals, of this object alone: what another process fetches at the time of a removal isn't concerned.
+    public let removals = CacheRemovals()
     /// How many bytes it holds at most, about: what is more goes within a second.
     public let maximumBytes: Int64
 
@@ -117,10 +119,16 @@ public final class DiskCacheStore: CacheStore {
     public func update(_ entry: CacheEntry) async throws -> Bool { try await perform { try $0.update(entry) } }
 
     /// Forgets the entries of a URL.
-    public func remove(_ key: CacheKey) async throws { try await perform { try $0.remove(url: key) } }
+    public func remove(_ key: CacheKey) async throws {
+        removals.remove(key.url)
+        try await perform { try $0.remove(url: key) }
+    }
 
     /// Forgets the entries of an origin, or all.
-    public func removeAll(origin: String?) async throws { try await perform { try $0.removeAll(origin: origin) } }
+    public func removeAll(origin: String?) async throws {
+        removals.removeAll(origin: origin)
+        try await perform { try $0.removeAll(origin: origin) }
+    }
 
     struct MissingBytes: Error {}
 

@@ -132,7 +132,7 @@ final class DiskCacheWriter: CacheWriter {
         }
     }
 
-    func commit(_ entry: CacheEntry) async throws {
+    func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
         if state.withLock({ $0.isWriting }) { await wait(untilNoMoreThan: 0) }
         let (bytes, end, temporary) = try state.withLock { state in
             if let failure = state.failure { throw failure }
@@ -142,25 +142,26 @@ final class DiskCacheWriter: CacheWriter {
             defer { (state.file, state.bytes) = (nil, []) }
             return (state.file == nil ? state.bytes : nil, offset + state.received, state.temporary)
         }
+        let isStored: Bool
         if let bytes {
-            try await store.askAtOnce { try $0.insert(entry, body: bytes, file: 0) }
+            isStored = try await store.askAtOnce { try $0.insert(entry, body: bytes, file: 0, if: isCurrent) }
         } else if isExtending {
-            guard try await store.perform({ try $0.extend(entry, file: end) }) else { throw DiskCacheStore.MissingBytes() }
+            // One that was removed has no row.
+            isStored = try await store.perform { try $0.extend(entry, file: end) }
         } else {
             // What was there before is in no file.
             let stored = entry.holding(offset..<end)
-            try await store.perform { [folder] table in
+            isStored = try await store.perform { [folder] table in
                 if let temporary, rename(temporary, folder.body(stored.id)) != 0 { throw FileError(errno) }
-                do {
-                    try table.insert(stored, body: nil, file: end)
-                } catch {
-                    if temporary != nil { unlink(folder.body(stored.id)) }
-                    throw error
-                }
+                var isStored = false
+                defer { if !isStored, temporary != nil { unlink(folder.body(stored.id)) } }
+                isStored = try table.insert(stored, body: nil, file: end, if: isCurrent)
+                return isStored
             }
             state.withLock { $0.temporary = nil }
         }
         store.hasGrown()
+        return isStored
     }
 
     func abandon() async { discard() }

@@ -97,8 +97,11 @@ final class EntryTable {
     /// - Parameters:
     ///   - body: Nil when it is in its file.
     ///   - file: How many bytes its file has.
-    func insert(_ entry: CacheEntry, body: [UInt8]?, file: Int64) throws {
-        let replaced = try database.transaction {
+    ///   - isCurrent: Asked when no other may change anything any more; with false nothing is done.
+    /// - Returns: What it was.
+    func insert(_ entry: CacheEntry, body: [UInt8]?, file: Int64, if isCurrent: () -> Bool) throws -> Bool {
+        let replaced = try database.transaction { () -> [CacheEntry]? in
+            guard isCurrent() else { return nil }
             let others = try entries(for: entry.key)
             let replaced = others.filter { $0.id == entry.id || entry.replaces($0) } + others.dropFirst(Self.maximumVariants - 1)
             for other in replaced { try database.run("DELETE FROM entries WHERE id = ?", Self.id(other)) }
@@ -111,7 +114,9 @@ final class EntryTable {
                 .integer(entry.storedBytes + Int64(head.count) + 200))
             return replaced
         }
+        guard let replaced else { return false }
         for other in replaced where other.id != entry.id { unlink(folder.body(other.id)) }
+        return true
     }
 
     /// Replaces the head of an entry; false when it isn't there any more.

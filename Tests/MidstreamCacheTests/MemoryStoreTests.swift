@@ -22,7 +22,7 @@ struct MemoryStoreTests {
         bytes += [1, 2, 3]
         var entry = entry("http://a.test/")
         entry.length = 3
-        try store.put(bytes, at: 0, of: entry)
+        _ = try store.put(bytes, at: 0, of: entry)
         let body = try #require(try await store.body(of: entry, range: nil).bytes)
         #expect(body == [1, 2, 3] && body.capacity < 1024)
     }
@@ -51,7 +51,7 @@ struct MemoryStoreTests {
         entry.length = length ?? Int64(bytes.count)
         let writer = try await store.writer(for: entry, at: offset)
         try await writer.write(bytes)
-        try await writer.commit(entry)
+        _ = try await writer.commit(entry) { true }
     }
 
     @Test("of an entry that is forgotten while more of it is written, only that is there then")
@@ -60,12 +60,12 @@ struct MemoryStoreTests {
         var entry = entry("http://a.test/")
         entry.length = 6
         entry.parts.insert(0..<3)
-        try store.put([1, 2, 3], at: 0, of: entry)
+        _ = try store.put([1, 2, 3], at: 0, of: entry)
         let writer = await store.writer(for: entry, at: 3)
         try await writer.write([4, 5, 6])
         await store.remove(entry.key)
         entry.parts.insert(3..<6)
-        try await writer.commit(entry)
+        _ = try await writer.commit(entry) { true }
         let stored = try #require(await store.entries(for: entry.key).first)
         #expect(stored.parts.ranges == [3..<6] && !stored.isWhole)
         #expect(try await store.body(of: stored, range: 3..<6).bytes == [4, 5, 6])

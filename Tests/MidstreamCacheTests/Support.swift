@@ -87,6 +87,7 @@ final class HeldStore: CacheStore {
     private let isHeld = Locked(true)
 
     var name: String { "held" }
+    var removals: CacheRemovals { base.removals }
     var boundsItsTime: Bool { true }
 
     func entries(for key: CacheKey) async throws -> [CacheEntry] {

@@ -28,25 +28,36 @@ final class FetchBoard: Sendable {
     fileprivate static let maximumPasses = 10_000
     private let state = Locked(State())
 
-    /// - Parameter start: When the request began to look for what is stored.
-    func role(for key: CacheKey, lookingSince start: Date, now: Date) -> Role {
+    /// - Parameters:
+    ///   - start: When the request began to look for what is stored.
+    ///   - removals: Those of the store. What is removed while a fetch is under way makes that one nobody joins any more.
+    func role(for key: CacheKey, lookingSince start: Date, now: Date, _ removals: CacheRemovals) -> Role {
         state.withLock { state in
             if !state.passes.isEmpty, let end = state.passes[key] {
                 // A clock that went back doesn't prolong it.
                 let isPassed = now < end && end.timeIntervalSince(now) <= Self.passTime
-                if isPassed { return state.flights[key].map(Role.joins) ?? .passes }
+                if isPassed {
+                    guard let flight = state.flights[key], flight.permit.holds(for: key) else { return .passes }
+                    return .joins(flight)
+                }
                 state.passes[key] = nil
             }
-            // Looked up once, whether there is one or not.
+            // One lookup, whether there is one or not.
             var isNew = false
             func begun() -> Flight {
                 isNew = true
-                return Flight()
+                return Flight(removals.permit())
             }
             // Those of one moment mostly want the same, and would each fetch it once more.
-            if let latest = state.latest, latest.end >= start, latest.key == key, state.flights[key] == nil { return .looksAgain }
+            if let latest = state.latest, latest.end >= start, latest.key == key, state.flights[key] == nil {
+                return .looksAgain
+            }
             let flight = Self.read(&state.flights[key, default: begun()])
-            return isNew ? .leads(flight) : .joins(flight)
+            if isNew { return .leads(flight) }
+            if flight.permit.holds(for: key) { return .joins(flight) }
+            let newer = Flight(removals.permit())
+            state.flights[key] = newer
+            return .leads(newer)
         }
     }
 
@@ -57,13 +68,6 @@ final class FetchBoard: Sendable {
 
     /// Lets nobody join a fetch any more whose body has come to its end, or isn't kept for others.
     func end(_ key: CacheKey, _ flight: Flight, now: Date) { state.withLock { $0.end(key, flight, now) } }
-
-    /// Lets nobody join the fetches of a URL, or any, any more.
-    func closeAll(where isMeant: (CacheKey) -> Bool) {
-        state.withLock { state in
-            for key in state.flights.keys where isMeant(key) { state.flights[key] = nil }
-        }
-    }
 
     /// Notes what a fetch has brought: whether others may have it, and whether they may still join it, since it is arriving.
     func land(_ key: CacheKey, _ flight: Flight, _ shared: SharedResponse?, now: Date) {

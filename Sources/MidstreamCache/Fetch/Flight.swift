@@ -81,7 +81,11 @@ final class Flight: Sendable {
         var isAbandoned: Bool { !isOver && !leader.isWaiting && waiters.isEmpty }
     }
 
+    /// What was removed since it began.
+    let permit: CacheRemovals.Permit
     private let state = Locked(State())
+
+    init(_ permit: CacheRemovals.Permit) { self.permit = permit }
 
     /// Leads the fetch: starts it, and waits as all others do. Called once.
     nonisolated(nonsending) func lead(_ fetch: @escaping @Sendable () async throws -> Landing) async throws -> Share {

@@ -35,7 +35,7 @@ final class Recording: Sendable {
     }
 
     private let target: Target
-    private let permit: FetchPermits.Permit
+    private let permit: CacheRemovals.Permit
     private let report: @Sendable (Outcome) -> Void
     private let state: Locked<State>
 
@@ -47,7 +47,7 @@ final class Recording: Sendable {
     }
 
     init(
-        _ target: Target, writer: any CacheWriter, permit: FetchPermits.Permit, report: @escaping @Sendable (Outcome) -> Void
+        _ target: Target, writer: any CacheWriter, permit: CacheRemovals.Permit, report: @escaping @Sendable (Outcome) -> Void
     ) {
         self.target = target
         self.permit = permit
@@ -86,11 +86,12 @@ final class Recording: Sendable {
 
     nonisolated(nonsending) private func commit(isCut: Bool) async {
         let written = state.withLock { $0.written }
-        guard let entry = target.entry(holding: written, isCut: isCut), permit.holds else { return await giveUp(.abandoned) }
+        guard let entry = target.entry(holding: written, isCut: isCut) else { return await giveUp(.abandoned) }
         guard let writer = takeWriter() else { return }
         do {
-            try await writer.commit(entry)
-            report(.stored)
+            let isStored = try await writer.commit(entry) { [permit] in permit.holds(for: entry.key) }
+            if !isStored { await writer.abandon() }
+            report(isStored ? .stored : .abandoned)
         } catch {
             report(.notStored(error))
         }

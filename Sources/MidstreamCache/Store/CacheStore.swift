@@ -11,6 +11,10 @@ public protocol CacheStore: Sendable {
     /// Whether it sees to it by itself that no answer takes long; false by default, and the cache then gives up after a second.
     var boundsItsTime: Bool { get }
 
+    /// Counts removals: one object for the life of the store. ``remove(_:)`` and ``removeAll(origin:)`` note in it what they remove, before
+    /// they do.
+    var removals: CacheRemovals { get }
+
     /// Random bytes by which values of secret fields are hashed before they become part of keys and entries: those of the store when its
     /// entries outlive the process, by default those of the process.
     func salt() async throws -> [UInt8]
@@ -60,8 +64,12 @@ public protocol CacheWriter: Sendable {
     /// Makes what was written a part of the entry, which from then on is found, and takes the place of those that it replaces
     /// (``CacheEntry/replaces(_:)``).
     ///
-    /// - Parameter entry: The entry as it now is, the ranges that were written included.
-    func commit(_ entry: CacheEntry) async throws
+    /// - Parameters:
+    ///   - entry: The entry as it now is, the ranges that were written included.
+    ///   - isCurrent: Whether nothing was removed meanwhile that makes the entry wrong. Called within the store's own transaction or lock,
+    ///     so that a removal comes either before the question or after the entry.
+    /// - Returns: What `isCurrent` did; with false nothing is stored.
+    func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool
 
     /// Forgets what was written.
     func abandon() async

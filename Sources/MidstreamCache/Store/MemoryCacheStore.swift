@@ -41,6 +41,8 @@ public final class MemoryCacheStore: CacheStore {
 
     private static let maximumVariants = 32
     private let state: Locked<State>
+    /// Its removals.
+    public let removals = CacheRemovals()
     /// How many bytes it holds at most.
     public let maximumBytes: Int64
 
@@ -88,8 +90,8 @@ public final class MemoryCacheStore: CacheStore {
     }
 
     /// Takes bytes of an entry that are there at once: what a writer does, without one.
-    func put(_ bytes: [UInt8], at offset: Int64, of entry: CacheEntry) throws {
-        try commit(entry, Segment(start: offset, bytes: bytes))
+    func put(_ bytes: [UInt8], at offset: Int64, of entry: CacheEntry, if isCurrent: () -> Bool = { true }) throws -> Bool {
+        try commit(entry, Segment(start: offset, bytes: bytes), if: isCurrent)
     }
 
     /// The bytes of an entry, which are in memory. Counts as a hit.
@@ -126,6 +128,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// Forgets the entries of a URL.
     public func remove(_ key: CacheKey) async {
+        removals.remove(key.url)
         state.withLock { state in
             for partition in (state.partitions[key.url] ?? []).union([""]) {
                 guard let slots = state.slots[CacheKey(url: key.url, partition: partition)] else { continue }
@@ -136,6 +139,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// Forgets the entries of an origin, or all.
     public func removeAll(origin: String?) async {
+        removals.removeAll(origin: origin)
         state.withLock { state in
             for slots in state.slots.values {
                 for slot in slots where origin == nil || slot.entry.key.origin == origin { drop(slot, &state) }
@@ -143,16 +147,18 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    private func commit(_ entry: CacheEntry, _ segment: Segment) throws {
+    private func commit(_ entry: CacheEntry, _ segment: Segment, if isCurrent: () -> Bool) throws -> Bool {
         try state.withLock { state in
+            guard isCurrent() else { return false }
             let slot = Slot(entry, segment.bytes.isEmpty ? ShortList() : ShortList(segment.compacted))
             // What was written is there, and nothing else.
             if !entry.parts.areOnly(segment.range) { slot.entry.parts = ByteRanges([segment.range]) }
             // Looked up once, as most are the first of their keys.
             let isFirst = slot.size <= maximumBytes && Self.isPutFirst(slot, &state.slots[entry.key, default: ShortList()])
-            guard try isFirst || isPut(slot, beside: state.slots[entry.key] ?? ShortList(), &state) else { return }
+            guard try isFirst || isPut(slot, beside: state.slots[entry.key] ?? ShortList(), &state) else { return true }
             if !entry.key.partition.isEmpty { state.partitions[entry.key.url, default: []].insert(entry.key.partition) }
             sit(slot, &state)
+            return true
         }
     }
 
@@ -232,7 +238,7 @@ public final class MemoryCacheStore: CacheStore {
             }
         }
 
-        func commit(_ entry: CacheEntry) async throws {
+        func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
             let (chunks, count) = self.chunks.withLock { written in
                 defer { written.chunks = [] }
                 return written
@@ -240,7 +246,7 @@ public final class MemoryCacheStore: CacheStore {
             var bytes = chunks.first ?? []
             bytes.reserveCapacity(Int(count))
             for chunk in chunks.dropFirst() { bytes += chunk }
-            try store.commit(entry, Segment(start: offset, bytes: bytes))
+            return try store.commit(entry, Segment(start: offset, bytes: bytes), if: isCurrent)
         }
 
         func abandon() async { chunks.withLock { $0.chunks = [] } }

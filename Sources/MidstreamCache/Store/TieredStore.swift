@@ -9,8 +9,16 @@ public struct TieredStore: CacheStore {
     private let near: any CacheStore
     private let far: any CacheStore
     /// Which entries the far store has, of keys that were asked for lately: where the near one has them all it answers alone.
-    private let known = Locked<[CacheKey: Set<UInt64>]>([:])
+    private let known = Locked(Known())
     private let copiedBytes: Int64
+    /// Its removals.
+    public let removals = CacheRemovals()
+
+    private struct Known {
+        var ids: [CacheKey: Set<UInt64>] = [:]
+        /// How often something was removed: what was read of the far store before is no longer known.
+        var removals = 0
+    }
 
     /// Makes a store of two.
     ///
@@ -35,11 +43,14 @@ public struct TieredStore: CacheStore {
 
     /// The entries of a key, the newest first.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        if let ids = known.withLock({ $0[key] }), let entries = try? await near.entries(for: key), Set(entries.map(\.id)) == ids {
-            return entries
-        }
+        let (ids, removals) = known.withLock { ($0.ids[key], $0.removals) }
+        if let ids, let entries = try? await near.entries(for: key), Set(entries.map(\.id)) == ids { return entries }
         let entries = try await far.entries(for: key)
-        remember(key, Set(entries.map(\.id)))
+        known.withLock { known in
+            guard known.removals == removals else { return }
+            if known.ids.count >= 10_000 { known.ids = [:] }
+            known.ids[key] = Set(entries.map(\.id))
+        }
         return entries
     }
 
@@ -52,7 +63,11 @@ public struct TieredStore: CacheStore {
         if let writer = try? await near.writer(for: entry, at: 0) {
             do {
                 if !bytes.isEmpty { try await writer.write(bytes) }
-                try await writer.commit(entry)
+                // A copy is made only of what is in the far store as far as is known.
+                let isStored = try await writer.commit(entry) { [known] in
+                    known.withLock { $0.ids[entry.key]?.contains(entry.id) == true }
+                }
+                if !isStored { await writer.abandon() }
             } catch {
                 await writer.abandon()
             }
@@ -68,7 +83,7 @@ public struct TieredStore: CacheStore {
             near: isMore ? nil : try? await near.writer(for: entry, at: 0), far: try await far.writer(for: entry, at: offset)
         ) { isWhole in
             if isMore || !isWhole { try? await near.remove(entry.key) }
-            forget(entry.key)
+            known.withLock { $0.ids[entry.key] = nil }
         }
     }
 
@@ -80,28 +95,30 @@ public struct TieredStore: CacheStore {
 
     /// Forgets the entries of a URL in both.
     public func remove(_ key: CacheKey) async throws {
-        try? await near.remove(key)
-        known.withLock { known in
-            for other in known.keys where other.url == key.url { known[other] = nil }
-        }
-        try await far.remove(key)
+        removals.remove(key.url)
+        try await removed { try await $0.remove(key) }
     }
 
     /// Forgets the entries of an origin, or all, in both.
     public func removeAll(origin: String?) async throws {
-        try? await near.removeAll(origin: origin)
-        known.withLock { $0 = [:] }
-        try await far.removeAll(origin: origin)
+        removals.removeAll(origin: origin)
+        try await removed { try await $0.removeAll(origin: origin) }
     }
 
-    private func remember(_ key: CacheKey, _ ids: Set<UInt64>) {
-        known.withLock { known in
-            if known.count >= 10_000 { known = [:] }
-            known[key] = ids
+    /// The far store comes first: what is copied from it before is removed from the near one, and afterwards nothing is.
+    private func removed(_ remove: (any CacheStore) async throws -> Void) async throws {
+        func forget() async {
+            known.withLock { $0 = Known(removals: $0.removals + 1) }
+            try? await remove(near)
         }
+        do {
+            try await remove(far)
+        } catch {
+            await forget()
+            throw error
+        }
+        await forget()
     }
-
-    private func forget(_ key: CacheKey) { known.withLock { $0[key] = nil } }
 
     private struct Writer: CacheWriter {
         let near: (any CacheWriter)?
@@ -122,10 +139,14 @@ public struct TieredStore: CacheStore {
             try await far.write(bytes)
         }
 
-        func commit(_ entry: CacheEntry) async throws {
-            try await far.commit(entry)
-            await withNear { try await $0.commit(entry) }
+        func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
+            guard try await far.commit(entry, if: isCurrent) else {
+                await near?.abandon()
+                return false
+            }
+            await withNear { _ = try await $0.commit(entry, if: isCurrent) }
             await onCommit(entry.isWhole)
+            return true
         }
 
         func abandon() async {

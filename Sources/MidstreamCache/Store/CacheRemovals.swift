@@ -1,0 +1,94 @@
+internal import Interception
+
+/// Counts what a store has been told to forget, so that nothing is stored that was fetched before (RFC 9111 §4.4 covers what is stored; a
+/// response that is on its way is as wrong).
+///
+/// Removals are numbered, and remembered as long as an exchange is under way that began before. Most exchanges see none, which costs one
+/// comparison.
+public final class CacheRemovals: Sendable {
+    /// Held by one exchange, until its last reference is let go of.
+    final class Permit: Sendable {
+        /// How many removals there had been when it was given.
+        private let number: UInt64
+        private let removals: CacheRemovals
+
+        fileprivate init(_ number: UInt64, _ removals: CacheRemovals) {
+            self.number = number
+            self.removals = removals
+        }
+
+        deinit { removals.forget() }
+
+        /// Whether nothing was removed since that concerns a key.
+        func holds(for key: CacheKey) -> Bool { removals.hasNone(of: key, since: number) }
+
+        /// The same, whatever URLs were removed alone.
+        func holds(forOriginOf key: CacheKey) -> Bool { removals.hasNone(of: key, since: number, withURLs: false) }
+    }
+
+    private struct State {
+        /// How many permits are given.
+        var given = 0
+        /// How many removals there were.
+        var number: UInt64 = 0
+        /// The last removal of each URL and origin; those before the first permit are forgotten.
+        var urls: [String: UInt64] = [:]
+        var origins: [String: UInt64] = [:]
+        /// The last removal of everything.
+        var all: UInt64 = 0
+    }
+
+    /// How many URLs and origins are remembered; with more, everything counts as removed.
+    private static let maximum = 10_000
+    private let state = Locked(State())
+
+    /// Makes a count for one store.
+    public init() {}
+
+    /// Notes that a URL is about to be removed.
+    public func remove(_ url: String) { note { $0.urls[url] = $1 } }
+
+    /// Notes that an origin is about to be removed; nil: everything.
+    public func removeAll(origin: String?) {
+        note { state, number in
+            if let origin { state.origins[origin] = number } else { state.all = number }
+        }
+    }
+
+    /// Begins to remember removals for an exchange that is about to begin.
+    func permit() -> Permit {
+        let number = state.withLock { state in
+            state.given += 1
+            return state.number
+        }
+        return Permit(number, self)
+    }
+
+    private func note(_ removal: (inout State, UInt64) -> Void) {
+        state.withLock { state in
+            // Exchanges that begin later have nothing to do with it.
+            guard state.given > 0 else { return }
+            state.number += 1
+            removal(&state, state.number)
+            if state.urls.count + state.origins.count > Self.maximum {
+                (state.urls, state.origins, state.all) = ([:], [:], state.number)
+            }
+        }
+    }
+
+    private func hasNone(of key: CacheKey, since number: UInt64, withURLs: Bool = true) -> Bool {
+        state.withLock { state in
+            if state.number == number { return true }
+            guard state.all <= number, !withURLs || state.urls[key.url] ?? 0 <= number else { return false }
+            return state.origins.isEmpty || state.origins[key.origin] ?? 0 <= number
+        }
+    }
+
+    private func forget() {
+        state.withLock { state in
+            state.given -= 1
+            guard state.given == 0, !state.urls.isEmpty || !state.origins.isEmpty else { return }
+            (state.urls, state.origins) = ([:], [:])
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Interception
+import MidstreamCache
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("Removals while requests are under way", .leavesNothing, .timeLimit(.minutes(10)))
+struct RemovalTests {
+    @Test("nobody joins a fetch that began before a removal, by whomever", arguments: ["its cache", "another", "the store"])
+    func removedMeanwhile(by remover: String) async throws {
+        let gate = Gate()
+        let store = MemoryCacheStore()
+        let number = Locked(0)
+        let bench = CacheBench(store: store) { request in
+            let isFirst = number.withLock { number in
+                number += 1
+                return number == 1
+            }
+            if isFirst { await gate.wait() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"], body: .text(isFirst ? "old" : "new"), request: request)
+        }
+        let first = Task { try await bench.get() }
+        await gate.reached()
+        switch remover {
+        case "its cache": await bench.cache.removeAll()
+        case "another": await CacheInterceptor(store: store).remove(CacheBench.url)
+        default: await store.removeAll(origin: nil)
+        }
+        #expect(try await bench.get().text == "new")
+        gate.open()
+        #expect(try await first.value.text == "old")
+        #expect(try await bench.get().text == "new" && bench.sent == 2)
+    }
+
+    @Test("what a POST brings that was under way at a removal isn't stored", arguments: [false, true])
+    func postMeanwhile(isRemoved: Bool) async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            if request.method == .post { await gate.wait() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "Content-Location": "/a"], body: .text("x"),
+                request: request)
+        }
+        let post = Task { try await bench.get { $0.method = .post } }
+        await gate.reached()
+        if isRemoved { await bench.cache.removeAll() }
+        gate.open()
+        _ = try await post.value
+        #expect(try await bench.get().isHit == !isRemoved)
+    }
+}
