@@ -12,7 +12,7 @@ extension ResponseCache {
         if demand.isConditional, head.status.isSuccess, isUnmodified(head, demand) {
             return made(304, of: head, .empty, request) { StoredFields.removeContentFields(&$0) }
         }
-        if request.method == .head { return made(head.status, of: head, .empty, request) }
+        if request.method == .head { return made(head.status, of: head, .empty, request) { $0.remove("Content-Digest") } }
         if let range = demand.range, range != .other, head.status == .ok, mayBeCut(head, demand) {
             return await part(range, of: entry, request, clock)
         }
@@ -53,10 +53,7 @@ extension ResponseCache {
             }
         }
         guard entry.parts.contains(range), let body = await body(of: entry, range, request, clock) else { return nil }
-        return made(.partialContent, of: entry.head, body, request) { fields in
-            fields["Content-Range"] = ContentRange.text(range, of: length)
-            fields[.contentLength] = "\(range.upperBound - range.lowerBound)"
-        }
+        return made(.partialContent, of: entry.head, body, request) { StoredFields.describe(range, of: length, in: &$0) }
     }
 
     /// Whether the request's `If-Range`, if it has one, lets a part answer (RFC 9110 §13.1.5).
@@ -75,6 +72,13 @@ extension ResponseCache {
 }
 
 extension StoredFields {
+    /// Describes a part of what is stored. The digest of the content is that of the whole (RFC 9530 §2).
+    static func describe(_ range: Range<Int64>, of length: Int64, in fields: inout HTTPHeaders) {
+        fields["Content-Range"] = ContentRange.text(range, of: length)
+        fields[.contentLength] = "\(range.upperBound - range.lowerBound)"
+        fields.remove("Content-Digest")
+    }
+
     /// Removes what describes a body that isn't sent; what a 304 has to say stays (RFC 9110 §15.4.5).
     static func removeContentFields(_ fields: inout HTTPHeaders) {
         fields.removeAll { name in

@@ -110,8 +110,7 @@ extension ResponseCache {
             old.head.isSameVersion(as: response.headers), old.length == part.length
         {
             target.entry = old
-            target.entry.head = old.head.freshened(
-                by: response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+            target.entry.head = freshened(old.head, by: exchange)
         }
         return target
     }
@@ -201,8 +200,7 @@ extension ResponseCache {
     func freshened(_ exchange: CacheExchange) async -> Flight.Landing? {
         let errand = exchange.errand
         guard var entry = entry(validatedBy: exchange) else { return nil }
-        entry.head = entry.head.freshened(
-            by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+        entry.head = freshened(entry.head, by: exchange)
         let control = rules.control(of: entry.head)
         let updated = entry
         if !control.contains(.noStore), !exchange.isForeign {
@@ -210,11 +208,7 @@ extension ResponseCache {
         }
         guard var response = await answer(errand.request, with: entry, errand.demand, on: errand.clock) else { return nil }
         count { $0.validations += 1 }
-        // Cookies that it came with are new.
-        response.isFromCache = !exchange.response.headers.contains(.setCookie)
-        response.version = exchange.response.version
-        response.metrics = exchange.response.metrics
-        response.request = exchange.response.request
+        takeOver(exchange.response, into: &response)
         var status = CacheStatus(forward: errand.forward, ttl: ttl(of: entry.head))
         status.forwardStatus = .notModified
         tell(errand, status, "the server says that it is still right, fresh for \(ttl(of: entry.head)) s")
@@ -225,6 +219,23 @@ extension ResponseCache {
         return Flight.Landing(
             response: response,
             shared: shared ? response.body.bytes.map { SharedResponse(head: updated.head, body: .bytes($0)) } : nil)
+    }
+
+    private func freshened(_ head: StoredHead, by exchange: CacheExchange) -> StoredHead {
+        head.freshened(
+            by: exchange.response, to: exchange.errand.request, requestTime: exchange.requestTime,
+            responseTime: exchange.responseTime, rules: rules, fingerprint: exchange.errand.lookup.fingerprint)
+    }
+
+    /// Gives a response that is made of what is stored the properties of the one that just came. Cookies of that are new, and for its
+    /// request alone where the cache keeps none.
+    private func takeOver(_ came: HTTPResponse, into response: inout HTTPResponse) {
+        response.isFromCache = !came.headers.contains(.setCookie)
+        response.version = came.version
+        response.metrics = came.metrics
+        response.request = came.request
+        guard !response.isFromCache, !response.headers.contains(.setCookie) else { return }
+        for cookie in came.headers.values(.setCookie) { response.headers.add(.setCookie, cookie) }
     }
 
     /// Which of the stored responses a 304 speaks of: that with its strong tag, else with its tag, else the one that was asked about.
@@ -245,8 +256,7 @@ extension ResponseCache {
             !exchange.isForeign,
             let other = exchange.response.headers.values("ETag").first.flatMap({ EntityTag($0) }), tag.isStronglyEqual(to: other)
         else { return }
-        entry.head = entry.head.freshened(
-            by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+        entry.head = freshened(entry.head, by: exchange)
         let updated = entry
         _ = await ask(for: exchange.errand.request, on: exchange.errand.clock) { [store] in try await store.update(updated) }
     }
@@ -264,18 +274,15 @@ extension ResponseCache {
         var target = Recording.Target(
             entry: entry, offset: missing, expected: part.range.upperBound - missing, length: length, keepsParts: true,
             limit: max(0, options.maximumEntryBytes - entry.storedBytes))
-        target.entry.head = entry.head.freshened(
-            by: exchange.response, requestTime: exchange.requestTime, responseTime: exchange.responseTime, rules: rules)
+        target.entry.head = freshened(entry.head, by: exchange)
         let (rest, _) = await record(exchange.response.body, target, exchange, sharing: nil)
         let count = wanted.upperBound - wanted.lowerBound
         let body = HTTPBody.incoming(JoinedBody(beginning, rest), length: count)
         let isPart = errand.demand.range != nil
         var response = made(isPart ? .partialContent : .ok, of: target.entry.head, body, errand.request) { fields in
-            fields[.contentLength] = "\(count)"
-            if isPart { fields["Content-Range"] = ContentRange.text(wanted, of: length) }
+            if isPart { StoredFields.describe(wanted, of: length, in: &fields) } else { fields[.contentLength] = "\(count)" }
         }
-        response.isFromCache = !exchange.response.headers.contains(.setCookie)
-        response.request = exchange.response.request
+        takeOver(exchange.response, into: &response)
         var status = CacheStatus(forward: .partial, ttl: ttl(of: target.entry.head))
         status.forwardStatus = .partialContent
         status.isStored = true

@@ -60,7 +60,8 @@ extension ResponseCache {
             errand.request.note("what is stored has changed on the server")
         } else {
             entry.head = entry.head.freshened(
-                by: response, requestTime: requestTime, responseTime: options.now(), rules: rules)
+                by: response, to: errand.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
+                fingerprint: errand.lookup.fingerprint)
             errand.request.note("what is stored is as the server says, fresh for \(ttl(of: entry.head)) s")
         }
         let updated = entry

@@ -50,6 +50,41 @@ struct RangeTests {
         #expect(bench.sent == 1)
     }
 
+    @Test("the digest of a whole isn't that of a part, nor that of a part the whole's")
+    func digests() async throws {
+        let whole: HTTPHeaders = ["ETag": "\"a\"", "Content-Digest": "whole", "Repr-Digest": "all"]
+        let bench = bench(whole)
+        #expect(try await get(bench, nil).headers["Content-Digest"] == "whole")
+        #expect(try await get(bench, nil).headers["Content-Digest"] == "whole")
+        let part = try await get(bench, "2-4")
+        #expect(part.isHit && part.headers["Content-Digest"] == nil && part.headers["Repr-Digest"] == "all")
+        let head = try await bench.get { $0.method = .head }
+        #expect(head.isHit && head.headers["Content-Digest"] == nil && head.headers["Repr-Digest"] == "all")
+        let parts = self.bench(whole)
+        _ = try await get(parts, "0-4")
+        for isHit in [false, true] {
+            let joined = try await get(parts, nil)
+            #expect(joined.text == Self.text && joined.isHit == isHit && parts.sent == 2)
+            #expect(joined.headers["Content-Digest"] == nil && joined.headers["Repr-Digest"] == "all")
+        }
+    }
+
+    @Test("a 304 doesn't change the digests of what is stored")
+    func digestsOfUnmodified() async throws {
+        let bench = CacheBench { request in
+            let isAsked = request.headers["If-None-Match"] != nil
+            let digest = isAsked ? "other" : "own"
+            return HTTPResponse(
+                status: isAsked ? 304 : 200,
+                headers: ["Cache-Control": "max-age=1", "ETag": "W/\"a\"", "Content-Digest": digest, "Repr-Digest": digest],
+                body: .text(isAsked ? "" : "x"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(5)
+        let validated = try await bench.get()
+        #expect(bench.sent == 2 && validated.headers["Content-Digest"] == "own" && validated.headers["Repr-Digest"] == "own")
+    }
+
     @Test("a range behind the end isn't there, and several are the server's")
     func unsatisfiable() async throws {
         let bench = bench()

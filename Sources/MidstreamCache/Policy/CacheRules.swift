@@ -4,6 +4,8 @@ internal import MidstreamCore
 /// What a cache goes by when it judges heads.
 package struct CacheRules: Sendable {
     var isShared = false
+    /// Whether a shared cache stores cookies, and what users were answered (``CacheOptions/sharesPersonalResponses``).
+    var sharesPersonalResponses = false
     var heuristicShare = 0.1
     var maximumHeuristicAge = 86_400.0
     var targetedFields: [HTTPHeaders.Name] = []

@@ -8,6 +8,10 @@ enum StoredFields {
         .age, .connection, "Keep-Alive", "Proxy-Connection", .te, .trailer, .transferEncoding, "Upgrade", .proxyAuthenticate,
         .proxyAuthorization, "Proxy-Authentication-Info", "Cache-Status",
     ]
+    /// Those that describe the bytes (RFC 9110 §8, RFC 9530).
+    private static let ofBytes: Set<HTTPHeaders.Name> = [
+        .contentLength, .contentEncoding, "Content-Range", "Content-Digest", "Repr-Digest",
+    ]
     private static let dropped = FieldNameTable(droppedNames)
 
     /// The fields of a response that are stored with it.
@@ -24,7 +28,7 @@ enum StoredFields {
         if said.hasDropped { fields.removeAll(in: dropped) }
         for name in unwanted { fields.remove(name) }
         if response.status == .partialContent {
-            for name in [HTTPHeaders.Name.contentLength, "Content-Range"] { fields.remove(name) }
+            for name in [HTTPHeaders.Name.contentLength, "Content-Range", "Content-Digest"] { fields.remove(name) }
         }
         return fields
     }
@@ -34,8 +38,8 @@ enum StoredFields {
         var news = response.headers
         let unwanted = unwanted(in: news, ResponseFields(news, at: Date()), rules: rules)
         news.removeAll { name in
-            dropped.contains(name) || unwanted.contains(name) || name == .contentLength || name == .contentEncoding
-                || name == "Content-Range"
+            dropped.contains(name) || unwanted.contains(name) || ofBytes.contains(name)
+                || (name == .setCookie && rules.isShared && !rules.sharesPersonalResponses)
         }
         let names = Set(news.map(\.name))
         var merged = fields

@@ -88,10 +88,20 @@ package final class StoredHead: Sendable {
     }
 
     /// The head after a response without a body said that it is still right (§4.3.4), or one to `HEAD` (§4.3.5).
-    func freshened(by response: HTTPResponse, requestTime: Date, responseTime: Date, rules: CacheRules) -> StoredHead {
-        StoredHead(
-            status: status, fields: StoredFields.updated(fields, by: response, rules: rules), requestTime: requestTime,
-            responseTime: responseTime, receivedAge: Self.age(response.headers), selecting: selecting)
+    ///
+    /// One that varies otherwise now is selected by the request that was just sent, and by anything is never used unasked (§4.1).
+    func freshened(
+        by response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
+        fingerprint: Fingerprint
+    ) -> StoredHead {
+        let fields = StoredFields.updated(fields, by: response, rules: rules)
+        let vary = VaryRule(fields)
+        let isSelected = vary.isAny || vary.names == selecting.fields.map(\.name)
+        return StoredHead(
+            status: status, fields: fields, requestTime: requestTime, responseTime: responseTime,
+            receivedAge: Self.age(response.headers),
+            selecting: isSelected ? selecting : SelectingFields(vary.names, of: request.headers, fingerprint: fingerprint),
+            isInvalidated: vary.isAny)
     }
 
     /// The seconds of an `Age`: the first member of the first field; none when that is no number.

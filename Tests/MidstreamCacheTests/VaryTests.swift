@@ -1,0 +1,44 @@
+import Foundation
+import Interception
+import MidstreamCache
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("What a 304 says about other requests", .leavesNothing, .timeLimit(.minutes(10)))
+struct VaryTests {
+    @Test("a 304 with another Vary is heeded", arguments: ["Foo", "*"])
+    func otherVary(vary: String) async throws {
+        let bench = CacheBench { request in
+            let foo = request.headers["Foo"] ?? ""
+            let isAsked = request.headers["If-None-Match"] != nil && foo == "1"
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=10", "ETag": "\"\(foo)\""]
+            if isAsked { headers["Vary"] = vary }
+            return HTTPResponse(status: isAsked ? 304 : 200, headers: headers, body: .text(isAsked ? "" : foo), request: request)
+        }
+        _ = try await bench.get(CacheBench.url, ["Foo": "1"])
+        bench.clock.advance(20)
+        let validated = try await bench.get(CacheBench.url, ["Foo": "1"])
+        #expect(validated.text == "1" && bench.sent == 2)
+        #expect(try await bench.get(CacheBench.url, ["Foo": "1"]).isHit == (vary == "Foo"))
+        #expect(try await bench.get(CacheBench.url, ["Foo": "2"]).text == "2")
+    }
+
+    @Test("what a 304 said to vary by anything is asked for each time, whatever later ones leave out")
+    func varyByAnything() async throws {
+        let bench = CacheBench { request in
+            let isAsked = request.headers["If-None-Match"] != nil
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=10", "ETag": "\"a\""]
+            if isAsked, request.headers["First"] != nil { headers["Vary"] = "*" }
+            return HTTPResponse(status: isAsked ? 304 : 200, headers: headers, body: .text(isAsked ? "" : "x"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        let headers: [HTTPHeaders] = [["First": "1"], [:], [:]]
+        for (place, headers) in headers.enumerated() {
+            let response = try await bench.get(CacheBench.url, headers)
+            #expect(response.text == "x" && !response.isHit && bench.sent == place + 2)
+        }
+    }
+}
