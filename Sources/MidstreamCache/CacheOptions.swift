@@ -27,6 +27,10 @@ public struct CacheOptions: Sendable {
     ///
     /// Give it where tokens change more often than users do.
     public var partition: (@Sendable (HTTPRequest) -> String?)?
+    /// Whether a `.shared` cache stores all that RFC 9111 lets it: responses with `Set-Cookie`, and those to requests with `Cookie`,
+    /// `X-API-Key` or another sensitive field but `Authorization` that aren't marked `public`, `must-revalidate` or with `s-maxage`.
+    /// False by default: such responses pass without being stored, and a 304 adds no `Set-Cookie` to a stored one.
+    public var sharesPersonalResponses = false
     /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``HTTPResponse/cacheStatus`` says the same.
     public var addsCacheStatus = false
     /// The time of day; the system's by default.

@@ -26,7 +26,8 @@ final class ResponseCache: Sendable {
         memory = store as? MemoryCacheStore
         self.options = options
         rules = CacheRules(
-            isShared: mode == .shared, heuristicShare: options.heuristicShare,
+            isShared: mode == .shared, sharesPersonalResponses: options.sharesPersonalResponses,
+            heuristicShare: options.heuristicShare,
             maximumHeuristicAge: options.maximumHeuristicAge / .seconds(1), targetedFields: options.targetedFields)
     }
 

@@ -21,7 +21,7 @@ struct ResponseFields: Sendable {
 
     private static let names: [HTTPHeaders.Name] = [
         .cacheControl, .vary, .connection, .age, .date, .expires, .lastModified, .etag, .contentLength, .contentRange,
-        .contentEncoding, "No-Vary-Search", "Clear-Site-Data",
+        .contentEncoding, "No-Vary-Search", "Clear-Site-Data", .setCookie,
     ]
     private static let table = FieldNameTable(names + StoredFields.droppedNames.filter { !names.contains($0) })
 
@@ -50,9 +50,10 @@ struct ResponseFields: Sendable {
     var hasContentEncoding: Bool { has(10) }
     var hasNoVarySearch: Bool { has(11) }
     var clearsSiteData: Bool { has(12) }
+    var setsCookie: Bool { has(13) }
 
     /// Whether there is a field that isn't stored, whatever it says.
-    var hasDropped: Bool { has(2) || has(3) || present >> 13 != 0 }
+    var hasDropped: Bool { has(2) || has(3) || present >> 14 != 0 }
 
     private func has(_ place: Int) -> Bool { present & 1 << UInt32(place) != 0 }
 

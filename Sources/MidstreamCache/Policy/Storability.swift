@@ -14,7 +14,7 @@ extension CacheRules {
         to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest, isForeign: Bool = false
     ) -> String? {
         if isForeign, !isShared { return "it was sent with credentials that are added further in" }
-        let hasCredentials = isForeign || request.headers.contains(.authorization)
+        let hasCredentials = isForeign || isShared && (isPersonal(request) || isPersonal(response.request))
         guard !targetedFields.isEmpty else {
             return obstacle(to: response, fields, fields.control, isTargeted: false, for: request, hasCredentials)
         }
@@ -41,6 +41,7 @@ extension CacheRules {
         {
             return "it answers one user"
         }
+        if isShared, !sharesPersonalResponses, fields.setsCookie { return "it sets a cookie" }
         if !fields.vary.isEmpty, VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
         if status == .partialContent, let obstacle = Self.obstacle(toPart: response.headers) { return obstacle }
         let isExplicit =
@@ -48,6 +49,11 @@ extension CacheRules {
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
         if isExplicit || fields.hasValidator { return nil }
         return "it says nothing about its freshness, and can't be validated"
+    }
+
+    /// Whether a request carries something secret (RFC 9111 §3.5 is about `Authorization` alone).
+    private func isPersonal(_ request: HTTPRequest) -> Bool {
+        sharesPersonalResponses ? request.headers.contains(.authorization) : request.headers.hasSensitive
     }
 
     private static let saidPlainly = FieldNameTable([.cacheControl, "Clear-Site-Data"])
