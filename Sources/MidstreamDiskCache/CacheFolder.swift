@@ -24,19 +24,18 @@ struct CacheFolder: Sendable {
         close(try Self.open(database, O_RDWR | O_CREAT))
     }
 
-    /// Puts a damaged database aside, with all that belongs to it. One that was put there before is thrown away.
+    /// Puts a damaged database aside, beside the new one. One that was put there before is thrown away; bodies are swept in time.
     func putAside() {
-        let aside = path + ".damaged"
-        try? FileManager.default.removeItem(atPath: aside)
-        rename(path, aside)
+        for suffix in ["", "-wal", "-shm"] { rename(database + suffix, database + suffix + ".damaged") }
     }
 
-    /// Removes the files of bodies that are older than an hour and belong to nothing.
-    func sweep(now: Date, belongs: (UInt64) -> Bool) {
+    /// Removes the files of bodies that belong to nothing and haven't changed for some seconds. Foreign files stay.
+    func sweep(now: Date, olderThan seconds: Double, belongs: (UInt64) -> Bool) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: bodies)) ?? [] {
             let path = "\(bodies)/\(name)"
-            guard let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date,
-                now.timeIntervalSince(changed) > 3600
+            guard UInt64(name.hasSuffix(".part") ? String(name.dropLast(5)) : name, radix: 16) != nil,
+                let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date,
+                now.timeIntervalSince(changed) >= seconds
             else { continue }
             if let id = UInt64(name, radix: 16), belongs(id) { continue }
             unlink(path)
@@ -72,6 +71,19 @@ final class BodyFile: Sendable {
     deinit { close(descriptor) }
 
     var length: Int64 { Int64(lseek(descriptor, 0, SEEK_END)) }
+
+    /// So many bytes at an offset; fewer where it ends before.
+    static func read(_ descriptor: Int32, at offset: Int64, _ count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let read = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
+                if read < 0, errno == EINTR { continue }
+                guard read >= 0 else { throw FileError(errno) }
+                guard read > 0 else { break }
+                done += read
+            }
+        }
+    }
 
     func write(_ bytes: [UInt8], at offset: Int64) throws {
         var done = 0

@@ -2,12 +2,14 @@ public import Foundation
 internal import Interception
 public import MidstreamCache
 public import MidstreamCore
+internal import Platform
 
 /// Keeps entries in a folder, up to a number of bytes, until after the process: heads and small bodies in an SQLite database, larger
-/// bodies as files.
+/// bodies as files. Bytes that aren't as they were written are a miss.
 ///
 /// Any number of processes may share a folder. URLs and whose an entry is are there as salted hashes; bodies and the fields of responses are
-/// as they came, and only the folder's user may read them. A damaged database is put aside and a new one begun; when nothing can be
+/// as they came, and only the folder's user may read them. A damaged database is put aside in the folder
+/// and a new one begun; when nothing can be
 /// written, or another process holds the database for longer than a quarter of a second, that is a miss.
 ///
 /// Nothing is opened before the first request. All members may be used from any task.
@@ -71,33 +73,41 @@ public final class DiskCacheStore: CacheStore {
         if let bytes = entry.body {
             body = .bytes(try Self.part(range, of: bytes))
         } else {
-            body = try await askAtOnce { [folder] table in try Self.body(of: entry, range, table, folder) }
+            guard let row = try await askAtOnce({ try $0.row(of: entry) }), let range = range ?? row.entry.length.map({ 0..<$0 }),
+                range.isEmpty || row.entry.ranges.contains(where: { $0.clamped(to: range) == range })
+            else { throw MissingBytes() }
+            do {
+                body = try Self.body(of: row, range, folder)
+            } catch {
+                // Gone, cut short, or not as it was written.
+                try await perform { try $0.remove(Int64(bitPattern: entry.id)) }
+                throw MissingBytes()
+            }
         }
         planMaintenance { $0.hits[entry.id, default: 0] += 1 }
         return body
     }
 
-    private static func body(
-        of entry: CacheEntry, _ range: Range<Int64>?, _ table: EntryTable, _ folder: CacheFolder
-    ) throws -> HTTPBody {
-        guard let row = try table.row(of: entry), let range = range ?? row.entry.length.map({ 0..<$0 }),
-            row.entry.ranges.contains(where: { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound })
-                || range.isEmpty
-        else { throw MissingBytes() }
+    /// Up to how many bytes of a file are read while they are checked; more are checked first, and read as they are asked for.
+    private static let bytesAtOnce: Int64 = 1 << 20
+
+    private static func body(of row: EntryTable.Row, _ range: Range<Int64>, _ folder: CacheFolder) throws -> HTTPBody {
         if range.isEmpty { return .empty }
-        if let bytes = row.body {
-            guard Int64(bytes.count) == row.entry.length else { throw MissingBytes() }
-            return .bytes(try part(range, of: bytes))
+        if let bytes = row.body { return .bytes(try part(range, of: bytes)) }
+        let path = folder.body(row.entry.id)
+        let descriptor = try CacheFolder.open(path, O_RDONLY)
+        let file = OpenFile(descriptor: descriptor, name: path)
+        defer { withExtendedLifetime(file) {} }
+        let isShort = range.upperBound - range.lowerBound <= bytesAtOnce
+        var bytes: [UInt8] = []
+        if isShort { bytes.reserveCapacity(range.count) }
+        let isRight = try row.sums.verify(range, of: row.entry.id) {
+            try BodyFile.read(descriptor, at: $0, $1)
+        } _: {
+            if isShort { bytes += $0 }
         }
-        do {
-            let file = try OpenFile(path: folder.body(entry.id))
-            guard file.length >= row.fileBytes, range.upperBound <= row.fileBytes else { throw MissingBytes() }
-            return .file(file, range: range)
-        } catch {
-            // Cut short, or gone.
-            try table.remove(Int64(bitPattern: entry.id))
-            throw MissingBytes()
-        }
+        guard isRight else { throw MissingBytes() }
+        return isShort ? .bytes(bytes) : .file(file, range: range)
     }
 
     private static func part(_ range: Range<Int64>?, of bytes: [UInt8]) throws -> [UInt8] {
@@ -112,7 +122,7 @@ public final class DiskCacheStore: CacheStore {
         let isThere =
             try await entry.ranges.isEmpty
             ? false : askAtOnce { table in try table.row(of: entry).map { $0.body == nil } ?? false }
-        return try DiskCacheWriter(self, folder, extending: isThere ? entry.id : nil, offset)
+        return try DiskCacheWriter(self, folder, of: entry.id, extends: isThere, offset)
     }
 
     /// Replaces the head of an entry.
@@ -200,21 +210,31 @@ public final class DiskCacheStore: CacheStore {
     func hasGrown() { planMaintenance() }
 
     /// Counts hits, and makes room.
-    private func maintain() {
+    private func maintain(_ onStep: @escaping @Sendable () -> Void = {}, _ done: @escaping @Sendable () -> Void = {}) {
         let hits = chores.withLock { chores in
             defer { chores = Chores() }
             return chores.hits
         }
-        try? ask { try $0.maintain(hits: hits, maximumBytes: maximumBytes) }
+        try? ask { try $0.count(hits) }
+        makeRoom(try? ask { try $0.room(maximumBytes: maximumBytes) }, onStep, done)
+    }
+
+    /// Removes some entries, and comes back to the rest behind those who wait.
+    private func makeRoom(
+        _ room: EntryTable.Room?, _ onStep: @escaping @Sendable () -> Void, _ done: @escaping @Sendable () -> Void
+    ) {
+        guard var room, (try? ask { try $0.evict(&room) }) == true else {
+            try? ask { $0.tidy() }
+            return done()
+        }
+        onStep()
+        queue.async { [weak self, room] in self?.makeRoom(room, onStep, done) }
     }
 
     /// Does at once what is planned, so that tests needn't wait for it.
-    func maintainNow() async {
+    func maintainNow(onStep: @escaping @Sendable () -> Void = {}) async {
         await withCheckedContinuation { done in
-            queue.async { [self] in
-                maintain()
-                done.resume()
-            }
+            queue.async { [self] in maintain(onStep) { done.resume() } }
         }
     }
 }

@@ -19,6 +19,8 @@ final class DiskCacheWriter: CacheWriter {
         var pending: [[UInt8]] = []
         var pendingBytes = 0
         var place: Int64
+        /// Of what has been written; nil while that is done.
+        var sums: RunningSums?
         var isWriting = false
         var failure: (any Error)?
         /// Who waits until no more than so many bytes are to be written.
@@ -44,13 +46,13 @@ final class DiskCacheWriter: CacheWriter {
     private let isExtending: Bool
     private let state: Locked<State>
 
-    init(_ store: DiskCacheStore, _ folder: CacheFolder, extending id: UInt64?, _ offset: Int64) throws {
+    init(_ store: DiskCacheStore, _ folder: CacheFolder, of id: UInt64, extends: Bool, _ offset: Int64) throws {
         self.store = store
         self.folder = folder
         self.offset = offset
-        isExtending = id != nil
-        var state = State(place: offset)
-        if let id { state.file = try BodyFile(folder.body(id), isNew: false) }
+        isExtending = extends
+        var state = State(place: offset, sums: RunningSums(id, at: offset))
+        if extends { state.file = try BodyFile(folder.body(id), isNew: false) }
         self.state = Locked(state)
     }
 
@@ -83,6 +85,7 @@ final class DiskCacheWriter: CacheWriter {
         state.temporary = path
         state.file = file
         try file.write(state.bytes, at: offset)
+        state.sums?.add(state.bytes)
         state.place = offset + Int64(state.bytes.count)
         state.bytes = []
     }
@@ -96,14 +99,15 @@ final class DiskCacheWriter: CacheWriter {
 
     /// Writes what has come until now, and then lets others have their turn.
     private func writePending() {
-        let (pieces, file, place) = state.withLock { state in
-            defer { state.pending = [] }
-            return (state.pending, state.file, state.place)
+        var (pieces, file, place, sums) = state.withLock { state in
+            defer { (state.pending, state.sums) = ([], nil) }
+            return (state.pending, state.file, state.place, state.sums)
         }
         var (end, failure) = (place, nil as (any Error)?)
         do {
             for piece in pieces {
                 try file?.write(piece, at: end)
+                sums?.add(piece)
                 end += Int64(piece.count)
             }
         } catch {
@@ -111,6 +115,7 @@ final class DiskCacheWriter: CacheWriter {
         }
         let (waiter, hasMore) = state.withLock { state in
             state.place = end
+            state.sums = sums
             state.failure = state.failure ?? failure
             state.pendingBytes = state.failure == nil ? state.pendingBytes - Int(end - place) : 0
             if state.failure != nil { state.pending = [] }
@@ -134,28 +139,29 @@ final class DiskCacheWriter: CacheWriter {
 
     func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
         if state.withLock({ $0.isWriting }) { await wait(untilNoMoreThan: 0) }
-        let (bytes, end, temporary) = try state.withLock { state in
+        let (bytes, run, temporary) = try state.withLock { state in
             if let failure = state.failure { throw failure }
             if state.file == nil, !(offset == 0 && entry.isWhole && Int64(state.bytes.count) == entry.length) {
                 try spill(&state)
             }
             defer { (state.file, state.bytes) = (nil, []) }
-            return (state.file == nil ? state.bytes : nil, offset + state.received, state.temporary)
+            return (state.file == nil ? state.bytes : nil, state.sums?.finish(), state.temporary)
         }
         let isStored: Bool
         if let bytes {
-            isStored = try await store.askAtOnce { try $0.insert(entry, body: bytes, file: 0, if: isCurrent) }
-        } else if isExtending {
+            isStored = try await store.askAtOnce { try $0.insert(entry, .bytes(bytes), if: isCurrent) }
+        } else if let run, isExtending {
             // One that was removed has no row.
-            isStored = try await store.perform { try $0.extend(entry, file: end) }
+            isStored = try await store.perform { try $0.extend(entry, by: run) }
         } else {
             // What was there before is in no file.
-            let stored = entry.holding(offset..<end)
+            let run = run ?? BodySums.Run(start: offset, end: offset)
+            let stored = entry.holding(run.start..<run.end)
             isStored = try await store.perform { [folder] table in
                 if let temporary, rename(temporary, folder.body(stored.id)) != 0 { throw FileError(errno) }
                 var isStored = false
                 defer { if !isStored, temporary != nil { unlink(folder.body(stored.id)) } }
-                isStored = try table.insert(stored, body: nil, file: end, if: isCurrent)
+                isStored = try table.insert(stored, .file(run), if: isCurrent)
                 return isStored
             }
             state.withLock { $0.temporary = nil }

@@ -6,14 +6,21 @@ internal import Platform
 
 /// The rows of a cache on disk. Used by one thread at a time.
 ///
-/// URLs and owners are there as salted hashes, so that nothing of a request can be read. Each head has a checksum.
+/// URLs and owners are there as salted hashes, so that nothing of a request can be read. Heads and bodies have checksums.
 final class EntryTable {
+    /// Where a body is.
+    enum Body {
+        case bytes([UInt8])
+        case file(BodySums.Run)
+    }
+
     /// A row that has been read.
     struct Row {
         var entry: CacheEntry
         /// Nil when the body is a file.
         var body: [UInt8]?
-        var fileBytes: Int64
+        /// Those of the file.
+        var sums: BodySums
     }
 
     let folder: CacheFolder
@@ -33,17 +40,8 @@ final class EntryTable {
         database = try Database(path: folder.database)
         lock = FolderLock("\(folder.path)/checkpoint.lock")
         try database.execute(
-            """
-            PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA wal_autocheckpoint=0;
-            CREATE TABLE IF NOT EXISTS settings (name INTEGER PRIMARY KEY, value BLOB NOT NULL);
-            CREATE TABLE IF NOT EXISTS entries (
-                place INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL UNIQUE, url BLOB NOT NULL, owner BLOB NOT NULL,
-                origin BLOB NOT NULL, head BLOB NOT NULL, checksum INTEGER NOT NULL, body BLOB, file INTEGER NOT NULL,
-                size INTEGER NOT NULL, hits INTEGER NOT NULL DEFAULT 0, main INTEGER NOT NULL DEFAULT 0);
-            CREATE INDEX IF NOT EXISTS by_url ON entries (url, owner);
-            CREATE INDEX IF NOT EXISTS by_origin ON entries (origin);
-            CREATE INDEX IF NOT EXISTS by_age ON entries (main, place, size);
-            """)
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA wal_autocheckpoint=0")
+        let wasOther = try Self.make(in: database)
         try database.run("INSERT OR IGNORE INTO settings VALUES (0, ?)", .blob(Fingerprint.randomSalt()))
         guard let salt = try database.run("SELECT value FROM settings WHERE name = 0").first?.first?.blob else {
             throw DatabaseError(code: 11, description: "the salt is missing")
@@ -51,10 +49,40 @@ final class EntryTable {
         self.salt = salt
         fingerprint = Fingerprint(salt: salt)
         anybody = Self.hash("owner", "", fingerprint)
-        folder.sweep(now: now) { id in
+        folder.sweep(now: now, olderThan: wasOther ? 0 : 3600) { id in
             (try? database.run("SELECT 1 FROM entries WHERE id = ?", .integer(Int64(bitPattern: id))))?.isEmpty != true
         }
     }
+
+    /// Makes the tables where there are none, or those of another version.
+    ///
+    /// - Returns: Whether there were others.
+    private static func make(in database: Database) throws -> Bool {
+        func isMade() throws -> Bool { try database.run("PRAGMA user_version") == [[.integer(version)]] }
+        if try isMade() { return false }
+        return try database.transaction {
+            if try isMade() { return false }
+            let others = try database.run("SELECT 1 FROM sqlite_master WHERE name = 'entries'")
+            try database.execute(
+                """
+                DROP TABLE IF EXISTS settings;
+                DROP TABLE IF EXISTS entries;
+                CREATE TABLE settings (name INTEGER PRIMARY KEY, value BLOB NOT NULL);
+                CREATE TABLE entries (
+                    place INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL UNIQUE, url BLOB NOT NULL, owner BLOB NOT NULL,
+                    origin BLOB NOT NULL, head BLOB NOT NULL, checksum INTEGER NOT NULL, body BLOB, sums NOT NULL,
+                    size INTEGER NOT NULL, hits INTEGER NOT NULL DEFAULT 0, main INTEGER NOT NULL DEFAULT 0);
+                CREATE INDEX by_url ON entries (url, owner);
+                CREATE INDEX by_origin ON entries (origin);
+                CREATE INDEX by_age ON entries (main, place, size);
+                PRAGMA user_version = \(version);
+                """)
+            return !others.isEmpty
+        }
+    }
+
+    /// That of the tables, of the encoding of heads and of the checksums.
+    private static let version: Int64 = 2
 
     /// The entries of a key, the newest first, that with its body if it has no file. What isn't as it was written is removed.
     func entries(for key: CacheKey) throws -> [CacheEntry] {
@@ -62,14 +90,17 @@ final class EntryTable {
         var damaged: [Int64] = []
         try database.forEachRow(
             """
-            SELECT id, head, checksum, body FROM entries WHERE url = ? AND owner = ? ORDER BY place DESC
+            SELECT id, head, checksum, body, sums FROM entries WHERE url = ? AND owner = ? ORDER BY place DESC
             LIMIT \(Self.maximumVariants)
             """, [url(key), owner(key)]
         ) { row in
             guard let id = row.integer(0), let head = row.blob(1) else { return }
-            guard var entry = Self.entry(head, row[2], key) else { return damaged.append(id) }
+            guard var entry = Self.entry(id, head, row[2], key) else { return damaged.append(id) }
             // Most keys have one, and of the others the newest is asked for most.
-            if entries.isEmpty, let body = row.blob(3), Int64(body.count) == entry.length { entry.body = body }
+            if entries.isEmpty, let body = row.blob(3) {
+                guard Self.isRight(body, of: entry, row[4]) else { return damaged.append(id) }
+                entry.body = body
+            }
             entries.append(entry)
         }
         for id in damaged { try remove(id) }
@@ -82,24 +113,30 @@ final class EntryTable {
     /// The row of an entry; nil when there is none.
     func row(of entry: CacheEntry) throws -> Row? {
         let id = Int64(bitPattern: entry.id)
-        guard let row = try database.run("SELECT head, checksum, body, file FROM entries WHERE id = ?", .integer(id)).first,
-            let head = row[0].blob, let file = row[3].integer
+        guard let row = try database.run("SELECT head, checksum, body, sums FROM entries WHERE id = ?", .integer(id)).first,
+            let head = row[0].blob
         else { return nil }
-        guard let stored = Self.entry(head, row[1], entry.key) else {
+        guard let stored = Self.entry(id, head, row[1], entry.key), let sums = BodySums(row[3].blob ?? []),
+            row[2].blob.map({ Self.isRight($0, of: stored, row[3]) }) ?? true
+        else {
             try remove(id)
             return nil
         }
-        return Row(entry: stored, body: row[2].blob, fileBytes: file)
+        return Row(entry: stored, body: row[2].blob, sums: sums)
     }
 
     /// Puts an entry in the place of those that it replaces.
     ///
     /// - Parameters:
-    ///   - body: Nil when it is in its file.
-    ///   - file: How many bytes its file has.
+    ///   - body: The body; or of one that is in its file what was written.
     ///   - isCurrent: Asked when no other may change anything any more; with false nothing is done.
     /// - Returns: What it was.
-    func insert(_ entry: CacheEntry, body: [UInt8]?, file: Int64, if isCurrent: () -> Bool) throws -> Bool {
+    func insert(_ entry: CacheEntry, _ body: Body, if isCurrent: () -> Bool) throws -> Bool {
+        let (bytes, sums) =
+            switch body {
+            case .bytes(let bytes): (Database.Value.blob(bytes), Self.checksum(bytes, entry.id))
+            case .file(let run): (Database.Value.null, Database.Value.blob(BodySums(run).encoded))
+            }
         let replaced = try database.transaction { () -> [CacheEntry]? in
             guard isCurrent() else { return nil }
             let others = try entries(for: entry.key)
@@ -108,9 +145,9 @@ final class EntryTable {
             let head = entry.encoded
             try database.run(
                 """
-                INSERT INTO entries (id, url, owner, origin, head, checksum, body, file, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO entries (id, url, owner, origin, head, checksum, body, sums, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, Self.id(entry), url(entry.key), owner(entry.key), origin(entry.key.origin), .blob(head),
-                .integer(Self.checksum(head)), body.map { .blob($0) } ?? .null, .integer(file),
+                Self.checksum(head, entry.id), bytes, sums,
                 .integer(entry.storedBytes + Int64(head.count) + 200))
             return replaced
         }
@@ -123,75 +160,112 @@ final class EntryTable {
     func update(_ entry: CacheEntry) throws -> Bool {
         let head = entry.encoded
         try database.run(
-            "UPDATE entries SET head = ?, checksum = ? WHERE id = ?", .blob(head), .integer(Self.checksum(head)), Self.id(entry))
+            "UPDATE entries SET head = ?, checksum = ? WHERE id = ?", .blob(head), Self.checksum(head, entry.id), Self.id(entry))
         return database.changes > 0
     }
 
     /// Notes that more of an entry is in its file; false when it isn't there any more.
-    func extend(_ entry: CacheEntry, file: Int64) throws -> Bool {
+    func extend(_ entry: CacheEntry, by run: BodySums.Run) throws -> Bool {
         let head = entry.encoded
-        try database.run(
-            "UPDATE entries SET head = ?, checksum = ?, file = max(file, ?), size = ? WHERE id = ? AND body IS NULL", .blob(head),
-            .integer(Self.checksum(head)), .integer(file), .integer(entry.storedBytes + Int64(head.count) + 200), Self.id(entry))
-        return database.changes > 0
+        return try database.transaction {
+            let row = try database.run("SELECT sums FROM entries WHERE id = ? AND body IS NULL", Self.id(entry)).first
+            guard var sums = row?[0].blob.flatMap({ BodySums($0) }) else { return false }
+            sums.add(run)
+            try database.run(
+                "UPDATE entries SET head = ?, checksum = ?, sums = ?, size = ? WHERE id = ?", .blob(head),
+                Self.checksum(head, entry.id), .blob(sums.encoded), .integer(entry.storedBytes + Int64(head.count) + 200),
+                Self.id(entry))
+            return true
+        }
     }
 
     func remove(url key: CacheKey) throws { try removeRows("url = ?", url(key)) }
 
+    /// On the disk when it returns, so that a power failure brings nothing back.
     func removeAll(origin name: String?) throws {
+        try database.execute("PRAGMA synchronous=FULL")
+        defer { try? database.execute("PRAGMA synchronous=NORMAL") }
         if let name { try removeRows("origin = ?", origin(name)) } else { try removeRows("? IS NULL", .null) }
     }
 
     func remove(_ id: Int64) throws { try removeRows("id = ?", .integer(id)) }
 
-    /// Counts what was asked for, lets go of what is asked for rarely until no more is there than may be, and tidies up the log.
-    func maintain(hits: [UInt64: Int], maximumBytes: Int64) throws {
-        if !hits.isEmpty {
-            try database.transaction {
-                for (id, count) in hits {
-                    try database.run(
-                        "UPDATE entries SET hits = min(3, hits + ?) WHERE id = ?", .integer(Int64(count)),
-                        .integer(Int64(bitPattern: id)))
-                }
+    /// Counts what was asked for.
+    func count(_ hits: [UInt64: Int]) throws {
+        guard !hits.isEmpty else { return }
+        try database.transaction {
+            for (id, count) in hits {
+                try database.run(
+                    "UPDATE entries SET hits = min(3, hits + ?) WHERE id = ?", .integer(Int64(count)),
+                    .integer(Int64(bitPattern: id)))
             }
         }
-        while try evict(maximumBytes) {}
-        if lock.isHeld() { database.checkpoint() }
     }
 
+    /// Tidies up the log.
+    func tidy() { if lock.isHeld() { database.checkpoint() } }
+
     /// How many bytes there are.
-    func bytes() throws -> Int64 { try database.run("SELECT coalesce(sum(size), 0) FROM entries").first?[0].integer ?? 0 }
+    func bytes() throws -> Int64 { try database.run("SELECT \(Self.sum) FROM entries").first?[0].integer ?? 0 }
+
+    /// What is there, and what may be. Sizes that nobody here can have written count as nothing.
+    struct Room {
+        fileprivate let maximumBytes: Int64
+        /// The bytes of the small queue and of the main one.
+        fileprivate var bytes: [Int64] = [0, 0]
+        fileprivate var count: Int64 = 0
+    }
+
+    private static let possibleSizes = 0...(Int64(1) << 40)
+    private static let sum = """
+        coalesce(sum(CASE WHEN typeof(size) = 'integer' AND size BETWEEN \(possibleSizes.lowerBound) AND \(possibleSizes.upperBound)
+        THEN size END), 0)
+        """
+
+    func room(maximumBytes: Int64) throws -> Room {
+        try database.run("UPDATE entries SET main = 0 WHERE main < 0 OR main > 1")
+        var room = Room(maximumBytes: maximumBytes)
+        for row in try database.run("SELECT main, \(Self.sum), count(*) FROM entries GROUP BY main") {
+            guard let queue = row[0].integer, let bytes = row[1].integer, let count = row[2].integer else { continue }
+            room.bytes[queue == 0 ? 0 : 1] = bytes
+            room.count += count
+        }
+        return room
+    }
 
     /// Looks at the entries whose turn it is, some at a time (S3-FIFO, as in memory, without its memory of what has left); whether to go on.
-    private func evict(_ maximumBytes: Int64) throws -> Bool {
-        let sums = try database.run("SELECT main, sum(size), count(*) FROM entries GROUP BY main")
-        let bytes = sums.reduce(0) { $0 + ($1[1].integer ?? 0) }
-        let count = sums.reduce(0) { $0 + ($1[2].integer ?? 0) }
-        guard bytes > maximumBytes, count > 0 else { return false }
-        let small = sums.first { $0[0] == .integer(0) }?[1].integer ?? 0
-        let queue: Int64 = small > maximumBytes / 10 || small == bytes ? 0 : 1
-        let mean = bytes / count
-        var excess = bytes - maximumBytes
+    func evict(_ room: inout Room) throws -> Bool {
+        let bytes = room.bytes[0] + room.bytes[1]
+        guard bytes > room.maximumBytes, room.count > 0 else { return false }
+        let queue = room.bytes[0] > room.maximumBytes / 10 || room.bytes[1] <= 0 ? 0 : 1
+        let mean = bytes / room.count
+        var next = room
         let removed = try database.transaction {
             var removed: [UInt64] = []
             let rows = try database.run(
-                "SELECT id, size, hits FROM entries WHERE main = ? ORDER BY place LIMIT 100", .integer(queue))
-            for row in rows where excess > 0 {
-                guard let id = row[0].integer, let size = row[1].integer, let hits = row[2].integer else { continue }
+                "SELECT place, id, size, hits FROM entries WHERE main = ? ORDER BY place LIMIT 100", .integer(Int64(queue)))
+            // Others have made room.
+            if rows.isEmpty { next.bytes[queue] = 0 }
+            for row in rows where next.bytes[0] + next.bytes[1] > room.maximumBytes {
+                let size = row[2].integer.flatMap { Self.possibleSizes.contains($0) ? $0 : nil } ?? 0
+                let hits = min(3, row[3].integer ?? 0)
                 let needed: Int64 = size <= mean ? 1 : size <= 4 * mean ? 2 : 3
+                next.bytes[queue] -= size
                 if hits >= needed {
                     try database.run(
                         """
-                        UPDATE entries SET main = 1, hits = ?, place = (SELECT max(place) + 1 FROM entries) WHERE id = ?
-                        """, .integer(queue == 0 ? 0 : hits - needed), .integer(id))
+                        UPDATE entries SET main = 1, hits = ?, place = (SELECT max(place) + 1 FROM entries) WHERE place = ?
+                        """, .integer(queue == 0 ? 0 : hits - needed), row[0])
+                    next.bytes[1] += size
                 } else {
-                    try database.run("DELETE FROM entries WHERE id = ?", .integer(id))
-                    excess -= size
-                    removed.append(UInt64(bitPattern: id))
+                    try database.run("DELETE FROM entries WHERE place = ?", row[0])
+                    next.count -= 1
+                    if let id = row[1].integer { removed.append(UInt64(bitPattern: id)) }
                 }
             }
             return removed
         }
+        room = next
         for id in removed { unlink(folder.body(id)) }
         return true
     }
@@ -229,12 +303,16 @@ final class EntryTable {
         .blob(Array(fingerprint.text(of: [kind, text]).utf8))
     }
 
-    private static func entry(_ head: [UInt8], _ checksum: Database.Value, _ key: CacheKey) -> CacheEntry? {
-        checksum == .integer(Self.checksum(head)) ? CacheEntry(head, key: key) : nil
+    private static func entry(_ id: Int64, _ head: [UInt8], _ checksum: Database.Value, _ key: CacheKey) -> CacheEntry? {
+        checksum == Self.checksum(head, UInt64(bitPattern: id)) ? CacheEntry(head, key: key) : nil
     }
 
-    /// FNV-1a, against damage and not against anybody.
-    private static func checksum(_ bytes: [UInt8]) -> Int64 {
-        Int64(bitPattern: bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
+    private static func checksum(_ bytes: [UInt8], _ id: UInt64) -> Database.Value {
+        .integer(Int64(bitPattern: BodySums.sum(bytes, id)))
+    }
+
+    /// Whether the body of a row is as it was written.
+    private static func isRight(_ body: [UInt8], of entry: CacheEntry, _ sum: Database.Value) -> Bool {
+        Int64(body.count) == entry.length && sum == checksum(body, entry.id)
     }
 }

@@ -10,48 +10,7 @@ import Testing
 
 @Suite("Entries on disk", .leavesNothing, .timeLimit(.minutes(10)))
 struct DiskStoreTests {
-    /// A folder that is there as long as the test.
-    private final class Folder: Sendable {
-        let url = temporaryPath("midstream-cache-\(UUID().uuidString)")
-
-        deinit {
-            try? FileManager.default.removeItem(at: url)
-            try? FileManager.default.removeItem(atPath: url.path + ".damaged")
-        }
-
-        var database: String { url.path + "/cache.sqlite" }
-        var bodies: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path + "/bodies")) ?? [] }
-
-        /// All that is in the files.
-        var contents: Data {
-            let names = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
-            return names.compactMap { FileManager.default.contents(atPath: "\(url.path)/\($0)") }.reduce(Data(), +)
-        }
-    }
-
-    private let folder = Folder()
-
-    private func client(
-        _ store: any CacheStore, _ count: Locked<Int> = Locked(0),
-        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) -> HTTPClient {
-        let stub = StubTransport { request in
-            count.withLock { $0 += 1 }
-            return try await respond(request)
-        }
-        var configuration = HTTPClient.Configuration()
-        configuration.validators = []
-        return testClient(configuration: configuration, transport: stub) { CacheInterceptor(store: store) }
-    }
-
-    private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
-
-    /// Answers with as many bytes as the path says.
-    private func sized(_ request: HTTPRequest) -> HTTPResponse {
-        HTTPResponse(
-            status: 200, headers: ["Cache-Control": "max-age=600", "ETag": "\"a\"", "Set-Cookie": "a=1"],
-            body: .bytes(bytes(Int(request.url.lastPathComponent) ?? 0)), request: request)
-    }
+    private let folder = TestFolder()
 
     @Test("outlive the process, small ones and large ones", arguments: [0, 10, 16 << 10, (16 << 10) + 1, 300_000])
     func persistence(size: Int) async throws {
@@ -125,46 +84,6 @@ struct DiskStoreTests {
         for secret in ["identity-secret", "signature-secret"] {
             #expect(contents.range(of: Data(secret.utf8)) == nil, "\(secret)")
         }
-    }
-
-    @Test("a damaged database is put aside, and a new one begun", arguments: [false, true])
-    func garbage(whileOpen: Bool) async throws {
-        let store = DiskCacheStore(folder.url)
-        let first = client(store) { sized($0) }
-        let request = HTTPRequest("http://h.test/1000")
-        _ = try await first.send(request)
-        let other = DiskCacheStore(folder.url)
-        if !whileOpen { try FileManager.default.removeItem(atPath: folder.database + "-wal") }
-        try Data([UInt8](repeating: 0x41, count: 100_000)).write(to: URL(fileURLWithPath: folder.database))
-        let second = client(other) { sized($0) }
-        for _ in 0..<3 { #expect(try await second.send(request).data == Data(bytes(1000))) }
-        #expect(try await second.send(request).cacheStatus?.isHit == true)
-        // While another has it open all is read from the log, which is in order.
-        #expect(whileOpen || FileManager.default.fileExists(atPath: folder.url.path + ".damaged"))
-    }
-
-    @Test("a body file that was cut short or is gone is a miss, never a wrong body", arguments: [0, 299_999, nil])
-    func cutShort(length: Int?) async throws {
-        let client = client(DiskCacheStore(folder.url)) { sized($0) }
-        let request = HTTPRequest("http://h.test/300000")
-        _ = try await client.send(request)
-        let path = try #require(folder.bodies.first.map { folder.url.path + "/bodies/" + $0 })
-        if let length { truncate(path, off_t(length)) } else { unlink(path) }
-        let response = try await client.send(request)
-        #expect(response.data == Data(bytes(300_000)) && response.cacheStatus?.isHit == false)
-        #expect(try await client.send(request).cacheStatus?.isHit == true)
-    }
-
-    @Test("a damaged head is a miss")
-    func damagedHead() async throws {
-        let store = DiskCacheStore(folder.url)
-        let client = client(store) { sized($0) }
-        let request = HTTPRequest("http://h.test/10")
-        _ = try await client.send(request)
-        let database = try Database(path: folder.database)
-        try database.run("UPDATE entries SET checksum = checksum + 1")
-        #expect(try await client.send(request).cacheStatus?.isHit == false)
-        #expect(try await client.send(request).cacheStatus?.isHit == true)
     }
 
     @Test("a folder that can't be made is misses and notes")

@@ -49,7 +49,7 @@
         func kills() async throws {
             let folder = temporaryPath("midstream-kills-\(UUID().uuidString)").path
             defer {
-                for suffix in ["", ".wrong", ".damaged"] { try? FileManager.default.removeItem(atPath: folder + suffix) }
+                for suffix in ["", ".wrong"] { try? FileManager.default.removeItem(atPath: folder + suffix) }
             }
             let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             let count = Self.environment["MIDSTREAM_CACHE_KILLS"].flatMap { Int($0) } ?? 4
@@ -76,7 +76,7 @@
                 try await group.waitForAll()
             }
             #expect(!FileManager.default.fileExists(atPath: folder + ".wrong"))
-            #expect(!FileManager.default.fileExists(atPath: folder + ".damaged"))
+            #expect(!FileManager.default.fileExists(atPath: folder + "/cache.sqlite.damaged"))
             let client = Self.client(folder, maximumBytes: 1 << 30)
             for number in 0..<100 {
                 #expect(try await client.send(HTTPRequest("http://h.test/\(number)")).data == Data(Self.content(number)))

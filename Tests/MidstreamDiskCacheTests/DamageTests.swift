@@ -1,0 +1,177 @@
+import Foundation
+import Interception
+import MidstreamCache
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamDiskCache
+
+@Suite("Folders that others have written to", .leavesNothing, .timeLimit(.minutes(10)))
+struct DamageTests {
+    private let folder = TestFolder()
+
+    @Test("a damaged database is put aside, and a new one begun", arguments: [false, true])
+    func garbage(whileOpen: Bool) async throws {
+        let store = DiskCacheStore(folder.url)
+        let first = client(store) { sized($0) }
+        let request = HTTPRequest("http://h.test/1000")
+        _ = try await first.send(request)
+        let other = DiskCacheStore(folder.url)
+        if !whileOpen { try FileManager.default.removeItem(atPath: folder.database + "-wal") }
+        try Data([UInt8](repeating: 0x41, count: 100_000)).write(to: URL(fileURLWithPath: folder.database))
+        let second = client(other) { sized($0) }
+        for _ in 0..<3 { #expect(try await second.send(request).data == Data(bytes(1000))) }
+        #expect(try await second.send(request).cacheStatus?.isHit == true)
+        // While another has it open all is read from the log, which is in order.
+        #expect(whileOpen || FileManager.default.fileExists(atPath: folder.database + ".damaged"))
+    }
+
+    @Test("only the cache's own files are put aside, inside its folder")
+    func foreignFiles() async throws {
+        let request = HTTPRequest("http://h.test/1000")
+        _ = try await client(DiskCacheStore(folder.url)) { sized($0) }.send(request)
+        let beside = URL(fileURLWithPath: folder.url.path + ".damaged")
+        let foreign = [
+            folder.url.appendingPathComponent("notes.txt"), folder.url.appendingPathComponent("bodies/notes.txt"),
+            beside.appendingPathComponent("notes.txt"),
+        ]
+        try FileManager.default.createDirectory(at: beside, withIntermediateDirectories: false)
+        for file in foreign {
+            try Data("mine".utf8).write(to: file)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: file.path)
+        }
+        for _ in 0..<2 {
+            unlink(folder.database + "-wal")
+            try Data([UInt8](repeating: 0x41, count: 100_000)).write(to: URL(fileURLWithPath: folder.database))
+            let client = client(DiskCacheStore(folder.url)) { sized($0) }
+            for _ in 0..<3 { #expect(try await client.send(request).data == Data(bytes(1000))) }
+            #expect(try await client.send(request).cacheStatus?.isHit == true)
+            #expect(FileManager.default.fileExists(atPath: folder.database + ".damaged"))
+            for file in foreign { #expect(try Data(contentsOf: file) == Data("mine".utf8)) }
+        }
+    }
+
+    @Test(
+        "a bit that has turned over is a miss, never a wrong body", arguments: [100, 16 << 10, 70_000, 300_000, 3 << 20],
+        [0, 1])
+    func turnedBit(size: Int, place: Int) async throws {
+        let request = HTTPRequest("http://h.test/\(size)")
+        let wrong = size - 1 - place * size / 2
+        do {
+            let client = client(DiskCacheStore(folder.url)) { sized($0) }
+            _ = try await client.send(request)
+            #expect(try await client.send(request).cacheStatus?.isHit == true)
+        }
+        if let name = folder.bodies.first {
+            let file = try FileHandle(forUpdating: folder.url.appendingPathComponent("bodies/\(name)"))
+            try file.seek(toOffset: UInt64(wrong))
+            try file.write(contentsOf: [bytes(size)[wrong] ^ 4])
+            try file.close()
+        } else {
+            let database = try Database(path: folder.database)
+            var body = bytes(size)
+            body[wrong] ^= 4
+            try database.run("UPDATE entries SET body = ?", .blob(body))
+        }
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        let mended = try await client.send(request)
+        #expect(mended.data == Data(bytes(size)) && mended.cacheStatus?.isHit == false)
+        let stored = try await client.send(request)
+        #expect(stored.data == Data(bytes(size)) && stored.cacheStatus?.isHit == true)
+    }
+
+    @Test("the body of another entry is a miss")
+    func swapped() async throws {
+        let urls = ["http://h.test/a/40000", "http://h.test/b/40000"]
+        let respond: @Sendable (HTTPRequest) -> HTTPResponse = { request in
+            let byte = UInt8(ascii: request.urlText.contains("/a/") ? "a" : "b")
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=600"], body: .bytes([UInt8](repeating: byte, count: 40_000)),
+                request: request)
+        }
+        let client = client(DiskCacheStore(folder.url)) { respond($0) }
+        for url in urls { _ = try await client.send(HTTPRequest(url)) }
+        let files = folder.bodies.map { folder.url.path + "/bodies/" + $0 }
+        #expect(files.count == 2)
+        rename(files[0], files[0] + "x")
+        rename(files[1], files[0])
+        rename(files[0] + "x", files[1])
+        for url in urls {
+            let request = HTTPRequest(url)
+            let response = try await client.send(request)
+            #expect(response.data == respond(request).data && response.cacheStatus?.isHit == false)
+        }
+    }
+
+    @Test("entries of another version are emptied, with their files")
+    func otherVersion() async throws {
+        let request = HTTPRequest("http://h.test/300000")
+        _ = try await client(DiskCacheStore(folder.url)) { sized($0) }.send(request)
+        do {
+            let database = try Database(path: folder.database)
+            #expect(try database.run("PRAGMA user_version") != [[.integer(0)]])
+            try database.execute("DROP TABLE entries; CREATE TABLE entries (other INTEGER); PRAGMA user_version = 77")
+        }
+        let store = DiskCacheStore(folder.url)
+        _ = try await store.salt()
+        #expect(folder.bodies.isEmpty)
+        let client = client(store) { sized($0) }
+        for isHit in [false, true] { #expect(try await client.send(request).cacheStatus?.isHit == isHit) }
+    }
+
+    @Test(
+        "rows that nobody here has written neither end nor stop the making of room",
+        arguments: [
+            "main = 7", "size = \(Int64(1) << 62)", "size = -5", "hits = 'x'", "main = 'x'", "size = 'x'", "hits = \(Int64.max)",
+        ])
+    func foreignRows(change: String) async throws {
+        let store = DiskCacheStore(folder.url, maximumBytes: 30_000)
+        let client = client(store) { sized($0) }
+        for number in 0..<20 { _ = try await client.send(HTTPRequest("http://h.test/\(number)/3000")) }
+        let database = try Database(path: folder.database)
+        try database.run("UPDATE entries SET \(change) WHERE place % 3 > 0")
+        for _ in 0..<3 { await store.maintainNow() }
+        for number in 20..<30 { _ = try await client.send(HTTPRequest("http://h.test/\(number)/3000")) }
+        await store.maintainNow()
+        #expect(try await store.bytes <= 30_000)
+        #expect(try await client.send(HTTPRequest("http://h.test/29/3000")).data == Data(bytes(3000)))
+    }
+
+    @Test("room is made some rows at a time, and the database is given back between")
+    func smallSteps() async throws {
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        for number in 0..<1000 { _ = try await client.send(HTTPRequest("http://h.test/\(number)/10")) }
+        let store = DiskCacheStore(folder.url, maximumBytes: 0)
+        let steps = Locked(0)
+        await store.maintainNow { steps.withLock { $0 += 1 } }
+        #expect(steps.withLock { $0 } >= 10)
+        #expect(try await store.bytes == 0)
+    }
+
+    @Test("a body file that was cut short or is gone is a miss, never a wrong body", arguments: [0, 299_999, nil])
+    func cutShort(length: Int?) async throws {
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        let request = HTTPRequest("http://h.test/300000")
+        _ = try await client.send(request)
+        let path = try #require(folder.bodies.first.map { folder.url.path + "/bodies/" + $0 })
+        if let length { truncate(path, off_t(length)) } else { unlink(path) }
+        let response = try await client.send(request)
+        #expect(response.data == Data(bytes(300_000)) && response.cacheStatus?.isHit == false)
+        #expect(try await client.send(request).cacheStatus?.isHit == true)
+    }
+
+    @Test("a damaged head is a miss")
+    func damagedHead() async throws {
+        let store = DiskCacheStore(folder.url)
+        let client = client(store) { sized($0) }
+        let request = HTTPRequest("http://h.test/10")
+        _ = try await client.send(request)
+        let database = try Database(path: folder.database)
+        try database.run("UPDATE entries SET checksum = checksum + 1")
+        #expect(try await client.send(request).cacheStatus?.isHit == false)
+        #expect(try await client.send(request).cacheStatus?.isHit == true)
+    }
+}
