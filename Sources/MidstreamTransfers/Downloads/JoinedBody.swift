@@ -62,7 +62,7 @@ struct JoinedBody {
         case .complete:
             isAtEnd = true
             answer.body.close()
-        case .whole where answer.status.isSuccess:
+        case .whole where answer.status == .ok:
             let known = validator.isTag(of: answer.headers) ? total : nil
             if let known, let other = answer.body.length, known != other {
                 answer.body.close()
@@ -82,6 +82,7 @@ struct JoinedBody {
     ///
     /// - Throws: ``HTTPError/Code/digestMismatch`` when what several responses have brought isn't what one of them has told.
     func whole(of responses: Int) throws -> HTTPResponse {
+        // A single one is checked where it is read.
         for expected in responses > 1 ? told.flatMap(\.all) : [] {
             try expected.check(expected.algorithm.digest(of: bytes), toldBy: "the server")
         }

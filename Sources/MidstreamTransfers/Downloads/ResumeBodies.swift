@@ -8,10 +8,10 @@ public import MidstreamCore
 /// ```
 ///
 /// The rest is asked for with `Range` and `If-Range`, which takes a strong validator (RFC 9110 §13.1.5), and joined only when it is of
-/// the same version; when the whole comes instead it is taken. A part may be shorter than asked for: then its rest is asked for as well.
-/// What is joined has the length that was announced, and the digest of the whole when `VerifyDigest` is there. Each such request counts as a retry of the client's budget
-/// (``RetryBudget``), and passes what stands further in. Responses that are streamed, and requests with a `Range` of their own, aren't touched:
-/// ``HTTPClient/download(_:to:options:)`` is for large ones.
+/// the same version; when the whole comes instead it is taken. After a part that is shorter than asked for, its rest is asked for as well.
+/// What is joined has the length that was announced and, when `VerifyDigest` is there, the digest of the whole. Each such request counts as
+/// a retry of the client's budget (``RetryBudget``), and passes what stands further in. Responses that are streamed, and requests with a
+/// `Range` of their own, aren't touched: ``HTTPClient/download(_:to:options:)`` is for large ones.
 ///
 /// It stands at `.attempt`, so that a retry of the arbiter's begins anew.
 public struct ResumeBodies: HTTPInterceptor {
@@ -64,8 +64,7 @@ public struct ResumeBodies: HTTPInterceptor {
                 if joined.isComplete { return try joined.whole(of: attempts + 1) }
                 failure = HTTPError(
                     .protocolViolation, "The parts that the server sends end after \(joined.bytes.count) bytes.",
-                    request: request,
-                    phase: .answered)
+                    request: request, phase: .answered)
             } catch let error as HTTPError where error.mayPass {
                 failure = error
             }

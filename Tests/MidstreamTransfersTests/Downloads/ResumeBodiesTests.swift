@@ -132,6 +132,8 @@ struct ResumeBodiesTests {
                 }) == .protocolViolation)
         // Too short too often.
         #expect(await code(1, Self.part(40_000..<40_001)) == .protocolViolation)
+        // A success that brings no representation.
+        #expect(await code(5, { $0 = .init(status: 204) }) == .connectionLost)
         // The same strong tag for another length.
         #expect(
             await code(5, { $0 = .init(headers: ["ETag": "\"1\""], body: .bytes(Self.content[..<70_000])) }) == .protocolViolation
