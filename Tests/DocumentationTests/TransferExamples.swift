@@ -66,9 +66,8 @@ struct TransferExamples {
         try Data("film".utf8).write(to: film)
         let stub = StubTransport { request in
             _ = try await request.body.collect()
-            return HTTPResponse(
-                status: .created, headers: ["Location": "/files/1", "Upload-Offset": request.method == .patch ? "4" : "0"],
-                request: request)
+            let headers: HTTPHeaders = request.method == .patch ? ["Upload-Offset": "4"] : ["Location": "/files/1"]
+            return HTTPResponse(status: .created, headers: headers, request: request)
         }
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub)
         try await client.upload(.file(film), to: "uploads")
