@@ -139,6 +139,74 @@ import Testing
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
     }
 
+    @Test(
+        "A token endpoint that is down is tried after pauses that double, and its failures don't count",
+        arguments: [
+            HTTPError(.connection, "refused"), HTTPError(.timeout, "late"), HTTPError(.nameResolution, "unknown"),
+            HTTPError(.unacceptableStatus, "busy", response: HTTPResponse(status: .tooManyRequests, request: HTTPRequest("/"))),
+            OAuthError(.malformedResponse, status: .serviceUnavailable),
+        ] as [any Error])
+    func anEndpointThatIsDown(failure: any Error) async throws {
+        let clock = TestClock()
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: failure)
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old", clock: clock)
+        let client = HTTPClient.authenticated(
+            by: interceptor,
+            StubTransport { request in
+                let isOld = request.headers[.authorization] == "old"
+                return HTTPResponse(status: isOld ? .unauthorized : .ok, request: request)
+            })
+        var refreshes = 0
+        for pause in [100, 200, 400, 800, 1600, 3200, 5000, 5000] {
+            refreshes += 1
+            for _ in 0..<2 {
+                let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+                #expect(error?.code == .authentication)
+                #expect(error?.underlying is ExcessiveRefreshError == false)
+                #expect(authenticator.refreshes == refreshes)
+                clock.advance(by: .milliseconds(pause / 2))
+            }
+        }
+        authenticator.fail(with: nil)
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+    }
+
+    @Test("A refresh that asks for patience isn't begun again before, and doesn't count")
+    func postponedRefresh() async throws {
+        struct Later: PostponedRefresh { let retryAfter: Duration }
+        let clock = TestClock()
+        let authenticator = TestAuthenticator()
+        let client = HTTPClient.authenticated(
+            by: AuthenticationInterceptor(authenticator, clock: clock), StubTransport(status: .ok))
+        authenticator.fail(with: Later(retryAfter: .seconds(2)))
+        for number in 1...7 {
+            for _ in 0..<2 {
+                let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+                #expect(error?.underlying is Later)
+                #expect(authenticator.refreshes == number)
+                clock.advance(by: .seconds(1))
+            }
+        }
+        authenticator.fail(with: Later(retryAfter: .seconds(Int64.max)))
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        authenticator.fail(with: nil)
+        clock.advance(by: .seconds(86_400))
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+    }
+
+    @Test("A refusal counts")
+    func refusals() async throws {
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: OAuthError(.invalidClient, status: .unauthorized))
+        let client = HTTPClient.authenticated(
+            by: AuthenticationInterceptor(authenticator, clock: TestClock()), StubTransport(status: .ok))
+        for _ in 0..<5 { await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) } }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(error?.underlying is ExcessiveRefreshError)
+        #expect(authenticator.refreshes == 5)
+    }
+
     @Test func theRefreshMayUseTheSameClient() async throws {
         let box = Locked<HTTPClient?>(nil)
         let stub = StubTransport { request in

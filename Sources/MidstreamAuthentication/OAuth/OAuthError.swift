@@ -15,7 +15,8 @@ public struct OAuthError: Error, Sendable, Hashable {
 
     /// The kind of failure.
     public let code: Code
-    /// What the server, or the library, says about it; secrets that were sent are withheld.
+    /// What the server, or the library, says about it. The values that were sent are withheld, but for grant type, client id and scope.
+    /// Control characters are as the server sent them; ``description`` escapes them.
     public let message: String?
     /// A page about the error, when the server names one.
     public let uri: String?
@@ -62,9 +63,21 @@ extension String {
     }
 }
 
+extension String {
+    /// The text with control characters and line separators in the spelling of Swift's literals.
+    fileprivate var withEscapedControls: String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
 extension OAuthError: CustomStringConvertible {
-    /// The code, what the server says, and the status.
+    /// The code, what the server says, and the status; control characters are escaped, since a terminal may obey them.
     public var description: String {
-        "\(code)" + (message.map { ": \($0)" } ?? "") + (status.map { " [\($0)]" } ?? "")
+        "\(code)".withEscapedControls + (message.map { ": \($0.withEscapedControls)" } ?? "") + (status.map { " [\($0)]" } ?? "")
     }
 }

@@ -78,10 +78,15 @@ public struct OAuthTokenEndpoint: Sendable {
     public func token(for grant: [(String, String)]) async throws -> OAuthToken {
         let request = request(for: grant)
         let response = try await send(request)
-        let secrets = grant.filter { $0.0 == "refresh_token" }.map(\.1) + [client.secret].compactMap { $0 }
+        let values = grant.filter { !Self.publicFields.contains($0.0) }.map(\.1) + [client.secret].compactMap { $0 }
+        // In each spelling, and the longest first: one may be part of another.
+        let secrets = values.flatMap { [$0, $0.formEncoded, $0.percentEncoded] }.sorted { $0.utf8.count > $1.utf8.count }
         guard response.status.isSuccess else { throw refusal(in: response, withholding: secrets) }
         return try token(in: response)
     }
+
+    /// The fields whose values an error may show.
+    private static let publicFields: Set = ["grant_type", "client_id", "scope"]
 
     private func request(for grant: [(String, String)]) -> HTTPRequest {
         var headers: HTTPHeaders = [.accept: "application/json"]

@@ -196,6 +196,45 @@ import Testing
         #expect(service.server.requestCount == 1)
     }
 
+    @Test(
+        "A server that echoes the form shows none of its values, in neither spelling, and no control character reaches a terminal"
+    )
+    func echoedForm() async throws {
+        let endpoint = OAuthTokenEndpoint(url: "https://login.example/t", client: OAuthClient(id: "app", secret: "s3&cret")) {
+            let form = String(decoding: $0.body.bytes ?? [], as: UTF8.self)
+            let echo = "\(form) pa ss&word 1 s3&cret s3%26cret v+e/r \\u001b[31m\\u0007\\u009b\\n"
+            return HTTPResponse(
+                status: .badRequest,
+                body: .bytes(
+                    Array(#"{"error":"invalid_\u001bgrant","error_description":"\#(echo)","error_uri":"x:\#(form)"}"#.utf8)),
+                request: $0)
+        }
+        let error = await #expect(throws: OAuthError.self) {
+            try await endpoint.token(for: [
+                ("grant_type", "password"), ("username", "ann@example"), ("password", "pa ss&word 1"), ("otp", "pa ss&w"),
+                ("code_verifier", "v+e/r"),
+            ])
+        }
+        let shown = try #require(error)
+        for text in [shown.description, shown.message ?? "", shown.uri ?? "?"] {
+            for secret in ["ann", "pa ss", "pa+ss", "ss&word", "ss%26word", "s3&", "s3%26", "v+e/r", "v%2Be%2Fr"] {
+                #expect(!text.contains(secret), "\(secret) in \(text)")
+            }
+        }
+        #expect(shown.uri?.hasPrefix("x:grant_type=password&username=‹withheld›&") == true)
+        #expect(shown.description.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        #expect(shown.description.contains(#"invalid_\u{1B}grant: "#))
+        #expect(shown.description.contains(#"\u{1B}[31m\u{07}\u{009B}\n ["#))
+    }
+
+    @Test("An endpoint that gives tokens which are due at once isn't asked for each call")
+    func tokensThatAreDueAtOnce() async throws {
+        let service = try Service { #"{"access_token":"access \#($0)","expires_in":-1}"# }
+        let client = client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint(service)))
+        for _ in 0..<20 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
+        #expect(service.tokenRequests.count == 5)
+    }
+
     @Test(arguments: [
         (HTTPStatus.ok, "<html>"), (.ok, "{}"), (.ok, #"{"access_token":""}"#),
         (.ok, #"{"access_token":"t","token_type":"mac"}"#),
