@@ -28,12 +28,13 @@ public struct CookieInterceptor: HTTPInterceptor {
     /// - Throws: What `next` throws, and nothing else.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
+        let removals = jar.removals
         Self.add(jar.take(for: request.urlText), to: &request)
         let response = try await next(request)
         // A stored response's were taken when it came from the server.
         guard response.headers.contains(.setCookie), !response.isFromCache else { return response }
         // An interceptor further in may have sent it elsewhere.
-        let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText)
+        let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText, since: removals)
         request.note(outcomes.map(\.description).joined(separator: ", "))
         return response
     }

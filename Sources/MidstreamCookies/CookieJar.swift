@@ -10,7 +10,8 @@ internal import MidstreamCore
 /// ```
 ///
 /// It may be used by any number of tasks and clients at once. It holds at most 3000 cookies, and 50 of one domain: expired ones
-/// give way first, then those that have been neither set nor sent for the longest time. Of one response it takes the first 150.
+/// give way first, then those that aren't Secure, and among them those that have been neither set nor sent for the longest time. One that
+/// isn't Secure never takes the place of one that is (RFC 6265bis §5.7). Of one response it takes the first 150.
 public final class CookieJar: Sendable {
     private let shelves: Locked<CookieShelves>
     private let isPublicSuffix: @Sendable (String) -> Bool
@@ -64,8 +65,11 @@ public final class CookieJar: Sendable {
         shelves.withLock { $0.remove(cookie) }
     }
 
-    /// Removes the cookies of which the closure says so; all of them by default.
-    public func removeAll(where shouldBeRemoved: (Cookie) -> Bool = { _ in true }) {
+    /// Removes all cookies. Those of responses to requests that have been sent before aren't kept either.
+    public func removeAll() { shelves.withLock { $0.removeAll() } }
+
+    /// Removes the cookies of which the closure says so. A response that is under way may set them again.
+    public func removeAll(where shouldBeRemoved: (Cookie) -> Bool) {
         // The closure is asked outside the lock, since it may use the jar.
         let removed = cookies.filter(shouldBeRemoved)
         shelves.withLock { shelves in
@@ -109,27 +113,32 @@ extension CookieJar {
     /// otherwise keep the jar busy for seconds.
     private static let maximumPerResponse = 3 * CookieShelves.maximumPerDomain
 
+    /// How often all cookies were removed.
+    var removals: Int { shelves.withLock { $0.removals } }
+
     /// Does what the `Set-Cookie` fields say that came from a URL. Those that a server may not send are passed over.
-    func store(_ fields: [String], from url: String) -> [Outcome] {
+    ///
+    /// - Parameter removals: How often all cookies had been removed when the request was sent; nil: none is under way.
+    func store(_ fields: [String], from url: String, since removals: Int? = nil) -> [Outcome] {
         guard let target = CookieTarget(url) else { return [] }
         let now = now()
-        let outcomes = fields.prefix(Self.maximumPerResponse).map { store($0, from: target, at: now) }
+        let outcomes = fields.prefix(Self.maximumPerResponse).map { store($0, from: target, at: now, since: removals) }
         return fields.count > outcomes.count ? outcomes + [.refused(nil, .tooMany)] : outcomes
     }
 
-    private func store(_ field: String, from target: CookieTarget, at now: Date) -> Outcome {
+    private func store(_ field: String, from target: CookieTarget, at now: Date, since removals: Int?) -> Outcome {
         var name: String?
         do throws(CookieRefusal) {
             let line = try SetCookieLine(field)
             name = line.name
             let cookie = try line.cookie(from: target, at: now, isPublicSuffix: isPublicSuffix)
             let isOpen = !target.isSecure && !cookie.isSecure
-            let isStored = shelves.withLock { shelves in
-                guard !(isOpen && shelves.hidesSecure(cookie)) else { return false }
-                shelves.set(cookie, at: now)
-                return true
+            let refusal: CookieRefusal? = shelves.withLock { shelves in
+                if let removals, removals != shelves.removals { return .emptied }
+                if isOpen, shelves.hidesSecure(cookie, at: now) { return .hidesSecure }
+                return shelves.set(cookie, at: now) ? nil : .noRoom
             }
-            guard isStored else { throw .hidesSecure }
+            if let refusal { throw refusal }
             return cookie.isExpired(at: now) ? .removed(cookie.name) : .stored(cookie.name)
         } catch {
             return .refused(name, error)

@@ -3,8 +3,8 @@ internal import MidstreamCore
 
 /// The cookies of a jar, by domain.
 ///
-/// It never holds more than ``maximumPerDomain`` of one domain and ``maximum`` in all: expired ones go first, then those that have
-/// been neither set nor sent for the longest time (RFC 6265 §5.3).
+/// It never holds more than ``maximumPerDomain`` of one domain and ``maximum`` in all: expired ones go first, then those that aren't
+/// Secure, then all others, each time that which has been neither set nor sent for the longest time (RFC 6265bis §5.7).
 struct CookieShelves {
     static let maximum = 3000
     static let maximumPerDomain = 50
@@ -20,6 +20,8 @@ struct CookieShelves {
     private var shelves: [String: [Entry]] = [:]
     private var count = 0
     private var uses = 0
+    /// How often all cookies were removed: what a response brings that was under way then isn't kept.
+    private(set) var removals = 0
 
     var isEmpty: Bool { count == 0 }
 
@@ -67,8 +69,14 @@ struct CookieShelves {
     }
 
     /// Puts a cookie in the place of the one that it replaces, or behind the others. One that has expired removes.
-    mutating func set(_ cookie: Cookie, at now: Date) {
-        guard !cookie.isExpired(at: now) else { return remove(where: { $0.replaces(cookie) }, on: cookie.domain) }
+    ///
+    /// - Returns: Whether there was room: one that isn't Secure takes none from those that are.
+    @discardableResult
+    mutating func set(_ cookie: Cookie, at now: Date) -> Bool {
+        guard !cookie.isExpired(at: now) else {
+            remove(where: { $0.replaces(cookie) }, on: cookie.domain)
+            return true
+        }
         uses += 1
         if let index = shelves[cookie.domain]?.firstIndex(where: { $0.cookie.replaces(cookie) }) {
             shelves[cookie.domain]?[index].cookie = cookie
@@ -77,20 +85,29 @@ struct CookieShelves {
             shelves[cookie.domain, default: []].append(Entry(cookie: cookie, creation: uses, lastUse: uses))
             count += 1
             makeRoom(on: cookie.domain, at: now)
+            return shelves[cookie.domain]?.last?.creation == uses
         }
+        return true
+    }
+
+    /// Removes all cookies, and makes what responses under way bring worthless.
+    mutating func removeAll() {
+        shelves = [:]
+        count = 0
+        removals += 1
     }
 
     /// Removes a cookie, unless it has become another meanwhile.
     mutating func remove(_ cookie: Cookie) { remove(where: { $0 == cookie }, on: cookie.domain) }
 
     /// Whether a cookie that came by http would stand in the way of one that is Secure (RFC 6265bis §5.7).
-    func hidesSecure(_ cookie: Cookie) -> Bool {
+    func hidesSecure(_ cookie: Cookie, at now: Date) -> Bool {
         shelves.contains { domain, shelf in
             let isNear =
                 CookieDomain.host(domain, isWithin: cookie.domain) || CookieDomain.host(cookie.domain, isWithin: domain)
             return isNear
                 && shelf.contains { entry in
-                    entry.cookie.isSecure && entry.cookie.name == cookie.name
+                    entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.cookie.isExpired(at: now)
                         && CookieTarget.path(cookie.path, isWithin: entry.cookie.path)
                 }
         }
@@ -116,7 +133,8 @@ struct CookieShelves {
     }
 
     private mutating func removeLeastUsed(of entries: some Sequence<Entry>) {
-        guard let oldest = entries.min(by: { $0.lastUse < $1.lastUse }) else { return }
+        let rank = { (entry: Entry) in (entry.cookie.isSecure ? 1 : 0, entry.lastUse) }
+        guard let oldest = entries.min(by: { rank($0) < rank($1) }) else { return }
         remove(oldest.cookie)
     }
 }

@@ -123,5 +123,7 @@ enum CookieRefusal: String, Error {
     case insecure = "it is Secure, and its host was asked by http"
     case prefix = "it isn't what the prefix of its name promises"
     case tooMany = "there are more than 150 in one response"
+    case noRoom = "all others are Secure, and there is no room"
+    case emptied = "the jar was emptied while it was on its way"
     case hidesSecure = "it came by http and would hide one that is Secure"
 }

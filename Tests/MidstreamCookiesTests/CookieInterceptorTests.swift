@@ -28,6 +28,21 @@ struct CookieInterceptorTests {
         CookieJar(try pairs.map { try Cookie($0.0, $0.1, domain: "a.example") })
     }
 
+    @Test("A response under way brings nothing back into a jar that was emptied meanwhile; the next one does")
+    func emptiedMeanwhile() async throws {
+        let jar = try jar(("sid", "1"))
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/x") { jar.removeAll() }
+            return HTTPResponse(status: .ok, headers: [.setCookie: "sid=2"], request: request)
+        }
+        let client = client(stub, jar)
+        _ = try await client.send(HTTPRequest(url))
+        #expect(jar.cookies.isEmpty)
+        _ = try await client.send(HTTPRequest("https://a.example/y"))
+        #expect(jar.cookies.map(\.value) == ["2"])
+        #expect(sent(stub) == [["sid=1"], []])
+    }
+
     @Test("what one response sets, the next request brings")
     func storesAndSends() async throws {
         var headers: HTTPHeaders = ["Set-Cookie": "a=1; Expires=Fri, 31 Dec 9999 23:59:59 GMT"]

@@ -125,6 +125,48 @@ struct CookieJarTests {
         #expect(jar.cookies.prefix(2).map(\.name) == ["new", "newer"], "What had expired took no room.")
     }
 
+    @Test("What came by http takes no room from what is Secure", arguments: [50, 3000])
+    func roomOfSecureCookies(limit: Int) {
+        let hours = Hours()
+        let jar = CookieJar(now: { hours.now })
+        // With the limit of the domain, or of the whole jar, reached by Secure ones.
+        let hosts = (0..<limit / 50).map { "h\($0).example.com" }
+        for host in hosts {
+            let fields = (0..<49).map { "c\($0)=1; Secure; Max-Age=100" } + ["__Host-sid=1; Secure; HttpOnly; Path=/; Max-Age=50"]
+            #expect(jar.store(fields, from: "https://\(host)/").count == 50)
+        }
+        let kept = jar.cookies
+        let (host, other) = (hosts[0], limit == 50 ? hosts[0] : "other.com")
+        let fillers = jar.store((0..<50).map { "f\($0)=1" } + ["sid=1"], from: "http://\(other)/")
+        #expect(fillers.allSatisfy { if case .refused(_, .noRoom) = $0 { true } else { false } })
+        #expect(jar.cookies == kept)
+        // Another Secure one may, and takes the place of the one that wasn't used for the longest time.
+        #expect(jar.store(["new=1; Secure"], from: "https://\(host)/") == [.stored("new")])
+        #expect(jar.cookies.count == limit && jar.cookies.first?.name == "c1")
+        // Expired ones go first, Secure or not.
+        hours.pass(50)
+        #expect(jar.store(["f=1"], from: "http://\(other)/") == [.stored("f")])
+        #expect(jar.cookies.filter { $0.name == "__Host-sid" }.isEmpty && jar.cookies.contains { $0.name == "c1" })
+    }
+
+    @Test("One that isn't Secure gives way before a Secure one, though it was used later")
+    func openOnesGoFirst() {
+        let jar = CookieJar()
+        _ = jar.store(["sid=1; Secure"] + (0..<49).map { "c\($0)=1" }, from: url)
+        _ = jar.store(["new=1; Secure"], from: url)
+        #expect(jar.cookies.map(\.name) == ["sid"] + (1..<49).map { "c\($0)" } + ["new"])
+    }
+
+    @Test("An expired Secure cookie is in nobody's way")
+    func expiredSecureCookie() {
+        let hours = Hours()
+        let jar = CookieJar(now: { hours.now })
+        _ = jar.store(["a=1; Secure; Max-Age=3600"], from: url)
+        #expect(jar.store(["a=2"], from: "http://www.example.com/a/b") == [.refused("a", .hidesSecure)])
+        hours.pass(3600)
+        #expect(jar.store(["a=2"], from: "http://www.example.com/a/b") == [.stored("a")])
+    }
+
     @Test("what a server sends can be written down and read again")
     func snapshots() throws {
         let jar = CookieJar(now: { Date(timeIntervalSince1970: 1_700_000_000) })
