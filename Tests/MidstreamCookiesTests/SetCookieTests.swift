@@ -191,4 +191,23 @@ struct SetCookieTests {
         #expect(jar.store(["a=1; Domain=co.uk"], from: "https://co.uk/") == [.stored("a")])
         #expect(jar.cookies.map(\.isHostOnly) == [false, true])
     }
+
+    @Test("Public suffixes are those of the system's list; without one, names without a dot; or what the caller says")
+    func suffixesOfTheSystem() {
+        #expect((PublicSuffixList(library: "libpsl.so.none") == nil))
+        let own = CookieJar(isPublicSuffix: { $0 == "b.example" })
+        #expect(own.publicSuffixes == .closure)
+        #expect(own.store(["a=1; Domain=b.example"], from: "https://a.b.example/") == [.refused("a", .publicSuffix)])
+        let jar = CookieJar()
+        #expect(jar.publicSuffixes == (PublicSuffixList.system == nil ? .namesWithoutDot : .systemList))
+        #expect(jar.store(["a=1; Domain=uk"], from: "https://a.co.uk/") == [.refused("a", .publicSuffix)])
+        #expect(jar.store(["a=1; Domain=a.co.uk"], from: "https://b.a.co.uk/") == [.stored("a")])
+        guard jar.publicSuffixes == .systemList else { return }
+        for (domain, host) in [("co.uk", "a.co.uk"), ("co.uk.", "a.co.uk."), ("github.io", "a.github.io"), ("a.ck", "b.a.ck")] {
+            #expect(jar.store(["a=1; Domain=\(domain)"], from: "https://\(host)/") == [.refused("a", .publicSuffix)], "\(domain)")
+        }
+        for (domain, host) in [("www.ck", "a.www.ck"), ("example.com", "www.example.com"), ("a.unheardof", "b.a.unheardof")] {
+            #expect(jar.store(["a=1; Domain=\(domain)"], from: "https://\(host)/") == [.stored("a")], "\(domain)")
+        }
+    }
 }
