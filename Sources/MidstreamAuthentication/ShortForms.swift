@@ -1,5 +1,12 @@
 public import MidstreamCore
 
+extension PipelineBuilder {
+    /// An authenticator alone, for an ``AuthenticationInterceptor`` with the default settings.
+    public static func buildExpression(_ authenticator: some Authenticator) -> [any HTTPInterceptor] {
+        [AuthenticationInterceptor(authenticator)]
+    }
+}
+
 /// Short forms for a pipeline.
 extension ChainedHTTPInterceptor {
     /// Bearer tokens from wherever the app gets them; see ``BearerAuthenticator``.

@@ -6,6 +6,21 @@ import TestSupport
 import Testing
 
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct BearerAndBasicTests {
+    @Test("An authenticator may stand in the list by itself")
+    func bareAuthenticators() async throws {
+        let stub = StubTransport(status: .ok)
+        let isBasic = true
+        let clients = [
+            testClient(baseURL: "https://api.example", transport: stub) { BearerAuthenticator { _ in "t" } },
+            testClient(baseURL: "https://api.example", transport: stub) {
+                if isBasic { BasicAuthenticator(user: "a", password: "b") }
+                TestAuthenticator()
+            },
+        ]
+        for client in clients { _ = try await client.send(HTTPRequest("/")) }
+        #expect(stub.requests.map { $0.headers.values(.authorization) } == [["Bearer t"], ["Basic YTpi", "token 1"]])
+    }
+
     @Test func aBearerTokenComesFromTheClosureAndIsReplacedWhenRejected() async throws {
         let asked = Locked<[String?]>([])
         let stub = StubTransport.accepting("Bearer new")
