@@ -79,7 +79,13 @@ public struct HTTPHeaders: Sendable {
             if marks != nil { refused.removeAll { $0 == name } }
             guard nameHashes.isEmpty || nameHashes.contains(name.hashValue), let first = firstLine(of: name) else {
                 append(name, newValue)
-                if nameHashes.isEmpty, bytes.count >= Self.fewBytes, count >= Self.fewFields {
+                // Asked of large ones only, and not by counting all bytes: one long value is no reason.
+                var few = Self.fewFields
+                let isMore = { (_: FieldLine) in
+                    few -= 1
+                    return few < 0
+                }
+                if nameHashes.isEmpty, bytes.count >= Self.fewBytes, firstLine(where: isMore) != nil {
                     nameHashes = Set(lazy.map(\.name.hashValue))
                 }
                 return
@@ -172,7 +178,7 @@ public struct HTTPHeaders: Sendable {
     public var isEmpty: Bool { bytes.isEmpty }
 
     /// How many fields there are.
-    public var count: Int { bytes.withUnsafeBufferPointer { $0.reduce(0) { $0 + ($1 == Self.lineEnd ? 1 : 0) } } }
+    public var count: Int { bytes.lazy.filter { $0 == Self.lineEnd }.count }
 
     /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
     package mutating func merge(defaults: HTTPHeaders) {
