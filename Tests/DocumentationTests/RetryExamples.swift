@@ -13,7 +13,7 @@ struct RetryExamples {
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = 3  // 0 by default
         configuration.timeout = .seconds(10)  // for each attempt; 60 s by default
-        configuration.deadline = .seconds(30)  // for the whole call; none by default
+        configuration.deadline = .seconds(30)  // for the whole call, up to the head of a stream; none by default
 
         let client = HTTPClient(
             baseURL: "https://api.example.com", configuration: configuration, transport: transport)

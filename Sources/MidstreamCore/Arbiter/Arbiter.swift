@@ -104,6 +104,7 @@ package final class Arbiter: HTTPInterceptor {
     private func settle(
         _ outcome: Outcome, of attempt: Attempt, _ retries: inout Retries, _ cause: inout (any Error)?, at position: ChainPosition
     ) async throws -> HTTPResponse? {
+        retries.adopt(limitsOf: outcome)
         var judgement = try await judge(outcome, of: attempt)
         while case .retry(let strategy, let reason, let outcome, let place) = judgement {
             // What the strategy does is the arbiter's, in the eyes of whoever leaves notes or sends something.

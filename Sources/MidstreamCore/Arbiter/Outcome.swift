@@ -9,6 +9,14 @@ enum Outcome: Sendable {
         if case .response(let response) = self { response } else { nil }
     }
 
+    /// The request as it went on the wire, as far as that is known.
+    var request: HTTPRequest? {
+        switch self {
+        case .response(let response): response.request
+        case .failure(let error): (error as? HTTPError)?.request
+        }
+    }
+
     /// How far the request had come, if that is known.
     var phase: HTTPError.Phase? {
         switch self {

@@ -3,10 +3,10 @@ struct Retries {
     /// The request as the next attempt starts from it: as it entered the arbiter, or as an alternate has changed it.
     private(set) var original: HTTPRequest
     /// How many retries are allowed.
-    let maximum: Int
+    private(set) var maximum: Int
     /// How long one attempt may take; nil: no limit.
     let timeout: Duration?
-    private let deadline: Duration?
+    private var deadline: Duration?
     private let call: Call?
     private var made = 0
     private var previousDelay: Duration?
@@ -16,10 +16,18 @@ struct Retries {
         self.call = call
         // What is behind `??` is a closure, which would copy all the settings.
         let usual = (settings.maxRetries, settings.timeout, settings.deadline)
+        if original.hasLateLimits { original.markLimitsKept() }
         let own = request.limits
         maximum = max(0, own.maxRetries ?? usual.0)
         timeout = own.timeout ?? usual.1
         deadline = own.deadline ?? usual.2
+    }
+
+    /// Takes over what interceptors behind the arbiter have set in the last attempt.
+    mutating func adopt(limitsOf outcome: Outcome) {
+        guard let limits = outcome.request?.limits, outcome.request?.id == original.id else { return }
+        if limits.maxRetries != original.limits.maxRetries, let most = limits.maxRetries { maximum = max(0, most) }
+        if limits.deadline != original.limits.deadline, let due = limits.deadline { deadline = min(due, deadline ?? due) }
     }
 
     /// The request of the next attempt.

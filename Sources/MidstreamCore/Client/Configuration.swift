@@ -14,9 +14,12 @@ extension HTTPClient {
         /// How long one attempt may take, redirects included; 60 s by default, nil: no limit. Zero or less is over at once. See
         /// ``HTTPRequest/timeout``.
         public var timeout: Duration?
-        /// How long a whole call may take, retries and waits included; no limit by default. A wait that would pass it isn't begun:
-        /// the call ends with the last outcome.
+        /// How long a whole call may take, retries and waits included, up to the head of a streamed response; no limit by default. A wait
+        /// that would pass it isn't begun: the call ends with the last outcome.
         public var deadline: Duration?
+        /// Whether the deadline covers streamed bodies as well; false by default. See ``HTTPRequest/deadlineCoversBody``. Downloads to files
+        /// and ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` are covered whatever is set here.
+        public var deadlineCoversBody: Bool
         /// How many times a call may be retried; 0 by default, where no interceptor such as `Resilience.standard` has another default.
         public var maxRetries: Int {
             get { givenRetries ?? 0 }
@@ -61,6 +64,7 @@ extension HTTPClient {
             query: [(String, String)] = [],
             timeout: Duration? = .seconds(60),
             deadline: Duration? = nil,
+            deadlineCoversBody: Bool = false,
             maxRetries: Int? = nil,
             validators: [any HTTPValidator] = [DefaultValidator()],
             retryBudget: RetryBudget? = RetryBudget(),
@@ -79,6 +83,7 @@ extension HTTPClient {
             self.query = query
             self.timeout = timeout
             self.deadline = deadline
+            self.deadlineCoversBody = deadlineCoversBody
             givenRetries = maxRetries
             self.validators = validators
             self.retryBudget = retryBudget

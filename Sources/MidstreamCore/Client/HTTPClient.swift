@@ -75,8 +75,9 @@ public final class HTTPClient: Sendable {
 
     /// Sends a request and returns when the head of the response is there; the body arrives while it is read.
     ///
-    /// Read the body to its end or close it (``HTTPBody/close()``); releasing the response closes it as well. The attempt's
-    /// timeout and the deadline cover the time until the head. Validators see the response without its body.
+    /// Read the body to its end or close it (``HTTPBody/close()``); releasing the response closes it as well. The attempt's timeout covers
+    /// the time until the head, and so does the deadline unless ``HTTPRequest/deadlineCoversBody``. Validators see the response without its
+    /// body.
     ///
     /// URLSession on Apple's platforms holds back the head and the first 512 bytes of a body that is `text/plain` or says no media type,
     /// until there are more or the body ends, to guess what it is. A server that sends little by little should name another type.
@@ -130,6 +131,7 @@ public final class HTTPClient: Sendable {
                 } else {
                     try await runWithDeadline(prepared, through: pipeline, as: call)
                 }
+            if delivery == .streamed { limit(&response, to: call) }
             response.record = recorder
             response.decoder = configuration.decoder
             return response
@@ -151,6 +153,18 @@ public final class HTTPClient: Sendable {
             isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock
                 && pipeline.isPunctual(for: request),
             sharing: sharing)
+    }
+
+    /// Has the deadline cover the body, if that is wanted.
+    @inline(never)
+    private func limit(_ response: inout HTTPResponse, to call: Call) {
+        let limits = response.request.limits
+        guard response.body.bytes == nil, limits.deadlineCoversBody ?? configuration.deadlineCoversBody,
+            let deadline = [limits.deadline, call.deadline.duration].compactMap(\.self).min()
+        else { return }
+        let body = TimedBody(response.body, within: deadline, of: call.stopwatch)
+        response.body = HTTPBody(
+            .incoming(IncomingChunks(source: body, length: response.body.length)), contentType: response.body.contentType)
     }
 
     @inline(never)
@@ -186,6 +200,7 @@ public final class HTTPClient: Sendable {
             throw error.completed(request: request, record: nil, decoder: configuration.decoder)
         }
         prepared.attempt = 1
+        prepared.markLimitsKept()
         return prepared
     }
 

@@ -134,7 +134,7 @@ extension HTTPError.Code {
     public static let proxy = Self(rawValue: "proxy")
     /// An attempt, or a phase of it, took longer than allowed.
     public static let timeout = Self(rawValue: "timeout")
-    /// The whole call took longer than its deadline.
+    /// The whole call took longer than its deadline, or the body of one that is covered by it.
     public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
     /// The connection broke before the response was complete.
     public static let connectionLost = Self(rawValue: "connectionLost")

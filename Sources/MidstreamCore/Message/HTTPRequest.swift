@@ -68,6 +68,12 @@ public struct HTTPRequest: Identifiable, Sendable {
         _modify { yield &fields[0].context.limits }
     }
 
+    /// Whether interceptors have set other limits since those that it has were read.
+    var hasLateLimits: Bool { fields[0].context.limits != fields[0].context.keptLimits }
+
+    /// Notes that its limits are kept from here on.
+    mutating func markLimitsKept() { fields[0].context.keptLimits = fields[0].context.limits }
+
     /// Whether no values travel with it but its limits. Costs no copy of them.
     package var carriesNothing: Bool { fields[0].context.hasNoValues }
 

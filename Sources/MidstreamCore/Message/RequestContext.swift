@@ -16,6 +16,8 @@ public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectab
     private var values = KeyedValues()
     /// What is said about times and retries.
     package var limits = RequestLimits()
+    /// Those of them that are kept already, as the client or the arbiter has read them.
+    var keptLimits = RequestLimits()
 
     /// Nothing set.
     public init() {}

@@ -5,6 +5,7 @@ package struct RequestLimits: Hashable, Sendable {
     package var timeout: Duration?
     package var deadline: Duration?
     package var maxRetries: Int?
+    package var deadlineCoversBody: Bool?
 }
 
 extension HTTPRequest {
@@ -15,27 +16,37 @@ extension HTTPRequest {
     /// head. It ends the exchange that is on the wire. An interceptor that waits for something of its own isn't interrupted by
     /// it, but by the ``deadline``; its next exchange then finds the time used up.
     ///
-    /// Read when an attempt begins: an interceptor that sets it has to stand at ``InterceptorStage/call``.
+    /// An interceptor may set it at any stage. At ``InterceptorStage/call`` it is each attempt's; further in it takes the place of the
+    /// attempt's for what lies between there and the server, and counts from there.
     public var timeout: Duration? {
         get { limits.timeout }
         set { limits.timeout = newValue }
     }
 
-    /// How long the whole call may take, retries, waits and interceptors included; nil, which is also `.none`: the client's. `.unlimited`
-    /// lifts that for one request. Zero or less is over at once. It cancels whatever is going on.
+    /// How long the whole call may take, retries, waits and interceptors included, up to the head of a streamed response unless
+    /// ``deadlineCoversBody``; nil, which is also `.none`: the client's. `.unlimited` lifts that for one request. Zero or less is over at
+    /// once. It cancels whatever is going on.
     ///
     /// Interceptors at ``InterceptorStage/call`` see ``HTTPError/Code/deadlineExceeded``, and those further in a `CancellationError`, which
     /// ``isPastDeadline`` tells from one that the call's user has caused.
     ///
-    /// Read when the call begins, and again before its first attempt: an interceptor that sets it has to stand at
-    /// ``InterceptorStage/call``, and counts from the start of the call.
+    /// It counts from the start of the call, wherever an interceptor sets it. Behind ``InterceptorStage/call`` it ends what lies further in, and
+    /// retries that would pass it; a longer one than holds already comes too late there, as a note in the trace says.
     public var deadline: Duration? {
         get { limits.deadline }
         set { limits.deadline = newValue }
     }
 
-    /// How many times the call may be retried, 0 for never; nil, which is also `.none`: as the client says. Read before the first attempt: an interceptor that sets it has to stand
-    /// at ``InterceptorStage/call``.
+    /// Whether a streamed body has to be read to its end before the deadline as well, or fails with
+    /// ``HTTPError/Code/deadlineExceeded``; nil: the client's (``HTTPClient/Configuration/deadlineCoversBody``). A buffered body is covered
+    /// in any case.
+    public var deadlineCoversBody: Bool? {
+        get { limits.deadlineCoversBody }
+        set { limits.deadlineCoversBody = newValue }
+    }
+
+    /// How many times the call may be retried, 0 for never; nil, which is also `.none`: as the client says. Set by an interceptor behind
+    /// ``InterceptorStage/call`` it counts from the attempt on that the interceptor is part of.
     public var maxRetries: Int? {
         get { limits.maxRetries }
         set { limits.maxRetries = newValue }

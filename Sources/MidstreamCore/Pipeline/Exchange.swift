@@ -23,6 +23,9 @@ struct Exchange: Interceptor {
     var keepsTime: Bool { informed?.keepsTime == true }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard !request.hasLateLimits else {
+            return try await next.within(limitsOf: request) { try await self.intercept($0, next: $1) }
+        }
         let position = next.position
         let call = position.call
         let request = try checked(request, of: call)

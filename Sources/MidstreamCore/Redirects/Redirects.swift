@@ -8,6 +8,9 @@ package struct Redirects: HTTPInterceptor {
 
     @inline(__always)
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        guard !request.hasLateLimits else {
+            return try await next.within(limitsOf: request) { try await self.intercept($0, next: $1) }
+        }
         let policy = request.redirects.over(policy)
         var request = request
         var hops = 0

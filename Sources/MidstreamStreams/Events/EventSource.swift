@@ -21,6 +21,9 @@ extension HTTPClient {
     /// A request that isn't safe, such as a `POST`, is sent once: the end of its answer is that of the sequence, and a failure is thrown.
     /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
     ///
+    /// A deadline, of the request or the client, covers all of it, from the first connection on; with
+    /// ``HTTPRequest/deadlineCoversBody`` set to false, only the head of each.
+    ///
     /// The events are read as fast as they are asked for. Cancelling the task that reads, and leaving the loop, close the connection.
     ///
     /// - Parameters:
@@ -64,11 +67,17 @@ public struct EventSource: AsyncSequence, Sendable {
         private var chunks: TimedChunks?
         /// Since the last connection was begun.
         private var lifetime: Stopwatch
+        /// Since the first was; nil before it.
+        private var age: Stopwatch?
+        /// How long all of it may take; nil: no limit.
+        private let deadline: Duration?
         private var isOver = false
 
         fileprivate init(_ source: EventSource) {
             self.source = source
             lifetime = source.client.stopwatch
+            let (request, configuration) = (source.request, source.client.configuration)
+            deadline = request.deadlineCoversBody == false ? nil : request.deadline ?? configuration.deadline
             parser = EventParser(lastEventID: source.request.headers["Last-Event-ID"] ?? "", limits: source.limits)
         }
 
@@ -100,8 +109,12 @@ public struct EventSource: AsyncSequence, Sendable {
 
         nonisolated(nonsending) private mutating func connect() async throws {
             lifetime = lifetime.restarted()
+            let age = age ?? lifetime
+            self.age = age
+            var request = source.request(after: parser.lastEventID)
+            if let deadline { (request.deadline, request.deadlineCoversBody) = (deadline - age.elapsed, true) }
             do {
-                let response = try await source.client.stream(source.request(after: parser.lastEventID))
+                let response = try await source.client.stream(request)
                 try accept(response)
             } catch let error as HTTPError where source.reconnects && error.mayPassOnAnotherConnection {
                 let response = error.lastResponse
@@ -156,6 +169,7 @@ public struct EventSource: AsyncSequence, Sendable {
             let configuration = source.client.configuration
             let own = pace.delay(afterRetry: parser.retry, lifetime: lifetime.elapsed, random: configuration.random)
             let delay = Swift.max(own, asked ?? .zero)
+            if let deadline, let age, age.elapsed + delay >= deadline { throw HTTPError.deadlineExceeded(deadline) }
             source.onReconnect(Reconnection(cause: cause, delay: delay, attempt: pace.attempts))
             try await configuration.clock.pause(for: delay)
         }

@@ -143,6 +143,51 @@ struct EventSourceTests {
         #expect(event == ServerSentEvent(data: event.data))
     }
 
+    @Test("A deadline covers the events, over all connections", arguments: [true, false])
+    func deadline(isReconnecting: Bool) async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        if isReconnecting { server.enqueue(Self.stream("data: a\n\n")) }
+        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .once(stream)))
+        continuation.yield(Array("data: b\n\n".utf8))
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(5)
+        let seen = Locked<[String]>([])
+        let source = events(request)
+        let task = Task { for try await event in source { seen.withLock { $0.append(event.data) } } }
+        if isReconnecting {
+            await eventually { clock.nextDeadline?.offset == .seconds(3) && seen.withLock { !$0.isEmpty } }
+            clock.advance(by: .seconds(3))
+        }
+        await eventually { seen.withLock { $0.last == "b" } }
+        await eventually { clock.nextDeadline?.offset == .seconds(5) }
+        clock.advance(by: .seconds(isReconnecting ? 2 : 5))
+        #expect(await httpError { try await task.value }?.code == .deadlineExceeded)
+        continuation.finish()
+    }
+
+    @Test("No wait is begun that would pass the deadline, which needn't cover bodies")
+    func deadlineWhileWaiting() async throws {
+        for _ in 0..<4 { server.enqueue(Self.stream("data: a\n\n")) }
+        server.enqueue(Self.end)
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(5)
+        request.deadlineCoversBody = false
+        let uncovered = events(request)
+        let all = Task { try await uncovered.all() }
+        for wait in 1...4 {
+            await eventually { reconnections.withLock { $0.count } == wait && clock.nextDeadline?.offset == .seconds(3 * wait) }
+            clock.advance(by: .seconds(3))
+        }
+        #expect(try await all.value.count == 4)
+        for _ in 0..<2 { server.enqueue(Self.stream("data: a\n\n")) }
+        request.deadlineCoversBody = nil
+        let covered = events(request)
+        let task = Task { try await covered.all() }
+        await eventually { reconnections.withLock { $0.count } == 5 && clock.nextDeadline?.offset == .seconds(15) }
+        clock.advance(by: .seconds(3))
+        #expect(await httpError { try await task.value }?.code == .deadlineExceeded)
+    }
+
     @Test("An actor that reads events isn't left for each of them")
     func isolation() async throws {
         let text = String(repeating: "data: a\n\n", count: 1_000)
