@@ -26,6 +26,46 @@ import Testing
         }
     }
 
+    #if canImport(FoundationNetworking)
+        /// Chunks without end, whose reader isn't told of its cancellation: each at once, or none.
+        private struct Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
+            let isSilent: Bool
+            let asked: Event
+            let end: Event
+
+            func makeAsyncIterator() -> Endless { self }
+
+            mutating func next() async throws -> [UInt8]? {
+                asked.happen()
+                if isSilent { await Task { [end] in await end.wait() }.value }
+                return isSilent ? nil : Array(repeating: 0, count: 1_000)
+            }
+        }
+
+        @Test(arguments: [true, false], ["cancellation", "timeout", "deadline"])
+        func whileABodyIsReadACallEndsToo(isSilent: Bool, by limit: String) async throws {
+            let (asked, end) = (Event(), Event())
+            let server = try RawServer.echoing()
+            var request = HTTPRequest(
+                .put, server.url, body: .stream { Endless(isSilent: isSilent, asked: asked, end: end) })
+            if limit == "timeout" { request.timeout = .milliseconds(50) }
+            if limit == "deadline" { request.deadline = .milliseconds(50) }
+            let client = testClient(transport: transport)
+            let task = Task { [request] in try await client.send(request) }
+            await asked.wait()
+            if limit == "cancellation" { task.cancel() }
+            do {
+                _ = try await task.value
+                Issue.record("It ended as if nothing had happened.")
+            } catch is CancellationError {
+                #expect(limit == "cancellation")
+            } catch let error as HTTPError {
+                #expect(error.code == (limit == "timeout" ? .timeout : .deadlineExceeded))
+            }
+            end.happen()
+        }
+    #endif
+
     @Test(arguments: [true, false]) func cancellingBeforeTheHeadEndsBothSides(isBuffered: Bool) async throws {
         let (asked, gone) = (Event(), Event())
         let server = try server(sending: "", asked, gone)

@@ -55,7 +55,7 @@ struct OutgoingRequest: Sendable {
             guard case .stream(let body) = content else { return self }
             var spooled = self
             spooled.urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
-            switch try await SpooledBody(reading: body) {
+            switch try await SpooledBody.reading(body) {
             case .memory(let bytes):
                 spooled.content = .bytes(bytes)
                 spooled.urlRequest.httpBody = Data(bytes)

@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
     internal import Foundation
+    internal import Interception
     internal import MidstreamCore
 
     /// A request's body that was read to its end before it is sent.
@@ -14,14 +15,49 @@
         /// How much is kept in memory; more goes to a file.
         private static let memoryLimit = 512 << 10
 
+        /// Reads a body in a task of its own, since it may neither wait nor look for cancellation: the caller is left to those who keep its time,
+        /// and what is still read then is given up with the next chunk.
+        ///
+        /// - Throws: What ``init(reading:)`` throws; `CancellationError` as soon as the caller is cancelled.
+        static func reading(_ body: HTTPBody) async throws -> SpooledBody {
+            let waiter = Locked<UnsafeContinuation<SpooledBody, any Error>?>(nil)
+            @Sendable func end(_ result: Result<SpooledBody, any Error>) {
+                let waiting = waiter.withLock { waiter in
+                    defer { waiter = nil }
+                    return waiter
+                }
+                waiting?.resume(with: result)
+            }
+            let reader = Locked<Task<Void, Never>?>(nil)
+            return try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { continuation in
+                    waiter.withLock { $0 = continuation }
+                    let task = Task {
+                        do { end(.success(try await SpooledBody(reading: body))) } catch { end(.failure(error)) }
+                    }
+                    reader.withLock { $0 = task }
+                    // Cancelled before there was anything to end.
+                    guard Task.isCancelled else { return }
+                    task.cancel()
+                    end(.failure(CancellationError()))
+                }
+            } onCancel: {
+                reader.withLock { $0 }?.cancel()
+                end(.failure(CancellationError()))
+            }
+        }
+
         /// - Throws: ``HTTPError/Code/bodyUnreadable`` when the body isn't as long as it said or can't be kept,
         ///   `CancellationError`, and what the body throws.
-        init(reading body: HTTPBody) async throws {
+        private init(reading body: HTTPBody) async throws {
             let length = body.length
             var memory: [UInt8] = []
             var file: TemporaryFile?
             var count: Int64 = 0
             for try await chunk in body {
+                try Task.checkCancellation()
+                // A body that never waits would keep its thread from all others.
+                await Task.yield()
                 if let length, count + Int64(chunk.count) > length { throw Self.wrongLength(length) }
                 if file == nil, Int(count) + chunk.count > Self.memoryLimit {
                     file = try Self.keeping { try TemporaryFile(isNamed: true) }
