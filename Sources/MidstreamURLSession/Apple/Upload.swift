@@ -8,7 +8,8 @@
         private let body: HTTPBody
         private let pipe = BodyPipe()
         private let fail: @Sendable (any Error) -> Void
-        private let feeder = Locked<Task<Void, Never>?>(nil)
+        /// What feeds the stream, and whether it is over, which may be before it has begun.
+        private let feeder = Locked<(task: Task<Void, Never>?, isOver: Bool)>((nil, false))
 
         /// - Parameter fail: Called when the body can't be read or isn't as long as it said; the stream is then left without an
         ///   end, so that what was sent doesn't pass for a whole body.
@@ -29,12 +30,20 @@
                     pipe.abort()
                 }
             }
-            feeder.withLock { $0 = task }
+            let isOver = feeder.withLock { feeder in
+                feeder.task = task
+                return feeder.isOver
+            }
+            if isOver { task.cancel() }
         }
 
         /// Ends the feeding and whatever waits for it.
         func abort() {
-            feeder.withLock { $0?.cancel() }
+            let task = feeder.withLock { feeder in
+                feeder.isOver = true
+                return feeder.task
+            }
+            task?.cancel()
             pipe.abort()
         }
 
