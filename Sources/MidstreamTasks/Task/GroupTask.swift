@@ -7,8 +7,8 @@ internal import MidstreamCore
 /// for (name, page) in try await pages.result() { … }
 /// ```
 ///
-/// The failure of one task is its result and no failure of the group, which gives a result for each key. It throws only when the caller's
-/// task is cancelled.
+/// The failure of one task is its result and no failure of the group, which gives a result for each key, unless the group fails fast: then
+/// the first failure is the group's.
 public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask {
     private let tasks: [(key: Key, task: AnyRequestTask<Member>)]
     private let concurrency: Int
@@ -19,7 +19,7 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
     /// - Parameters:
     ///   - keys: In the order in which the tasks are started.
     ///   - concurrency: How many run at the same time at most; 8 by default, at least 1.
-    ///   - failsFast: Whether the first failure cancels the others, whose result then is a `CancellationError`; false by default.
+    ///   - failsFast: Whether the first failure cancels the others and is thrown; false by default.
     ///   - make: Makes the task of a key.
     public init(
         _ keys: some Sequence<Key>, concurrency: Int = 8, failsFast: Bool = false,
@@ -40,10 +40,11 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
 
     /// Runs the tasks and gives their results by key when all have ended.
     ///
-    /// - Throws: `CancellationError` when the caller's task is cancelled.
+    /// - Throws: `CancellationError` when the caller's task is cancelled; the first failure of a group that fails fast.
     public func result() async throws -> [Key: Result<Member, any Error>] {
-        let results = await withTaskGroup(of: (Key, Result<Member, any Error>).self) { group in
+        let (results, failure) = await withTaskGroup(of: (Key, Result<Member, any Error>).self) { group in
             var results: [Key: Result<Member, any Error>] = [:]
+            var failure: (any Error)?
             var waiting = tasks[...]
             func start() {
                 guard let next = waiting.popFirst() else { return }
@@ -52,12 +53,16 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
             for _ in 0..<min(concurrency, tasks.count) { start() }
             while let (key, result) = await group.next() {
                 results[key] = result
-                if failsFast, case .failure = result { group.cancelAll() }
+                if failsFast, failure == nil, case .failure(let error) = result {
+                    failure = error
+                    group.cancelAll()
+                }
                 start()
             }
-            return results
+            return (results, failure)
         }
         try Task.checkCancellation()
+        if let failure { throw failure }
         return results
     }
 
