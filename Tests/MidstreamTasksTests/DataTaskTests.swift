@@ -8,6 +8,18 @@ import Testing
 @Suite(.leavesNothing) struct DataTaskTests {
     private enum Tenant: RequestContextKey { static let defaultValue = "public" }
 
+    @Test func queryOfADictionaryAndOfArrays() async throws {
+        let filter = ["size": "m", "color": "dark red"]
+        let task = StubTransport.ok
+        let client = HTTPClient(baseURL: "https://h", transport: task)
+        _ = try await client.get("a").query(filter).query("tag", ["x", "y,z"]).query("n", [1, 2], as: .brackets)
+            .query("id", [3, 4], as: .commas).query("t", ["a,b", "c"], as: .commas).query("none", [Int](), as: .commas).data()
+        #expect(
+            task.requests.map(\.urlText) == [
+                "https://h/a?color=dark%20red&size=m&tag=x&tag=y%2Cz&n%5B%5D=1&n%5B%5D=2&id=3,4&t=a%2Cb,c"
+            ])
+    }
+
     @Test func theFluentFormDescribesTheWholeRequest() async throws {
         let stub = StubTransport.json(#"{"id": 42, "name": "Ann"}"#)
         let client = HTTPClient.stubbed(stub) { $0.clock = TestClock() }

@@ -33,6 +33,15 @@ extension DataTask {
     /// With a bare name in the query.
     public func query(_ name: String) -> DataTask { with { $0.addQuery(name) } }
 
+    /// With a query item of several values; see ``HTTPRequest/addQuery(_:_:as:)``.
+    public func query(
+        _ name: String, _ values: [some LosslessStringConvertible], as style: HTTPRequest.QueryArrayStyle = .repeated
+    ) -> DataTask { with { $0.addQuery(name, values, as: style) } }
+
+    /// With the items of a dictionary, in the order of their names; those without a value are left out.
+    @_disfavoredOverload
+    public func query(_ items: [String: (any LosslessStringConvertible)?]) -> DataTask { with { $0.addQuery(items) } }
+
     /// With more query items, in order; those without a value are left out.
     ///
     /// ```swift
@@ -70,7 +79,7 @@ extension DataTask {
     /// With a limit on how long one attempt may take; zero or less: it is over at once. See ``HTTPRequest/timeout``.
     public func timeout(_ timeout: Duration) -> DataTask { with { $0.timeout = timeout } }
 
-    /// With a limit on how long the whole call may take, retries and waits included.
+    /// With a limit on how long the whole call may take, retries and waits included; see ``HTTPRequest/deadline``.
     public func deadline(_ deadline: Duration) -> DataTask { with { $0.deadline = deadline } }
 
     /// With a number of retries, made by the client where its validators ask for them.
