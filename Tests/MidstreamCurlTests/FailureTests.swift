@@ -58,6 +58,23 @@
             #expect(!body.isSpent)
         }
 
+        @Test func `A failed exchange says how far it came`() async throws {
+            let refused = await #expect(throws: HTTPError.self) {
+                try await curlTransport().deliver(request("http://127.0.0.1:1", .buffered(upTo: 10)))
+            }
+            #expect(refused?.metrics?.total != nil)
+            #expect(refused?.metrics?.connect == nil)
+            let server = try RawServer { connection in _ = connection.readHead() }
+            let unanswered = await #expect(throws: HTTPError.self) {
+                try await curlTransport().deliver(request(server.url, .buffered(upTo: 10)))
+            }
+            #expect(unanswered?.metrics?.connect != nil)
+            #expect(unanswered?.metrics?.firstByte == nil)
+            #expect(unanswered?.metrics?.bytesSent ?? 0 > 0)
+            let again = HTTPError(.retriesExhausted, underlying: unanswered)
+            #expect(again.metrics == unanswered?.metrics)
+        }
+
         @Test func `A name that doesn't exist is told apart`() async throws {
             let error = try await #require(throws: HTTPError.self) {
                 try await curlTransport().send(HTTPRequest("http://nowhere.invalid"))

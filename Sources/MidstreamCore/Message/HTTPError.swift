@@ -52,6 +52,7 @@ public struct HTTPError: Error, Sendable {
         var record: (any Sendable)?
         var bodyShortfall: String?
         var isRefusedHere = false
+        var metrics: TransportMetrics?
     }
 
     /// Makes an error, as transports and tests do.
@@ -97,6 +98,13 @@ public struct HTTPError: Error, Sendable {
 
     /// The error behind this one.
     public var underlying: (any Error)? { fields[0].underlying }
+
+    /// What the transport has measured of the exchange that failed, or of the one that was answered with ``response``; nil when it has
+    /// measured nothing. A phase that wasn't reached is nil.
+    public package(set) var metrics: TransportMetrics? {
+        get { fields[0].metrics ?? response?.metrics ?? (underlying as? HTTPError)?.metrics }
+        set { fields[0].metrics = newValue }
+    }
 
     /// What whoever has handled the request has written down about it; nothing that the error itself knows anything of.
     package var record: (any Sendable)? {

@@ -36,9 +36,11 @@ package struct Redirects: HTTPInterceptor {
     @inline(never)
     private static func afterAnAnswer(_ error: any Error) -> any Error {
         guard let error = error as? HTTPError, error.phase == .notSent else { return error }
-        return HTTPError(
+        var later = HTTPError(
             error.code, error.message, request: error.request, response: error.response, underlying: error.underlying,
             phase: .answered)
+        later.metrics = error.metrics
+        return later
     }
 
     /// The request that follows a redirect, whose body is closed; nil when the redirect is to be taken as the response.

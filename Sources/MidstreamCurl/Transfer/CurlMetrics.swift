@@ -2,6 +2,20 @@
     internal import CCurl
     internal import MidstreamCore
 
+    extension Transfer {
+        /// What curl has measured of a transfer that failed. It says zero for what wasn't reached.
+        func metricsSoFar(_ handle: EasyHandle) -> TransportMetrics {
+            var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
+            metrics.interim = interim
+            for phase in [\TransportMetrics.nameLookup, \.connect] where metrics[keyPath: phase] == .zero {
+                metrics[keyPath: phase] = nil
+            }
+            // Curl counts the connection's end, too.
+            if !hasBegunToAnswer { metrics.firstByte = nil }
+            return metrics
+        }
+    }
+
     extension TransportMetrics {
         /// What curl has measured about the transfer that a handle has just ended.
         init(_ handle: EasyHandle, tlsVersion: String?, resends: Int) {

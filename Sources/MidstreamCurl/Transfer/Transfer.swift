@@ -284,7 +284,7 @@
             return true
         }
 
-        private var hasBegunToAnswer: Bool { head.status > 0 || handle?.response.pointee.head.isEmpty == false }
+        var hasBegunToAnswer: Bool { head.status > 0 || handle?.response.pointee.head.isEmpty == false }
 
         private var mayBeRepeated: Bool {
             request.method.isIdempotent || request.allowsUnsafeRetry || request.headers.contains(.idempotencyKey)
@@ -371,9 +371,11 @@
                 ).refusedHere
             }
             let what = head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
-            return HTTPError(
+            var error = HTTPError(
                 .timeout, "\(what) within the time allowed.", request: request,
                 phase: handle.map { phase($0) } ?? .maybeProcessed)
+            error.metrics = handle.map { metricsSoFar($0) }
+            return error
         }
     }
 #endif
