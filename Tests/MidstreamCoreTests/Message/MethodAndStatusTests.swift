@@ -55,6 +55,7 @@ struct MethodAndStatusTests {
         #expect(HTTPStatusSet.success.contains(200) && HTTPStatusSet.success.contains(299))
         #expect(!HTTPStatusSet.success.contains(300) && !HTTPStatusSet.success.contains(199))
         #expect(HTTPStatusSet.successAndRedirect.contains(399) && !HTTPStatusSet.successAndRedirect.contains(400))
+        #expect([100, 404, 999].allSatisfy { HTTPStatusSet.all.contains($0) })
         #expect(HTTPStatusSet(500...599) == .serverError)
         #expect(HTTPStatusSet.clientError.union([503]).contains(503))
         #expect(HTTPStatusSet([.ok, .created].lazy).contains(.created))
