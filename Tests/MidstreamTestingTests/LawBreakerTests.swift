@@ -19,6 +19,16 @@ struct LawBreakerTests {
                 request.body = .empty
                 return try await next(request)
             },
+            ClosureHTTPInterceptor("ReplacesWhatIsInMemory") { request, next in
+                var response = try await next(request)
+                if response.body.bytes != nil { response.body = .bytes([1, 2, 3]) }
+                return response
+            },
+            ClosureHTTPInterceptor("ReplacesWhatIsSentFromMemory") { request, next in
+                var request = request
+                if request.body.bytes?.isEmpty == false { request.body = .bytes([1, 2, 3]) }
+                return try await next(request)
+            },
         ],
         .passesCancellation: [
             ClosureHTTPInterceptor("WrapsCancellation") { request, next in
@@ -34,7 +44,25 @@ struct LawBreakerTests {
                 kept.withLock { $0 = request }
                 await Task.yield()
                 return try await next(kept.withLock { $0 } ?? request)
-            }
+            },
+            ClosureHTTPInterceptor("CrossesResponseBodies") { [kept = Locked<HTTPBody?>(nil)] request, next in
+                var response = try await next(request)
+                let body = HTTPBody.bytes(try await response.body.collect())
+                response.body = kept.withLock { kept in
+                    defer { kept = body }
+                    return kept ?? body
+                }
+                return response
+            },
+            ClosureHTTPInterceptor("CrossesRequestBodies") { [kept = Locked<HTTPBody?>(nil)] request, next in
+                var request = request
+                let body = request.body
+                request.body = kept.withLock { kept in
+                    defer { kept = body }
+                    return kept ?? body
+                }
+                return try await next(request)
+            },
         ],
         .closesWhatItKeepsBack: [
             ClosureHTTPInterceptor("ThrowsAResponseAway") { request, next in
@@ -45,6 +73,12 @@ struct LawBreakerTests {
                 let response = try await next(request)
                 response.body.close()
                 return response
+            },
+            ClosureHTTPInterceptor("LeavesOneOpenAfterAChunk") { request, next in
+                let response = try await next(request)
+                guard response.status == .unauthorized else { return response }
+                for try await _ in response.body { break }
+                return HTTPResponse(status: 200, request: request)
             },
         ],
         .passesErrors: [
@@ -57,6 +91,13 @@ struct LawBreakerTests {
             },
             ClosureHTTPInterceptor("SwallowsErrors") { request, next in
                 (try? await next(request)) ?? HTTPResponse(status: 200, request: request)
+            },
+            ClosureHTTPInterceptor("SwallowsHTTPErrors") { request, next in
+                do {
+                    return try await next(request)
+                } catch is HTTPError {
+                    return HTTPResponse(status: 200, request: request)
+                }
             },
         ],
         .plansWhatItDoes: [

@@ -15,7 +15,8 @@ public import MidstreamCore
 /// It does nothing until it is enabled, which only code can do. Of its rules the first strikes that matches a request and whose lot is drawn. It
 /// stands innermost, so that limits, breakers, hedges and retries take its faults for the server's; the trace tells which ones were injected.
 ///
-/// The same seed lets the same of the requests that a rule is asked about go wrong, in the order in which they come.
+/// The same seed lets the same of the requests that a rule is asked about go wrong, in the order in which they come, also where
+/// exchanges overlap.
 public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
     /// What goes wrong with which requests.
     public struct Rule: Sendable {
@@ -38,9 +39,11 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
 
     private struct Lot: Sendable {
         let rule: Rule
-        let random: SimulatedRandom
+        let lots: SimulatedRandom
+        /// Apart from the lots, since times are drawn later, in an order that is the machine's.
+        let times: SimulatedRandom
 
-        func strikes(_ request: HTTPRequest) -> Bool { rule.matches(request) && random.share() < rule.share }
+        func strikes(_ request: HTTPRequest) -> Bool { rule.matches(request) && lots.share() < rule.share }
     }
 
     private let lots: [Lot]
@@ -54,7 +57,7 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
     ///   - isEnabled: Whether they are; false by default.
     public init(seed: UInt64 = 0, rules: [Rule], isEnabled: Bool = false) {
         let random = SimulatedRandom(seed: seed)
-        lots = rules.map { Lot(rule: $0, random: random.split()) }
+        lots = rules.map { Lot(rule: $0, lots: random.split(), times: random.split()) }
         enabled = Locked(isEnabled)
     }
 
@@ -77,7 +80,7 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
         let fault = lot.rule.fault
         next.position.record({ CallEvents.FaultInjected(fault: fault.summary) }, about: request)
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
-        let exchange = FaultedExchange(fault: fault, clock: clock, random: lot.random)
+        let exchange = FaultedExchange(fault: fault, clock: clock, random: lot.times.split())
         var response = try await TimeLimit(next.timeLeft, on: clock).run(error: { _ in .timedOut() }) {
             try await exchange.run(request) { try await next(request) }
         }

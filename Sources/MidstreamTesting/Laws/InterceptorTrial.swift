@@ -15,18 +15,23 @@ struct InterceptorTrial: Sendable {
         // A body that the caller has chosen is one that the interceptor can do with.
         let given = request.body.bytes.flatMap { $0.isEmpty ? nil : $0 }
         let received = Locked<[[UInt8]]>([])
-        let client = client { request in
-            let bytes = try await request.body.collect()
-            received.withLock { $0.append(bytes) }
-            return HTTPResponse(status: 200, body: .incoming(WatchedBody(content)), request: request)
+        for isInMemory in [false, true] {
+            let client = client { request in
+                let bytes = try await request.body.collect()
+                received.withLock { $0.append(bytes) }
+                let body = isInMemory ? HTTPBody.bytes(content) : .incoming(WatchedBody(content))
+                return HTTPResponse(status: 200, body: body, request: request)
+            }
+            var request = request
+            if given == nil {
+                request.method = .post
+                request.body = isInMemory ? .bytes(content) : .stream { ChunkSequence(content) }
+            }
+            try check(
+                try await client.send(request).body.collect() == content, "a buffered response's body changed on its way up")
+            try check(
+                try await client.stream(request).body.collect() == content, "a streamed response's body changed on its way up")
         }
-        var request = request
-        if given == nil {
-            request.method = .post
-            request.body = .stream { ChunkSequence(content) }
-        }
-        try check(try await client.send(request).body.collect() == content, "a buffered response's body changed on its way up")
-        try check(try await client.stream(request).body.collect() == content, "a streamed response's body changed on its way up")
         try check(!received.withLock { $0.isEmpty }, "the request never arrived further in")
         try check(received.withLock { $0.allSatisfy { $0 == given ?? content } }, "the request's body changed on its way down")
     }
@@ -66,20 +71,34 @@ struct InterceptorTrial: Sendable {
     }
 
     func isReusableConcurrently() async throws {
+        // A body that is given is that of all calls.
+        let isBodyFree = request.body.bytes?.isEmpty == true
         let client = client { request in
+            let name = request.headers["X-Law"] ?? ""
+            let sent = isBodyFree ? String(decoding: try await request.body.collect(), as: UTF8.self) : ""
             await Task.yield()
-            return HTTPResponse(status: 200, headers: ["X-Law": request.headers["X-Law"] ?? ""], request: request)
+            return HTTPResponse(
+                status: 200, headers: ["X-Law": name, "X-Sent": Int(sent).map { "\($0)" } ?? name],
+                body: .incoming(WatchedBody(Array(name.utf8))), request: request)
         }
-        try await withThrowingTaskGroup(of: (Int, String?).self) { group in
+        try await withThrowingTaskGroup(of: (String, HTTPResponse).self) { group in
             for number in 0..<100 {
                 group.addTask {
                     var request = request
                     request.headers["X-Law"] = "\(number)"
-                    return (number, try await client.send(request).headers["X-Law"])
+                    if isBodyFree, !number.isMultiple(of: 2) {
+                        request.method = .post
+                        request.body = .text("\(number)")
+                    }
+                    return ("\(number)", try await client.send(request))
                 }
             }
-            for try await (number, answer) in group {
-                try check(answer == "\(number)", "call \(number) got the answer to call \(answer ?? "nobody")")
+            for try await (name, answer) in group {
+                let other = answer.headers["X-Law"]
+                try check(other == name, "call \(name) got the answer to call \(other ?? "nobody")")
+                try check(answer.headers["X-Sent"] == name, "call \(name) was sent with the body of another one")
+                let content = try await answer.body.collect()
+                try check(content == Array(name.utf8), "call \(name) got the body of the answer to another one")
             }
         }
     }
@@ -108,28 +127,35 @@ struct InterceptorTrial: Sendable {
                 if body === delivered {
                     try check(!body.isClosed, "a response with \(status) was handed on closed")
                 } else {
-                    try check(body.isClosed || body.isSpent, "a response with \(status) was kept back and left open")
+                    try check(body.isClosed || body.isOver, "a response with \(status) was kept back and left open")
                 }
             }
             response?.body.close()
             carried?.close()
             for body in all {
                 try check(
-                    body.isClosed || body.isSpent, "a response with \(status) was kept back, or stays open though it is closed")
+                    body.isClosed || body.isOver, "a response with \(status) was kept back, or stays open though it is closed")
             }
         }
     }
 
     func passesErrors() async throws {
         struct FromFurtherIn: Error {}
-        let client = client { _ in throw FromFurtherIn() }
-        do {
-            _ = try await client.send(request)
-        } catch {
-            try check(error is FromFurtherIn, "an error from further in became \(type(of: error))")
-            return
+        let errors: [any Error] = [FromFurtherIn(), HTTPError(.connection, "law"), HTTPError(.protocolViolation, "law")]
+        for expected in errors {
+            let client = client { _ in throw expected }
+            do {
+                _ = try await client.send(request)
+            } catch {
+                let found = error as? HTTPError
+                let isSame =
+                    (expected as? HTTPError).map { $0.code == found?.code && $0.message == found?.message }
+                    ?? (error is FromFurtherIn)
+                try check(isSame, "an error from further in became \(found.map { "\($0.code)" } ?? "\(type(of: error))")")
+                continue
+            }
+            throw violation("an error from further in was swallowed")
         }
-        throw violation("an error from further in was swallowed")
     }
 
     func plansWhatItDoes() async throws {
@@ -211,6 +237,7 @@ private final class WatchedBody: IncomingBody {
         var rest: [[UInt8]]
         var isClosed = false
         var isSpent = false
+        var isOver = false
     }
 
     private let state: Locked<State>
@@ -222,6 +249,8 @@ private final class WatchedBody: IncomingBody {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var isSpent: Bool { state.withLock { $0.isSpent } }
+    /// Whether it was read to its end, after which a connection is free again.
+    var isOver: Bool { state.withLock { $0.isOver } }
     var trailers: HTTPHeaders? { nil }
     var metrics: TransportMetrics? { nil }
 
@@ -229,7 +258,8 @@ private final class WatchedBody: IncomingBody {
         try state.withLock { state in
             guard !state.isClosed else { throw HTTPError(.connectionLost, "The body was closed.") }
             state.isSpent = true
-            return state.rest.isEmpty ? nil : state.rest.removeFirst()
+            state.isOver = state.rest.isEmpty
+            return state.isOver ? nil : state.rest.removeFirst()
         }
     }
 

@@ -14,6 +14,7 @@ public struct Incidents: Sendable {
             case cold(Double)
             case replica(Int, Double)
             case fault(Fault, share: Double)
+            case connectTimeout(Duration)
         }
 
         let kind: Kind
@@ -32,6 +33,8 @@ public struct Incidents: Sendable {
         public static func loss(_ share: Double) -> Effect { .fault(.stall(.beforeHead), share: share) }
         /// No connection can be made.
         public static let unreachable = fault(.error(.connection))
+        /// Connections hang: each exchange fails after this time, if its client waits so long, and nothing is sent.
+        public static func connectTimeout(_ time: Duration) -> Effect { Effect(kind: .connectTimeout(time)) }
     }
 
     struct Incident: Sendable {

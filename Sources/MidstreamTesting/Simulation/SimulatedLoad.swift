@@ -12,7 +12,7 @@ public struct SimulatedLoad: Sendable {
     /// So many calls a second on average, each independent of the others, as those of many users are.
     public static func poisson(perSecond: Double) -> SimulatedLoad { SimulatedLoad(perSecond: perSecond, isRandom: true) }
 
-    /// So many calls a second, at equal distances.
+    /// So many calls a second, at equal distances, the first at the beginning.
     public static func constant(perSecond: Double) -> SimulatedLoad { SimulatedLoad(perSecond: perSecond, isRandom: false) }
 
     private init(perSecond: Double, isRandom: Bool) {
@@ -48,8 +48,11 @@ public struct SimulatedLoad: Sendable {
         return load
     }
 
-    /// How long after one call the next is made.
-    func pause(_ random: SimulatedRandom) -> Duration {
-        .seconds((isRandom ? random.exponential() : 1) / perSecond)
+    /// When a call is made.
+    ///
+    /// - Parameter previous: When the one before was; the beginning for the first.
+    func time(of number: Int, after previous: Duration, _ random: SimulatedRandom) -> Duration {
+        // Sums of equal distances would drift.
+        isRandom ? previous + .seconds(random.exponential() / perSecond) : .seconds(Double(number) / perSecond)
     }
 }

@@ -73,11 +73,22 @@ final class SimulatedServer: HTTPTransport {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
+        if let time = connectTimeout(at: clock.now.offset) {
+            try await clock.pause(for: time)
+            throw HTTPError(.timeout, "No connection within \(time).", request: request, phase: .notSent)
+        }
         state.withLock { $0.sends += 1 }
         guard let fault = fault(at: clock.now.offset) else { return try await answer(to: request) }
         return try await FaultedExchange(fault: fault, clock: clock, random: random).run(request) {
             try await answer(to: request)
         }
+    }
+
+    private func connectTimeout(at now: Duration) -> Duration? {
+        for incident in incidents where incident.start <= now && now < incident.end {
+            if case .connectTimeout(let time) = incident.effect.kind { return time }
+        }
+        return nil
     }
 
     /// What goes wrong with the request that has come.
@@ -158,7 +169,7 @@ final class SimulatedServer: HTTPTransport {
                 let left = (incident.end - now) / (incident.end - incident.start)
                 time = time * (1 + (factor - 1) * left)
             case .replica(let number, let factor): if number == job.replica { time = time * factor }
-            case .fault: break
+            case .fault, .connectTimeout: break
             }
         }
         clock.schedule(at: now + max(.nanoseconds(1), time)) { [self] in end(job) }

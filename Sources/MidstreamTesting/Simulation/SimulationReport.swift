@@ -42,6 +42,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 
     /// The seconds.
     public internal(set) var rows: [Row] = []
+    /// How long the successful calls that were begun in each second took.
+    var times: [[Duration]] = []
     /// Calls that hung: no timeout, no deadline, no answer. They were cancelled at the end.
     public internal(set) var stalled: [Stalled] = []
     /// How many jobs were run.
@@ -78,23 +80,28 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 
     private func part(_ seconds: Range<Int>) -> ArraySlice<Row> { rows[seconds.clamped(to: 0..<rows.count)] }
 
-    /// A table of the seconds, up to forty lines, and what stalled.
+    /// A table of the seconds, up to forty lines, and what stalled. The times of a line of several seconds are those of all their calls; of
+    /// the load it has the highest, of the limit the lowest, and the breaker's last state that isn't closed.
     public var description: String {
         let step = max(1, (rows.count + 39) / 40)
-        var lines = [["second", "calls", "goodput", "", "sends/call", "p50", "p99", "at server", "limit", "breaker"]]
-        for start in stride(from: 0, to: rows.count, by: step) {
-            let end = min(rows.count, start + step)
-            guard let last = rows[start..<end].last else { continue }
-            let goodput = goodput(start..<end)
-            lines.append([
-                "\(start)", "\(calls(start..<end))", "\(Int((goodput * 100).rounded())) %", goodput.bar,
-                "\(sendsPerCall(start..<end).rounded(toPlaces: 2))", last.p50?.rounded ?? "–", last.p99?.rounded ?? "–",
-                "\(last.load)", last.client?.concurrency.map { "\($0.limit)" } ?? "–",
-                last.client?.breaker?.name ?? "–",
-            ])
-        }
-        let table = lines.asTable
+        let lines = stride(from: 0, to: rows.count, by: step).map { line($0..<min(rows.count, $0 + step)) }
+        let head = ["second", "calls", "goodput", "", "sends/call", "p50", "p99", "at server", "limit", "breaker"]
+        let table = ([head] + lines).asTable
         return stalled.isEmpty ? table : table + "\n" + stalled.prefix(20).map(\.description).joined(separator: "\n")
+    }
+
+    private func line(_ seconds: Range<Int>) -> [String] {
+        let goodput = goodput(seconds)
+        let times = times[seconds].joined().sorted()
+        let clients = part(seconds).compactMap(\.client)
+        let limits = clients.compactMap { $0.concurrency?.limit }
+        let breakers = clients.compactMap { $0.breaker?.name }
+        return [
+            "\(seconds.lowerBound)", "\(calls(seconds))", "\(Int((goodput * 100).rounded())) %", goodput.bar,
+            "\(sendsPerCall(seconds).rounded(toPlaces: 2))", times.quantile(0.5)?.rounded ?? "–",
+            times.quantile(0.99)?.rounded ?? "–", "\(part(seconds).map(\.load).max() ?? 0)", limits.min().map { "\($0)" } ?? "–",
+            breakers.last { $0 != "closed" } ?? breakers.last ?? "–",
+        ]
     }
 }
 

@@ -22,8 +22,6 @@ final class SimulationRun: Sendable {
 
     private struct State {
         var report = SimulationReport()
-        /// How long the successful calls of each second took.
-        var times: [[Duration]]
         var open: [Int: Call] = [:]
         var begun = 0
         var sendsBefore = 0
@@ -52,13 +50,14 @@ final class SimulationRun: Sendable {
         self.cancellation = cancellation
         var report = SimulationReport()
         report.rows = (0..<seconds).map { SimulationReport.Row(second: $0) }
-        state = Locked(State(report: report, times: Array(repeating: [], count: seconds)))
+        report.times = Array(repeating: [], count: seconds)
+        state = Locked(State(report: report))
     }
 
     /// Runs the simulation by the calling thread, from the beginning to the end of its last call.
     func run() -> SimulationReport {
         let start = ContinuousClock.now
-        planCall(after: .zero)
+        planCall(0, after: .zero)
         for second in state.withLock({ $0.report.rows.indices }) {
             clock.schedule(at: .seconds(second + 1)) { [self] in look(at: second) }
         }
@@ -75,8 +74,8 @@ final class SimulationRun: Sendable {
         clock.end()
         _ = executor.runAll()
         return state.withLock { state in
-            for second in state.times.indices {
-                let times = state.times[second].sorted()
+            for second in state.report.rows.indices {
+                let times = state.report.times[second].sorted()
                 state.report.rows[second].p50 = times.quantile(0.5)
                 state.report.rows[second].p99 = times.quantile(0.99)
             }
@@ -86,12 +85,12 @@ final class SimulationRun: Sendable {
         }
     }
 
-    private func planCall(after time: Duration) {
-        let time = time + load.pause(random)
+    private func planCall(_ number: Int, after previous: Duration) {
+        let time = load.time(of: number, after: previous, random)
         guard time < end else { return }
         clock.schedule(at: time) { [self] in
             begin(at: time)
-            planCall(after: time)
+            planCall(number + 1, after: time)
         }
     }
 
@@ -138,7 +137,7 @@ final class SimulationRun: Sendable {
                 if (error as? HTTPError)?.isRefusal == true { state.report.rows[second].refused += 1 }
             } else {
                 state.report.rows[second].good += 1
-                state.times[second].append(time)
+                state.report.times[second].append(time)
             }
         }
     }
@@ -181,8 +180,8 @@ extension HTTPError {
 }
 
 extension [Duration] {
-    /// That of a sorted list; nil when it is empty.
-    fileprivate func quantile(_ share: Double) -> Duration? {
-        isEmpty ? nil : self[Swift.min(count - 1, Int(Double(count) * share))]
+    /// Of a sorted list the least time within which that share of it lies; nil when it is empty.
+    func quantile(_ share: Double) -> Duration? {
+        isEmpty ? nil : self[Swift.max(0, Int((Double(count) * share).rounded(.up)) - 1)]
     }
 }

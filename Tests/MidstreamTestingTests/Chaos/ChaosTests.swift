@@ -33,6 +33,34 @@ struct ChaosTests {
         #expect(try await client.send(HTTPRequest("/")).status == 200)
     }
 
+    @Test("times that are drawn while others are under way change no lots")
+    func overlapping() async throws {
+        func struck(overlapping: Bool) async throws -> [Bool] {
+            let gate = Gate()
+            let stub = StubTransport { request in
+                if overlapping { await gate.wait() }
+                return HTTPResponse(status: 200, request: request)
+            }
+            // Drawn, and over at once.
+            let client = client([.init(.delay(.exponential(mean: .zero)), share: 0.5)], on: stub)
+            var calls: [Task<Bool, any Error>] = []
+            for number in 1...200 {
+                let call = Task {
+                    try await !client.send(HTTPRequest("/")).trace.events(of: CallEvents.FaultInjected.self).isEmpty
+                }
+                calls.append(call)
+                if overlapping { await gate.reached(by: number) } else { _ = try await call.value }
+            }
+            gate.open()
+            var results: [Bool] = []
+            for call in calls { results.append(try await call.value) }
+            return results
+        }
+        let apart = try await struck(overlapping: false)
+        #expect(try await struck(overlapping: true) == apart)
+        #expect(50...150 ~= apart.filter { $0 }.count)
+    }
+
     @Test("the trace tells what was injected")
     func trace() async throws {
         let stub = stub

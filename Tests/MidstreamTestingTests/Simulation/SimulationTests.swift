@@ -1,6 +1,7 @@
 import Foundation
 import Interception
 import MidstreamCore
+import MidstreamResilience
 import TestSupport
 import Testing
 
@@ -83,7 +84,81 @@ struct SimulationTests {
         } load: {
             .constant(perSecond: perSecond)
         }.run(for: .seconds(4))
-        #expect(abs(report.calls(0..<4) - Int(perSecond) * 4) <= 1)
+        #expect(report.rows.map(\.calls) == Array(repeating: Int(perSecond), count: 4))
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("connections that hang are timeouts before anything is sent, and open a breaker")
+    func connectTimeouts() async throws {
+        let breaker = CircuitBreaker()
+        let phases = Locked<Set<HTTPError.Phase>>([])
+        let report = try await Simulation(seed: 1) { world in
+            testClient(configuration: world.configuration, transport: world.transport) {
+                breaker
+                ClosureHTTPInterceptor { request, next in
+                    do { return try await next(request) } catch let error as HTTPError {
+                        phases.withLock { _ = $0.insert(error.phase) }
+                        throw error
+                    }
+                }
+            }
+        } server: {
+            ServerModel(workers: 10, service: .constant(.milliseconds(10)))
+        } load: {
+            .constant(perSecond: 20)
+        } during: {
+            .from(5, to: 15, .connectTimeout(.seconds(1)))
+        }.run(for: .seconds(20))
+        #expect(report.goodput(0..<5) == 1 && report.goodput(5..<15) == 0 && phases.withLock { $0 } == [.notSent])
+        #expect(report.rows[13].client?.breaker?.name == "open" && report.rows[13].refused == 20 && report.rows[13].sends == 0)
+    }
+
+    /// By the definition: the least of the times that at least this share of them doesn't exceed.
+    private func reference(_ share: Double, of times: [Duration]) -> Duration? {
+        times.filter { time in Double(times.filter { $0 <= time }.count) >= share * Double(times.count) - 1e-9 }.min()
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("the figures are those of their definitions, and no second's are lost in a line", arguments: [20, 400])
+    func figures(seconds: Int) async throws {
+        let calls = Locked<[(start: Double, time: Duration)]>([])
+        let report = try await Simulation(seed: 3) { world in
+            testClient(configuration: world.configuration, transport: world.transport) {
+                ClosureHTTPInterceptor(stage: .call) { request, next in
+                    let start = world.clock.now
+                    let response = try await next(request)
+                    let time = start.duration(to: world.clock.now)
+                    calls.withLock { $0.append((start.offset / .seconds(1), time)) }
+                    return response
+                }
+            }
+        } server: {
+            ServerModel(workers: 100, service: .bimodal(.constant(.milliseconds(10)), share: 0.02, takes: .constant(.seconds(2))))
+        } load: {
+            .constant(perSecond: 10)
+        }.run(for: .seconds(seconds))
+        let all = calls.withLock { $0 }
+        func times(_ seconds: Range<Int>) -> [Duration] { all.filter { seconds.contains(Int($0.start)) }.map(\.time) }
+        for row in report.rows {
+            let times = times(row.second..<(row.second + 1))
+            #expect(row.good == times.count && row.p50 == reference(0.5, of: times) && row.p99 == reference(0.99, of: times))
+        }
+        let step = (seconds + 39) / 40
+        for (number, line) in "\(report)".split(separator: "\n").dropFirst().enumerated() {
+            let part = (number * step)..<min(seconds, (number + 1) * step)
+            let p99 = try #require(reference(0.99, of: times(part)))
+            #expect(line.contains(" \(p99.rounded) "))
+            #expect(line.contains("  \(report.rows[part].map(\.load).max() ?? 0)  "))
+        }
+    }
+
+    @Test("one slow call of a hundred isn't the 99th percentile")
+    func quantiles() {
+        for count in 1...120 {
+            let times = (1...count).map { Duration.milliseconds($0) }
+            for share in [0.5, 0.95, 0.99, 1] { #expect(times.quantile(share) == reference(share, of: times)) }
+        }
+        #expect([Duration]().quantile(0.5) == nil)
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
