@@ -172,7 +172,7 @@ struct DeadlineAtStagesTests {
         request.deadline = .unlimited
         _ = try await client.send(request)
         #expect(seen.withLock { $0 }.prefix(4) == [.seconds(8), .seconds(7), .seconds(8), .seconds(2)])
-        let last = seen.withLock { $0 }.suffix(2)
-        #expect(last.first.flatMap { $0 }.map { $0 > .seconds(1_000_000_000) } == true && last.last == .some(.seconds(2)))
+        // Without a limit there is none to be told.
+        #expect(Array(seen.withLock { $0 }.suffix(2)) == [nil, .seconds(2)])
     }
 }
