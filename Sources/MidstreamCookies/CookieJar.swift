@@ -75,7 +75,7 @@ public final class CookieJar: Sendable {
     /// What a server may not do, such as setting a cookie for a public suffix, the caller may.
     public func set(_ cookie: Cookie) {
         let now = now()
-        shelves.withLock { $0.set(cookie, at: now) }
+        _ = shelves.withLock { $0.set(cookie, at: now) }
     }
 
     /// Removes a cookie. One that has been set anew meanwhile, with another value say, stays.
