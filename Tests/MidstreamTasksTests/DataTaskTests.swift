@@ -11,7 +11,7 @@ import Testing
     @Test func queryOfADictionaryAndOfArrays() async throws {
         let filter = ["size": "m", "color": "dark red"]
         let task = StubTransport.ok
-        let client = HTTPClient(baseURL: "https://h", transport: task)
+        let client = testClient(baseURL: "https://h", transport: task)
         _ = try await client.get("a").query(filter).query("tag", ["x", "y,z"]).query("n", [1, 2], as: .brackets)
             .query("id", [3, 4], as: .commas).query("t", ["a,b", "c"], as: .commas).query("none", [Int](), as: .commas).data()
         #expect(

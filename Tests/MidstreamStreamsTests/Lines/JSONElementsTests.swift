@@ -11,7 +11,7 @@ private struct Order: Codable, Equatable, Sendable {
     var name: String?
 }
 
-@Suite("JSON values in a body", .timeLimit(.minutes(10)))
+@Suite("JSON values in a body", .leavesNothing, .timeLimit(.minutes(10)))
 struct JSONElementsTests {
     @Test("One in each line; empty lines are skipped", arguments: [1, 2, 7, 1000])
     func lines(size: Int) async throws {
