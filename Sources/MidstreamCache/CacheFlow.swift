@@ -171,7 +171,7 @@ extension ResponseCache {
 
     /// Fetches for all who miss the same at the same time.
     nonisolated(nonsending) private func fetchOnce(
-        _ errand: CacheErrand, lookingSince start: Date, _ next: Next
+        _ errand: CacheErrand, lookingSince start: Date?, _ next: Next
     ) async throws -> HTTPResponse {
         let role = try role(of: errand, lookingSince: start)
         guard case .leads(let flight)? = role else { return try await follow(role, errand, next) }
@@ -181,7 +181,7 @@ extension ResponseCache {
 
     /// What a request does; nil: it has nothing to do with others, who want something else.
     @inline(never)
-    private func role(of errand: CacheErrand, lookingSince start: Date) throws -> FetchBoard.Role? {
+    private func role(of errand: CacheErrand, lookingSince start: Date?) throws -> FetchBoard.Role? {
         let demand = errand.demand
         guard errand.request.method == .get, demand.range == nil, !demand.isConditional, demand.use != .reload else { return nil }
         try Task.checkCancellation()
@@ -197,7 +197,7 @@ extension ResponseCache {
         case .looksAgain?:
             if !hasNothingStored(errand), let response = await storedMeanwhile(errand, next) { return response }
             // Once is enough.
-            return try await fetchOnce(errand, lookingSince: .distantFuture, next)
+            return try await fetchOnce(errand, lookingSince: nil, next)
         case .passes?, .leads?: return try await land(errand, next)
         case nil: return try await errand.request.method == .head ? sendHead(errand, next) : fetch(errand, next).response
         }

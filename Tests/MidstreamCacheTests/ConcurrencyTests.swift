@@ -371,7 +371,7 @@ struct ConcurrencyTests {
 extension CacheInterceptor {
     /// What a request for a URL would do.
     fileprivate func role(for url: String, now: Date) -> FetchBoard.Role {
-        cache.board.role(for: CacheKey(url: url), lookingSince: .distantFuture, now: now, cache.store.removals)
+        cache.board.role(for: CacheKey(url: url), lookingSince: nil, now: now, cache.store.removals)
     }
 
     /// How many wait for a URL's head, while it is being fetched.

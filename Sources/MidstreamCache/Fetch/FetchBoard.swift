@@ -29,9 +29,9 @@ final class FetchBoard: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - start: When the request began to look for what is stored.
+    ///   - start: When the request began to look for what is stored; nil: it doesn't look again.
     ///   - removals: Those of the store. What is removed while a fetch is under way makes that one nobody joins any more.
-    func role(for key: CacheKey, lookingSince start: Date, now: Date, _ removals: CacheRemovals) -> Role {
+    func role(for key: CacheKey, lookingSince start: Date?, now: Date, _ removals: CacheRemovals) -> Role {
         state.withLock { state in
             if !state.passes.isEmpty, let end = state.passes[key] {
                 // A clock that went back doesn't prolong it.
@@ -49,7 +49,7 @@ final class FetchBoard: Sendable {
                 return Flight(removals.permit())
             }
             // Those of one moment mostly want the same, and would each fetch it once more.
-            if let latest = state.latest, latest.end >= start, latest.key == key, state.flights[key] == nil {
+            if let start, let latest = state.latest, latest.end >= start, latest.key == key, state.flights[key] == nil {
                 return .looksAgain
             }
             let flight = Self.read(&state.flights[key, default: begun()])
