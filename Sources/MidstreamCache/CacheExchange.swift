@@ -89,8 +89,9 @@ extension ResponseCache {
         return !identity.isCertain && response.request.hasSecrets(beyond: errand.request)
     }
 
+    /// A stale response in the place of an error, or that error.
     @inline(never)
-    nonisolated(nonsending) private func landing(
+    nonisolated(nonsending) func landing(
         insteadOf error: any Error, _ errand: CacheErrand
     ) async throws -> Flight.Landing {
         guard let failure = error as? HTTPError, failure.isNoAnswer, let landing = await instead(of: "\(failure.code)", errand)

@@ -207,7 +207,7 @@ extension ResponseCache {
     nonisolated(nonsending) private func joined(
         _ flight: Flight, _ errand: CacheErrand, _ next: Next
     ) async throws -> HTTPResponse {
-        if let response = try await shared(flight, errand) { return response }
+        if let response = try await shared(flight, errand, next) { return response }
         if !hasNothingStored(errand), let response = await storedMeanwhile(errand, next) { return response }
         return try await land(errand, next)
     }
@@ -254,14 +254,27 @@ extension ResponseCache {
 
     /// What another has asked for, if it may answer this request, too; nil: it goes by itself.
     @inline(never)
-    nonisolated(nonsending) private func shared(_ flight: Flight, _ errand: CacheErrand) async throws -> HTTPResponse? {
+    nonisolated(nonsending) private func shared(
+        _ flight: Flight, _ errand: CacheErrand, _ next: Next
+    ) async throws -> HTTPResponse? {
         if let share = flight.joinAtOnce() { return answer(errand, by: share) }
         do {
-            return answer(errand, by: try await flight.join(within: Self.patience, on: errand.clock))
+            return answer(errand, by: try await join(flight, errand, within: next.position.timeLeft))
         } catch {
             guard let error = error as? HTTPError, Self.isItsOwn(error) else { throw error }
             errand.request.note("waited for another's answer, which didn't come")
-            return nil
+            guard let left = next.position.timeLeft, left <= .zero else { return nil }
+            return try await landing(insteadOf: HTTPError.timeout(phase: .notSent), errand).response
+        }
+    }
+
+    /// Waits for a flight's head, for no longer than the attempt may take.
+    nonisolated(nonsending) private func join(
+        _ flight: Flight, _ errand: CacheErrand, within left: Duration?
+    ) async throws -> Flight.Share? {
+        guard let left, left < Self.patience else { return try await flight.join(within: Self.patience, on: errand.clock) }
+        return try await TimeLimit(left, on: errand.clock).run(error: { _ in .timeout(phase: .notSent) }) {
+            try await flight.join(within: Self.patience, on: errand.clock)
         }
     }
 

@@ -184,6 +184,53 @@ struct ConcurrencyTests {
         #expect(bench.sent == 3)
     }
 
+    /// A server whose first answer waits for a gate, and a request that waits for that answer with an attempt's timeout of 200 ms.
+    private func timedOut(
+        _ control: String, streamed: Bool, stored: Bool = false
+    ) async throws -> (result: Result<HTTPResponse, any Error>, bench: CacheBench) {
+        let gate = Gate()
+        let isHeld = Locked(!stored)
+        let bench = CacheBench { request in
+            if isHeld.withLock({ $0 }) { await gate.wait() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": .init(control), "ETag": "\"a\""], body: .text("x"), request: request)
+        }
+        if stored {
+            _ = try await bench.get()
+            bench.clock.advance(20)
+            isHeld.withLock { $0 = true }
+        }
+        let leader = Task { try await bench.get() }
+        await gate.reached()
+        let waiter = Task { [streamed] in
+            var request = HTTPRequest(CacheBench.url)
+            request.timeout = .milliseconds(200)
+            return streamed ? try await bench.client.stream(request) : try await bench.client.send(request)
+        }
+        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
+        await bench.timer.waitForSleepers(2)
+        bench.timer.advance(by: .milliseconds(200))
+        let result = await waiter.result
+        gate.open()
+        _ = try await leader.value
+        return (result, bench)
+    }
+
+    @Test("an attempt's timeout ends the wait for another's answer", arguments: [false, true])
+    func timeout(streamed: Bool) async throws {
+        let (result, bench) = try await timedOut("max-age=60", streamed: streamed)
+        let error = #expect(throws: HTTPError.self) { try result.get() }
+        #expect(error?.code == .timeout && error?.phase == .notSent)
+        #expect(bench.sent == 1)
+    }
+
+    @Test("a stale response answers where an attempt's timeout ends that wait, if the server lets it")
+    func staleAfterTimeout() async throws {
+        let (result, bench) = try await timedOut("max-age=10, stale-if-error=60", streamed: false, stored: true)
+        #expect(try result.get().text == "x")
+        #expect(bench.sent == 2)
+    }
+
     @Test("the stale answer comes at once, one validation follows it, and its result is served")
     func staleWhileRevalidate() async throws {
         let gate = Gate()
