@@ -42,9 +42,9 @@ struct CacheFolder: Sendable {
         }
     }
 
-    /// Opens a file that only its user may read.
+    /// Opens a file that only its user may read. Doesn't wait for the other end of a pipe that somebody has put in its place.
     static func open(_ path: String, _ flags: Int32) throws -> Int32 {
-        let descriptor = openFile(path, flags | O_CLOEXEC)
+        let descriptor = openFile(path, flags | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError(errno) }
         return descriptor
     }

@@ -86,6 +86,41 @@ struct DiskStoreTests {
         }
     }
 
+    /// What may be in the place of a file.
+    enum Intruder: CaseIterable {
+        case fifo, folder
+
+        func take(_ path: String) throws {
+            unlink(path)
+            switch self {
+            case .fifo: try #require(mkfifo(path, 0o600) == 0)
+            case .folder: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
+        }
+    }
+
+    @Test("what is no file in the place of a body is a miss", arguments: Intruder.allCases)
+    func bodyIsNoFile(_ intruder: Intruder) async throws {
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        let request = HTTPRequest("http://h.test/300000")
+        _ = try await client.send(request)
+        try intruder.take(#require(folder.bodies.first.map { folder.url.path + "/bodies/" + $0 }))
+        let response = try await client.send(request)
+        #expect(response.data == Data(bytes(300_000)) && response.cacheStatus?.isHit == false)
+        #expect(try await client.send(request).cacheStatus?.isHit == true)
+    }
+
+    @Test(
+        "what is no file in the place of the database or what belongs to it is a miss",
+        arguments: ["", "-wal", "-shm", "-journal"], Intruder.allCases)
+    func databaseIsNoFile(suffix: String, _ intruder: Intruder) async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try intruder.take(folder.database + suffix)
+        let client = client(DiskCacheStore(folder.url)) { sized($0) }
+        let request = HTTPRequest("http://h.test/300000")
+        for _ in 0..<2 { #expect(try await client.send(request).data == Data(bytes(300_000))) }
+    }
+
     @Test("a folder that can't be made is misses and notes")
     func unusable() async throws {
         let file = folder.url.path

@@ -66,11 +66,12 @@ package final class OpenFile: Sendable {
 
     /// Opens a file.
     ///
-    /// - Throws: ``HTTPError/Code/bodyUnreadable``.
+    /// - Throws: ``HTTPError/Code/bodyUnreadable``, also for a pipe or a folder, which can't be read at any offset.
     package convenience init(path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure("open", path) }
         self.init(descriptor: descriptor, name: path)
+        guard pread(descriptor, nil, 0, 0) == 0 else { throw Self.failure("read", path) }
     }
 
     /// Takes over a descriptor that can be read at any offset, and closes it.

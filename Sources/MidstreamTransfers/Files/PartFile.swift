@@ -111,8 +111,8 @@ final class PartFile: Sendable {
 
     /// What an earlier download has left; nil when there is nothing that can be used.
     func readRecord() -> PartRecord? {
-        // A link could lead to what somebody else wants to have read.
-        let opened = Platform.open(recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // A link could lead to what somebody else wants to have read, and a pipe would be waited for.
+        let opened = Platform.open(recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard opened >= 0 else { return nil }
         defer { System.close(opened) }
         var bytes = [UInt8](repeating: 0, count: Self.largestRecord)

@@ -30,6 +30,20 @@ struct FileSliceTests {
         }
     }
 
+    @Test("what can't be read at any offset is refused, and a pipe isn't waited for", arguments: [true, false])
+    func noFile(isPipe: Bool) async throws {
+        try await withFile { url in
+            try FileManager.default.removeItem(at: url)
+            if isPipe {
+                try #require(mkfifo(url.path, 0o600) == 0)
+            } else {
+                try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+            }
+            let error = await httpError { try await HTTPBody.file(url, range: 0..<1).collect() }
+            #expect(error?.code == .bodyUnreadable)
+        }
+    }
+
     @Test("an empty range is no body", arguments: [Int64(0), 5, 1 << 40])
     func empty(at offset: Int64) {
         let body = HTTPBody.file(URL(fileURLWithPath: "/nowhere"), range: offset..<offset)
