@@ -29,6 +29,7 @@ extension HTTPBody: AsyncSequence {
         /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for a chunk that has arrived already.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
             guard let arriving else {
+                // Nobody else reads by this iterator meanwhile.
                 nonisolated(unsafe) var iterator = self
                 defer { self = iterator }
                 return try await iterator.next()
@@ -82,11 +83,14 @@ final class FreshChunks: Sendable {
     private let known: Int64?
     private let original: HTTPBody?
     let make: @Sendable () -> ChunkIterator
+    /// Closes what the chunks are made of.
+    let close: @Sendable () -> Void
 
-    init(length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
+    init(length: Int64?, closing close: @escaping @Sendable () -> Void = {}, _ make: @escaping @Sendable () -> ChunkIterator) {
         known = length
         original = nil
         self.make = make
+        self.close = close
     }
 
     /// As many bytes as another body has; asked each time, since a file may grow until it is sent.
@@ -94,6 +98,7 @@ final class FreshChunks: Sendable {
         known = nil
         self.original = original
         self.make = make
+        close = { original.close() }
     }
 
     var length: Int64? { original?.length ?? known }
@@ -113,25 +118,35 @@ final class IncomingChunks: Sendable {
 /// Chunks that can be handed out a single time.
 final class OnceChunks: Sendable {
     let length: Int64?
-    private let claimed = Locked(false)
+    /// Makes the chunks; nil once they were handed out.
+    private let make: Locked<(@Sendable () -> ChunkIterator)?>
     private let original: HTTPBody?
-    private let make: @Sendable () -> ChunkIterator
 
     /// - Parameter original: The body that is read when this one is; read before, it leaves nothing to this one.
     init(of original: HTTPBody? = nil, length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
         self.length = length
         self.original = original
-        self.make = make
+        self.make = Locked(make)
     }
 
-    var isClaimed: Bool { claimed.withLock { $0 } || original?.isSpent == true }
+    var isClaimed: Bool { make.withLock { $0 == nil } || original?.isSpent == true }
 
     func claim() -> ChunkIterator {
-        let isFirst = claimed.withLock { claimed in
-            defer { claimed = true }
-            return !claimed
+        let make = make.withLock { make in
+            defer { make = nil }
+            return make
         }
-        return isFirst ? make() : .failing(.alreadyRead())
+        return make?() ?? .failing(.alreadyRead())
+    }
+
+    /// Lets go of what hasn't been read, and closes the body that it is made of.
+    func close() {
+        // Released outside of the lock.
+        _ = make.withLock { make in
+            defer { if make != nil { make = { .failing(.bodyClosed()) } } }
+            return make
+        }
+        original?.close()
     }
 }
 

@@ -54,7 +54,8 @@ public struct HTTPBody: Sendable {
     public static func stream<S: AsyncSequence & Sendable>(
         length: Int64? = nil, _ make: @escaping @Sendable () -> S
     ) -> HTTPBody where S.Element == [UInt8] {
-        HTTPBody(.stream(FreshChunks(length: length) { ChunkIterator(make()) }))
+        let close: @Sendable () -> Void = { if S.self == HTTPBody.self { (make() as? HTTPBody)?.close() } }
+        return HTTPBody(.stream(FreshChunks(length: length, closing: close) { ChunkIterator(make()) }))
     }
 
     /// Chunks that can be read a single time. Sending the request again fails with ``HTTPError/Code/bodyNotReplayable`` before
@@ -62,7 +63,7 @@ public struct HTTPBody: Sendable {
     public static func once<S: AsyncSequence & Sendable>(
         _ chunks: S, length: Int64? = nil
     ) -> HTTPBody where S.Element == [UInt8] {
-        HTTPBody(.once(OnceChunks(length: length) { ChunkIterator(chunks) }))
+        HTTPBody(.once(OnceChunks(of: chunks as? HTTPBody, length: length) { ChunkIterator(chunks) }))
     }
 
     /// A body that a transport is receiving.
@@ -156,10 +157,16 @@ public struct HTTPBody: Sendable {
         return collected
     }
 
-    /// Gives up what is still arriving, so that its connection is released. Does nothing for any other body, nor a second time.
-    /// Reading a closed body throws ``HTTPError/Code/connectionLost``.
+    /// Gives up what is still arriving, so that its connection is released; through ``once(_:length:)`` and ``stream(length:_:)``, too, when
+    /// what they wrap is such a body. What ``once(_:length:)`` was given and nobody has begun to read is let go of. Does nothing for any
+    /// other body, nor a second time. Reading a closed body throws ``HTTPError/Code/connectionLost``.
     public func close() {
-        incoming?.close()
+        switch storage {
+        case .empty, .bytes, .file: break
+        case .stream(let chunks): chunks.close()
+        case .once(let chunks): chunks.close()
+        case .incoming(let chunks): chunks.source.close()
+        }
     }
 
     /// The body as it is being received, if it is.

@@ -246,6 +246,10 @@ extension HTTPError {
         HTTPError(.deadlineExceeded, "The call took longer than \(allowed).")
     }
 
+    static func bodyClosed() -> HTTPError {
+        HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered)
+    }
+
     package static func alreadyRead() -> HTTPError {
         HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", phase: .notSent)
     }

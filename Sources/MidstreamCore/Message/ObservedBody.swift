@@ -103,7 +103,8 @@ extension HTTPBody {
         if bytes?.isEmpty == true { return HTTPBody(.empty, contentType: contentType) }
         switch storage {
         case .empty, .bytes, .file, .stream:
-            return HTTPBody(.stream(FreshChunks(length: length) { chunks(self) }), contentType: contentType)
+            let made = FreshChunks(length: length, closing: { close() }) { chunks(self) }
+            return HTTPBody(.stream(made), contentType: contentType)
         case .once: return HTTPBody(.once(OnceChunks(of: self, length: length) { chunks(self) }), contentType: contentType)
         case .incoming(let arriving):
             return HTTPBody(

@@ -48,6 +48,41 @@ struct HTTPBodyTests {
         #expect(error?.code == .bodyNotReplayable)
     }
 
+    @Test("closing a body that wraps one that is arriving closes that one", arguments: 0..<5)
+    func closingWrapped(kind: Int) async throws {
+        let source = ArrivingBody()
+        let arriving = HTTPBody.incoming(source)
+        let body: HTTPBody =
+            switch kind {
+            case 0: .once(arriving)
+            case 1: .stream { arriving }
+            case 2: .once(HTTPBody.once(arriving))
+            case 3: HTTPBody.once(arriving).mapChunks { $0 }
+            default: HTTPBody.stream { arriving }.mapChunks { $0 }.observed(onChunk: { _ in }, onEnd: { _ in })
+            }
+        #expect(source.closings == 0)
+        body.close()
+        #expect(source.closings > 0)
+        let error = await httpError { try await body.collect() }
+        #expect(error?.code == .connectionLost)
+    }
+
+    @Test("closing a body that can be read once lets go of what nobody has begun to read")
+    func closingOnce() async throws {
+        weak var source: ArrivingBody?
+        let body: HTTPBody
+        do {
+            let arriving = ArrivingBody()
+            source = arriving
+            body = .once(HTTPBody.incoming(arriving).map { $0 + [0] })
+        }
+        #expect(source != nil)
+        body.close()
+        #expect(source == nil)
+        let error = await httpError { try await body.collect() }
+        #expect(error?.code == .connectionLost)
+    }
+
     @Test("a file is read in chunks, each time from its start")
     func file() async throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
