@@ -111,9 +111,16 @@ public struct HTTPResponse: Sendable {
     /// The URL that answered, redirects followed.
     public var url: URL { request.url }
 
-    /// The body as far as it is in memory. **Empty while it is still arriving**, as after ``HTTPClient/stream(_:)``: read ``body`` then. That
-    /// of a rejected response is in memory in either case, up to ``HTTPError/keptBody``.
-    public var data: Data { Data(body.bytes ?? []) }
+    /// The body as far as it is in memory. **Empty while it is still arriving**, as after ``HTTPClient/stream(_:)``, which is reported on
+    /// standard error: read ``body`` then. That of a rejected response is in memory in either case, up to ``HTTPError/keptBody``.
+    public var data: Data {
+        guard let bytes = body.bytes else {
+            let report = "Midstream: data is empty for \(self): the body is \(body). Read the body itself.\n"
+            try? FileHandle.standardError.write(contentsOf: Data(report.utf8))
+            return Data()
+        }
+        return Data(bytes)
+    }
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -106,6 +106,20 @@ struct RequestAndResponseTests {
         #expect(stream.data.isEmpty)
     }
 
+    #if os(macOS) || os(Linux)  // where tests can run in a process of their own
+        @Test("data of a body that isn't in memory is empty, and that is reported on standard error")
+        func dataOfAStream() async throws {
+            let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                let request = HTTPRequest("https://u:secret@h/a?token=hush")
+                #expect(HTTPResponse(status: .ok, body: .incoming(ArrivingBody()), request: request).data.isEmpty)
+                #expect(HTTPResponse(status: .ok, request: request).data.isEmpty)
+            }
+            let report = String(decoding: result.standardErrorContent, as: UTF8.self)
+            #expect(report.components(separatedBy: "data is empty for 200 OK from GET https://").count == 2)
+            #expect(!report.contains("secret") && !report.contains("hush"))
+        }
+    #endif
+
     @Test("trailers and metrics are those given, or those of the body that has arrived")
     func ending() async throws {
         let request = HTTPRequest("https://h")
