@@ -69,7 +69,8 @@ extension ResponseCache {
         return response
     }
 
-    /// Validates an entry while its stale response is read: as a call of its own, one per entry at a time.
+    /// Validates an entry while its stale response is read: as a call of its own, one per entry at a time. What comes of it is added to the
+    /// trace of the call that has been answered.
     func validateInBackground(_ entry: CacheEntry, _ errand: CacheErrand, _ next: Next) {
         guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
         let (apart, limit) = next.apart(from: call, timeout: errand.request.timeout)
@@ -79,11 +80,20 @@ extension ResponseCache {
         var lookup = errand.lookup
         lookup.forgetBodies()
         let validated = CacheErrand(request, .plain, lookup, forward: .stale, reason: "stale", clock: errand.clock)
+        // Not the position, which would hold the client.
+        let (recorder, pass) = (call.recorder, next.position.pass)
         let hasBegun = call.owner.background.start { [self] in
             await ChainPosition.local.withValue(apart.position) {
-                try? await TimeLimit(limit, on: validated.clock).run(error: { _ in .timedOut() }) {
-                    let landing = try await self.fetch(validated, apart)
-                    for try await _ in landing.response.body {}
+                do {
+                    let status = try await TimeLimit(limit, on: validated.clock).run(error: { _ in .timedOut() }) {
+                        let response = try await self.fetch(validated, apart).response
+                        for try await _ in response.body {}
+                        return response.cacheStatus ?? CacheStatus(forward: .stale)
+                    }
+                    let event = CallEvents.CacheOutcome(status, "asked the server meanwhile")
+                    recorder?.remark(event.description, event, pass: pass)
+                } catch {
+                    recorder?.remark("failed to ask the server meanwhile: \(TraceRecorder.text(of: error))", nil, pass: pass)
                 }
             }
             validating.withLock { _ = $0.remove(entry.id) }

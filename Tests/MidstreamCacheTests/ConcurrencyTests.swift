@@ -248,8 +248,8 @@ struct ConcurrencyTests {
         }
         _ = try await bench.get()
         bench.clock.advance(20)
-        for _ in 0..<5 {
-            let stale = try await bench.get()
+        let answered = try await bench.get()
+        for stale in [answered, try await bench.get(), try await bench.get()] {
             #expect(stale.text == "one" && stale.isHit && stale.cacheStatus?.ttl == -10)
         }
         await gate.reached()
@@ -258,6 +258,27 @@ struct ConcurrencyTests {
         await eventually { bench.cache.statistics.stored >= 2 }
         #expect(try await bench.get().text == "two")
         #expect(bench.sent == 2)
+        // What came of it is told where it began.
+        await eventually { answered.trace.events(of: CallEvents.CacheOutcome.self).count == 2 }
+        let events = answered.trace.events(of: CallEvents.CacheOutcome.self)
+        #expect(events.first?.status.isHit == true && events.last?.status.forward == .stale)
+    }
+
+    @Test("a validation behind the answer that fails is told in the trace of the call that was answered")
+    func failedValidation() async throws {
+        let isGone = Locked(false)
+        let bench = CacheBench { request in
+            if isGone.withLock({ $0 }) { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60"], body: .text("x"),
+                request: request)
+        }
+        _ = try await bench.get()
+        isGone.withLock { $0 = true }
+        bench.clock.advance(20)
+        let stale = try await bench.get()
+        await eventually { "\(stale.trace)".contains("failed to ask the server meanwhile: connection") }
+        #expect(stale.isHit)
     }
 
     @Test("a validation behind the answer ends with its client")
