@@ -48,6 +48,17 @@ import Testing
         #expect("\(request.redirects)" == "\(RedirectPolicy.refuse)")
     }
 
+    @MainActor @Test func modelsOfTheMainActorAreDecoded() async throws {
+        let client = HTTPClient.stubbed(.json(#"{"name": "Ann"}"#))
+        #expect(try await client.get("users/42").value(Person.self).name == "Ann")
+        let person: Person = try await client.get("users/42").value()
+        #expect(person.name == "Ann")
+        #expect(try await MockedTask { Data(#"{"name": "Ann"}"#.utf8) }.value(Person.self).name == "Ann")
+        var names: [String] = []
+        for try await page in client.get("users").pages(.link()).decode(Person.self) { names.append(page.name) }
+        #expect(names == ["Ann"])
+    }
+
     @Test func eachMethodHasItsOwn() async throws {
         let stub = StubTransport.json("{}")
         let client = HTTPClient.stubbed(stub)
@@ -222,3 +233,8 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 }
+
+/// As a module has it whose declarations are the main actor's by default.
+@MainActor private struct Person { var name: String }
+
+extension Person: @MainActor Decodable {}

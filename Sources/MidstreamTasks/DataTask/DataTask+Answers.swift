@@ -63,6 +63,14 @@ extension RequestTask where Element == Data {
     ) async throws -> Value {
         try await decode(type, decoder: decoder).result()
     }
+
+    /// The same for a type that is decodable only where the caller is, such as on the main actor. Decoded there.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func value<Value: Decodable>(
+        _ type: Value.Type, decoder: (any BodyDecoder)? = nil
+    ) async throws -> Value {
+        try JSONPart(try await result()).decode(type, by: decoder)
+    }
 }
 
 extension RequestTask where Element == TaskResult<Data> {
@@ -75,6 +83,15 @@ extension RequestTask where Element == TaskResult<Data> {
         _ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) async throws -> Value {
         try await decode(type, decoder: decoder).result().payload
+    }
+
+    /// The same for a type that is decodable only where the caller is, such as on the main actor. Decoded there.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func value<Value: Decodable>(
+        _ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
+    ) async throws -> Value {
+        let result = try await result()
+        return try JSONPart(try result.get(), of: result).decode(type, by: decoder)
     }
 
     /// Asks for the result and gives its body.

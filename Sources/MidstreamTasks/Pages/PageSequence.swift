@@ -42,7 +42,7 @@ public struct PageSequence: AsyncSequence, Sendable {
         ///
         /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, for a rejected status too; ``HTTPError/Code/protocolViolation`` when a page leads
         ///   to one that was read already, or from https to http; what the pagination throws. After an error there are no more pages.
-        public mutating func next() async throws -> HTTPResponse? {
+        public nonisolated(nonsending) mutating func next() async throws -> HTTPResponse? {
             let before = state
             state = .atEnd
             guard page < sequence.limit, let request = try await request(after: before) else { return nil }
@@ -53,7 +53,7 @@ public struct PageSequence: AsyncSequence, Sendable {
             return response
         }
 
-        private mutating func request(after state: State) async throws -> HTTPRequest? {
+        nonisolated(nonsending) private mutating func request(after state: State) async throws -> HTTPRequest? {
             switch state {
             case .atEnd: return nil
             case .atStart:
@@ -102,17 +102,42 @@ public struct PageSequence: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - path: The part of each JSON body that is decoded; the whole by default.
     ///   - decoder: nil, the default: the request's or the client's.
-    public func decode<Page: Decodable & Sendable>(
+    public func decode<Page: Decodable>(
         _ type: Page.Type = Page.self, at path: KeyPath<JSONPath, JSONPath> = \.self, decoder: (any BodyDecoder)? = nil
-    ) -> AsyncThrowingMapSequence<PageSequence, Page> {
-        let path = JSONPath(path)
-        return map { response in
-            let result = TaskResult(response, payload: response.data, rejection: nil)
-            guard !path.steps.isEmpty else { return try response.decode(type, decoder: decoder) }
-            let part = try JSONPart(result.payload, of: result).part(at: path)
-            return try JSONPart(part, of: result.part(part, at: path.steps)).decode(type, by: decoder)
-        }
+    ) -> DecodedPages<Page> {
+        DecodedPages(pages: self, path: JSONPath(path), decoder: decoder)
     }
+}
+
+/// The values that pages are decoded as, where the reader is: also on the main actor; see ``PageSequence/decode(_:at:decoder:)``.
+public struct DecodedPages<Element: Decodable>: AsyncSequence, Sendable {
+    fileprivate let pages: PageSequence
+    fileprivate let path: JSONPath
+    fileprivate let decoder: (any BodyDecoder)?
+
+    /// Requests one page after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var pages: PageSequence.AsyncIterator
+        fileprivate let sequence: DecodedPages
+
+        /// The next page's value; nil after the last one.
+        ///
+        /// - Throws: What ``PageSequence/AsyncIterator/next()`` throws; ``HTTPError/Code/decoding``.
+        public nonisolated(nonsending) mutating func next() async throws -> Element? {
+            guard let response = try await pages.next() else { return nil }
+            guard !sequence.path.steps.isEmpty else { return try response.decode(Element.self, decoder: sequence.decoder) }
+            let result = TaskResult(response, payload: response.data, rejection: nil)
+            let part = try JSONPart(result.payload, of: result).part(at: sequence.path)
+            return try JSONPart(part, of: result.part(part, at: sequence.path.steps)).decode(Element.self, by: sequence.decoder)
+        }
+
+        /// The same, which `for try await` asks for.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? { try await next() }
+    }
+
+    /// Begins at the first page.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator(), sequence: self) }
 }
 
 extension DataTask {
