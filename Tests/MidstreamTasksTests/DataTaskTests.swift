@@ -20,6 +20,27 @@ import Testing
             ])
     }
 
+    private struct Filter: Encodable {
+        var size: String?
+        var limit = 100
+        var isNew = true
+        var tags = ["a,b", "c"]
+    }
+
+    @Test func queryOfAValue() async throws {
+        let client = testClient(baseURL: "https://h", transport: StubTransport.ok)
+        func query(_ task: DataTask) -> String { task.request.urlText }
+        #expect(query(try client.get("a").query(encoding: Filter())) == "a?isNew=true&limit=100&tags=a%2Cb&tags=c")
+        #expect(
+            query(try client.get("a").query(encoding: Filter(size: "m"), as: .commas))
+                == "a?isNew=true&limit=100&size=m&tags=a%2Cb,c")
+        #expect(query(try client.get("a").query(encoding: ["n": 1.5])) == "a?n=1.5")
+        for value in [["a": ["b": 1]]] {
+            #expect(throws: HTTPError.self) { try client.get("a").query(encoding: value) }
+        }
+        #expect(throws: HTTPError.self) { try client.get("a").query(encoding: [1, 2]) }
+    }
+
     @Test func theFluentFormDescribesTheWholeRequest() async throws {
         let stub = StubTransport.json(#"{"id": 42, "name": "Ann"}"#)
         let client = HTTPClient.stubbed(stub) { $0.clock = TestClock() }

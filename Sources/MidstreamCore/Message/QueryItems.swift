@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension HTTPRequest {
     /// How several values of one name are written in a query.
     public enum QueryArrayStyle: Sendable, Hashable {
@@ -31,5 +33,62 @@ extension HTTPRequest {
     @_disfavoredOverload
     public mutating func addQuery(_ items: [String: (any LosslessStringConvertible)?]) {
         for (name, value) in items.sorted(by: { $0.key < $1.key }) { addQuery(name, value.map { String(describing: $0) }) }
+    }
+
+    /// Adds the fields of a value to the query, sorted by name: of a structure or a dictionary whose values are texts, numbers, truth values,
+    /// dates (ISO 8601), arrays of these, or nil, which is left out.
+    ///
+    /// ```swift
+    /// struct Page: Encodable { var after: String?; var limit = 100; var tags: [String] = [] }
+    /// try request.addQuery(encoding: Page(tags: ["new", "red"]))        // ?limit=100&tags=new&tags=red
+    /// ```
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest`` for a value without names, or with values within values; what the value throws.
+    public mutating func addQuery(encoding value: some Encodable, as style: QueryArrayStyle = .repeated) throws {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let data = try encoder.encode(value)
+        guard let fields = try? JSONDecoder().decode([String: QueryField].self, from: data) else {
+            throw HTTPError(.invalidRequest, "A query is made of names with texts, numbers or arrays of them.", phase: .notSent)
+        }
+        for (name, field) in fields.sorted(by: { $0.key < $1.key }) {
+            switch field {
+            case .value(let value): addQuery(name, value.text)
+            case .array(let values): addQuery(name, values.compactMap(\.text), as: style)
+            }
+        }
+    }
+}
+
+private enum QueryField: Decodable {
+    case value(QueryValue)
+    case array([QueryValue])
+
+    init(from decoder: any Decoder) throws {
+        if let values = try? [QueryValue](from: decoder) {
+            self = .array(values)
+        } else {
+            self = .value(try QueryValue(from: decoder))
+        }
+    }
+}
+
+private struct QueryValue: Decodable {
+    /// nil: none.
+    let text: String?
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            text = nil
+        } else if let flag = try? value.decode(Bool.self) {
+            text = String(flag)
+        } else if let number = try? value.decode(Int64.self) {
+            text = String(number)
+        } else if let number = try? value.decode(Double.self) {
+            text = String(number)
+        } else {
+            text = try value.decode(String.self)
+        }
     }
 }

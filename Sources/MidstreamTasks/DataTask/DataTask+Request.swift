@@ -42,6 +42,13 @@ extension DataTask {
     @_disfavoredOverload
     public func query(_ items: [String: (any LosslessStringConvertible)?]) -> DataTask { with { $0.addQuery(items) } }
 
+    /// With the fields of a value as query items; see ``HTTPRequest/addQuery(encoding:as:)``.
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest`` for a value without names, or with values within values; what the value throws.
+    public func query(encoding value: some Encodable, as style: HTTPRequest.QueryArrayStyle = .repeated) throws -> DataTask {
+        try with { try $0.addQuery(encoding: value, as: style) }
+    }
+
     /// With more query items, in order; those without a value are left out.
     ///
     /// ```swift
