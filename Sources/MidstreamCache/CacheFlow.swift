@@ -264,7 +264,7 @@ extension ResponseCache {
             guard let error = error as? HTTPError, Self.isItsOwn(error) else { throw error }
             errand.request.note("waited for another's answer, which didn't come")
             guard let left = next.position.timeLeft, left <= .zero else { return nil }
-            return try await landing(insteadOf: HTTPError.timeout(phase: .notSent), errand).response
+            return try await landing(insteadOf: HTTPError.timedOut(phase: .notSent), errand).response
         }
     }
 
@@ -273,7 +273,7 @@ extension ResponseCache {
         _ flight: Flight, _ errand: CacheErrand, within left: Duration?
     ) async throws -> Flight.Share? {
         guard let left, left < Self.patience else { return try await flight.join(within: Self.patience, on: errand.clock) }
-        return try await TimeLimit(left, on: errand.clock).run(error: { _ in .timeout(phase: .notSent) }) {
+        return try await TimeLimit(left, on: errand.clock).run(error: { _ in .timedOut(phase: .notSent) }) {
             try await flight.join(within: Self.patience, on: errand.clock)
         }
     }
