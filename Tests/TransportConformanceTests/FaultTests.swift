@@ -29,6 +29,8 @@ import Testing
         let url = try MockServer.refusedURL("/?token=secret")
         let error = await expectError(.connection, .notSent) { try await delivery.send(HTTPRequest(url), by: client) }
         #expect(error?.description.contains("secret") == false)
+        let metrics = try #require(error?.metrics)
+        #expect(metrics.total != nil && metrics.firstByte == nil && metrics.isReusedConnection != true)
     }
 
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)

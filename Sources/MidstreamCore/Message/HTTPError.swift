@@ -61,16 +61,17 @@ public struct HTTPError: Error, Sendable {
     ///   - message: A sentence without secrets; the code's name when empty. Its control characters are escaped, since it may quote a
     ///     server.
     ///   - phase: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
+    ///   - metrics: What the transport has measured of the exchange that failed, when it has measured anything.
     public init(
         _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
-        underlying: (any Error)? = nil, phase: Phase? = nil
+        underlying: (any Error)? = nil, phase: Phase? = nil, metrics: TransportMetrics? = nil
     ) {
         fields = [
             Fields(
                 code: code, phase: phase ?? (response == nil ? .maybeProcessed : .answered),
                 message: message.isEmpty ? code.rawValue : message.escapingControls, request: request, response: response,
                 underlying: underlying,
-                record: response?.record)
+                record: response?.record, metrics: metrics)
         ]
     }
 

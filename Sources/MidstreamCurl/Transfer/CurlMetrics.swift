@@ -10,6 +10,8 @@
             for phase in [\TransportMetrics.nameLookup, \.connect] where metrics[keyPath: phase] == .zero {
                 metrics[keyPath: phase] = nil
             }
+            // Nor is a connect that failed a kept connection.
+            if handle.long(CURLINFO_REQUEST_SIZE) == 0 { metrics.isReusedConnection = nil }
             // Curl counts the connection's end, too.
             if !hasBegunToAnswer { metrics.firstByte = nil }
             return metrics

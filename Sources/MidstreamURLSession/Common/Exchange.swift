@@ -304,14 +304,17 @@ extension Exchange {
     /// The session is done with the task.
     func complete(_ error: (any Error)?, head: URLResponse?) {
         var stopUpload: (@Sendable () -> Void)?
-        let hasHead = state.withLock { state in
+        let (hasHead, metrics) = state.withLock { state in
             swap(&stopUpload, &state.stopUpload)
-            return state.head != nil
+            if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
+            return (state.head != nil, state.metrics)
         }
         defer { stopUpload?() }
         if let error {
+            var failure = HTTPError(error, for: request, hasHead: hasHead)
+            failure.metrics = metrics
             // What came before can still be read, and the error comes after it.
-            end(with: .failure(HTTPError(error, for: request, hasHead: hasHead)), keepsReceived: true)
+            end(with: .failure(failure), keepsReceived: true)
         } else {
             if !hasHead, let head { receive(head: head) }
             end(with: .success(()))
