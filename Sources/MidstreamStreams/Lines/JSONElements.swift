@@ -9,7 +9,7 @@ extension HTTPBody {
     ///   - limit: How many bytes a line may have; 1 MiB by default.
     ///   - skipsBadLines: Whether a line that can't be decoded is passed over; by default it ends the sequence with an error.
     ///   - decoder: A plain `JSONDecoder` by default.
-    public func jsonLines<Value: Decodable & Sendable>(
+    public func jsonLines<Value: Decodable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadLines: Bool = false,
         decoder: any BodyDecoder = JSONDecoder()
     ) -> JSONElements<Value> {
@@ -24,7 +24,7 @@ extension HTTPBody {
     ///   - skipsBadTexts: Whether a text that is cut off or can't be decoded is passed over (RFC 7464 §2.3); by default it ends the sequence
     ///     with an error.
     ///   - decoder: A plain `JSONDecoder` by default.
-    public func jsonSequence<Value: Decodable & Sendable>(
+    public func jsonSequence<Value: Decodable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadTexts: Bool = false,
         decoder: any BodyDecoder = JSONDecoder()
     ) -> JSONElements<Value> {
@@ -37,7 +37,7 @@ extension HTTPResponse {
     /// that ``decode(_:decoder:)`` uses.
     ///
     /// - Parameter decoder: nil, the default: the request's or the client's.
-    public func jsonLines<Value: Decodable & Sendable>(
+    public func jsonLines<Value: Decodable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadLines: Bool = false,
         decoder: (any BodyDecoder)? = nil
     ) -> JSONElements<Value> {
@@ -60,7 +60,7 @@ private struct JSONText {
 
 /// JSON values that arrive one after the other; see ``HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` and
 /// ``HTTPBody/jsonSequence(_:upTo:skipsBadTexts:decoder:)``.
-public struct JSONElements<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+public struct JSONElements<Element: Decodable>: AsyncSequence, Sendable {
     fileprivate let body: HTTPBody
     fileprivate let limit: Int
     fileprivate let skipsBad: Bool

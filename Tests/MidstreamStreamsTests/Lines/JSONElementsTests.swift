@@ -13,6 +13,17 @@ private struct Order: Codable, Equatable, Sendable {
 
 @Suite("JSON values in a body", .leavesNothing, .timeLimit(.minutes(10)))
 struct JSONElementsTests {
+    @MainActor
+    @Test("types that are decodable on the main actor only are decoded there")
+    func mainActor() async throws {
+        var names: [String] = []
+        for try await person in HTTPBody.text(#"{"name": "Ann"}"#).jsonLines(Person.self) { names.append(person.name) }
+        for try await person in HTTPBody.text("\u{1E}{\"name\": \"Bob\"}\n").jsonSequence(Person.self) {
+            names.append(person.name)
+        }
+        #expect(names == ["Ann", "Bob"])
+    }
+
     @Test("One in each line; empty lines are skipped", arguments: [1, 2, 7, 1000])
     func lines(size: Int) async throws {
         let bytes = Array("{\"id\":1}\r\n\n  \t\r\n{\"id\":2,\"name\":\"ü\"}\n{\"id\":3}".utf8)
@@ -109,3 +120,8 @@ struct JSONElementsTests {
         #expect(await outcome(of: HTTPBody.text("\u{1E}123456\n").jsonSequence(Int.self, upTo: 5)).1?.code == .bodyTooLarge)
     }
 }
+
+/// As a module has it whose declarations are the main actor's by default.
+@MainActor private struct Person { var name: String }
+
+extension Person: @MainActor Decodable {}
