@@ -9,7 +9,7 @@ struct CookieShelves {
     static let maximum = 3000
     static let maximumPerDomain = 50
 
-    private struct Entry {
+    struct Entry: Sendable {
         var cookie: Cookie
         /// Counts up with each new cookie; one that is overwritten keeps its own.
         let creation: Int
@@ -20,6 +20,13 @@ struct CookieShelves {
     private var shelves: [String: [Entry]] = [:]
     private var count = 0
     private var uses = 0
+    // Two indices: those that aren't Secure go first, and their last uses are higher than those of some Secure ones.
+    private var usesOfOpen = CookieIndex<Int> { $0.cookie.isSecure ? nil : $0.lastUse }
+    private var usesOfSecure = CookieIndex<Int> { $0.cookie.isSecure ? $0.lastUse : nil }
+    private var ends = CookieIndex<Date> { $0.cookie.expires }
+    private var namesOfSecure = CookieIndex<NameBelow> { entry in
+        entry.cookie.isSecure ? NameBelow(name: entry.cookie.name, domain: entry.cookie.domain) : nil
+    }
     /// How often all cookies were removed: what a response brings that was under way then isn't kept.
     private(set) var removals = 0
 
@@ -38,7 +45,10 @@ struct CookieShelves {
         let places = places(for: target, at: now)
         for place in places {
             uses += 1
-            for index in place.indices { shelves[place.domain]?[index].lastUse = uses }
+            for index in place.indices {
+                shelves[place.domain]?[index].lastUse = uses
+                if let entry = shelves[place.domain]?[index] { noteUse(of: entry) }
+            }
         }
         return cookies(at: places)
     }
@@ -81,20 +91,22 @@ struct CookieShelves {
         if let index = shelves[cookie.domain]?.firstIndex(where: { $0.cookie.replaces(cookie) }) {
             shelves[cookie.domain]?[index].cookie = cookie
             shelves[cookie.domain]?[index].lastUse = uses
-        } else {
-            shelves[cookie.domain, default: []].append(Entry(cookie: cookie, creation: uses, lastUse: uses))
-            count += 1
-            makeRoom(on: cookie.domain, at: now)
-            return shelves[cookie.domain]?.last?.creation == uses
+            if let entry = shelves[cookie.domain]?[index] { noteChange(of: entry) }
+            return true
         }
-        return true
+        let entry = Entry(cookie: cookie, creation: uses, lastUse: uses)
+        shelves[cookie.domain, default: []].append(entry)
+        count += 1
+        noteChange(of: entry)
+        makeRoom(on: cookie.domain, at: now)
+        return shelves[cookie.domain]?.last?.creation == uses
     }
 
     /// Removes all cookies, and makes what responses under way bring worthless.
     mutating func removeAll() {
-        shelves = [:]
-        count = 0
-        removals += 1
+        let removals = removals + 1
+        self = CookieShelves()
+        self.removals = removals
     }
 
     /// Removes a cookie, unless it has become another meanwhile.
@@ -102,39 +114,67 @@ struct CookieShelves {
 
     /// Whether a cookie that came by http would stand in the way of one that is Secure (RFC 6265bis §5.7).
     func hidesSecure(_ cookie: Cookie, at now: Date) -> Bool {
-        shelves.contains { domain, shelf in
-            let isNear =
-                CookieDomain.host(domain, isWithin: cookie.domain) || CookieDomain.host(cookie.domain, isWithin: domain)
-            return isNear
-                && shelf.contains { entry in
-                    entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.cookie.isExpired(at: now)
-                        && CookieTarget.path(cookie.path, isWithin: entry.cookie.path)
-                }
+        let isHidden = { (entry: Entry) in
+            entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.cookie.isExpired(at: now)
+                && CookieTarget.path(cookie.path, isWithin: entry.cookie.path)
         }
+        let above = CookieDomain.namesAbove(cookie.domain).map { String($0) }
+        return ([cookie.domain] + above).contains { shelves[$0]?.contains(where: isHidden) ?? false }
+            || namesOfSecure.entries(from: NameBelow(name: cookie.name, domain: "." + cookie.domain), in: shelves) {
+                $0.name == cookie.name && CookieDomain.host($0.domain, isWithin: cookie.domain)
+            }.contains(where: isHidden)
+    }
+
+    /// Updates the indices by last use with a cookie that was sent.
+    private mutating func noteUse(of entry: Entry) {
+        usesOfOpen.insert(entry, of: shelves, total: count)
+        usesOfSecure.insert(entry, of: shelves, total: count)
+    }
+
+    /// Updates all indices with a cookie that was set.
+    private mutating func noteChange(of entry: Entry) {
+        noteUse(of: entry)
+        ends.insert(entry, of: shelves, total: count)
+        namesOfSecure.insert(entry, of: shelves, total: count)
     }
 
     private mutating func remove(where shouldBeRemoved: (Cookie) -> Bool, on domain: String) {
-        guard var shelf = shelves[domain] else { return }
-        let before = shelf.count
-        shelf.removeAll { shouldBeRemoved($0.cookie) }
-        count -= before - shelf.count
-        shelves[domain] = shelf.isEmpty ? nil : shelf
+        guard let before = shelves[domain]?.count else { return }
+        // Changed in place, since copying a shelf costs more than searching it.
+        shelves[domain]?.removeAll { shouldBeRemoved($0.cookie) }
+        let rest = shelves[domain]?.count ?? 0
+        count -= before - rest
+        if rest == 0 { shelves[domain] = nil }
     }
 
     private mutating func makeRoom(on domain: String, at now: Date) {
         if shelves[domain]?.count ?? 0 > Self.maximumPerDomain {
             remove(where: { $0.isExpired(at: now) }, on: domain)
-            while let shelf = shelves[domain], shelf.count > Self.maximumPerDomain { removeLeastUsed(of: shelf) }
+            while shelves[domain]?.count ?? 0 > Self.maximumPerDomain { removeLeastUsed(of: domain) }
         }
-        if count > Self.maximum {
-            for domain in Array(shelves.keys) { remove(where: { $0.isExpired(at: now) }, on: domain) }
-            while count > Self.maximum { removeLeastUsed(of: shelves.values.joined()) }
+        guard count > Self.maximum else { return }
+        while let entry = ends.popFirst(in: shelves, isDue: { $0 <= now }) { remove(entry.cookie) }
+        while count > Self.maximum, let entry = usesOfOpen.popFirst(in: shelves) ?? usesOfSecure.popFirst(in: shelves) {
+            remove(entry.cookie)
         }
     }
 
-    private mutating func removeLeastUsed(of entries: some Sequence<Entry>) {
+    private mutating func removeLeastUsed(of domain: String) {
         let rank = { (entry: Entry) in (entry.cookie.isSecure ? 1 : 0, entry.lastUse) }
-        guard let oldest = entries.min(by: { rank($0) < rank($1) }) else { return }
-        remove(oldest.cookie)
+        let oldest = shelves[domain].flatMap { shelf in shelf.indices.min { rank(shelf[$0]) < rank(shelf[$1]) } }
+        guard let oldest else { return }
+        shelves[domain]?.remove(at: oldest)
+        count -= 1
+    }
+}
+
+/// The name and the domain of a cookie, sorted by name and then by the reversed domain: the domains below another one are adjacent.
+private struct NameBelow: Comparable {
+    let name: String
+    let domain: String
+
+    static func < (left: Self, right: Self) -> Bool {
+        guard left.name == right.name else { return left.name < right.name }
+        return left.domain.utf8.reversed().lexicographicallyPrecedes(right.domain.utf8.reversed())
     }
 }
