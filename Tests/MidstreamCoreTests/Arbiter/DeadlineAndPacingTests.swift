@@ -222,4 +222,26 @@ struct PacingTests {
         }
         #expect(stub.requests.count > 1_001 && stub.requests.count < 2_002)
     }
+
+    @Test("origins whose time is over are forgotten before others")
+    func endedOrigins() async throws {
+        let stub = timed()
+        let client = bench.client(stub) { $0.sharesRetryAfter = true }
+        func ask(_ host: String, wait: Int) async {
+            var request = HTTPRequest("https://\(host)/", headers: ["Status": "429", "Wait": "\(wait)"])
+            request.deadline = .seconds(1)
+            _ = await httpError { [request] in try await client.send(request) }
+        }
+        for number in 0..<500 { await ask("short\(number)", wait: 5) }
+        for number in 0..<500 { await ask("long\(number)", wait: 20) }
+        bench.clock.advance(by: .seconds(5))
+        for number in 0..<500 { await ask("new\(number)", wait: 30) }
+        let sent = stub.requests.count
+        #expect(sent == 1_500)
+        for number in 0..<500 {
+            await ask("long\(number)", wait: 20)
+            await ask("new\(number)", wait: 30)
+        }
+        #expect(stub.requests.count == sent, "Each still has to wait too long.")
+    }
 }

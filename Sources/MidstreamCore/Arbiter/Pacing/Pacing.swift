@@ -3,7 +3,7 @@ internal import Interception
 /// Remembers which origins have asked to be left alone, so that the client's other calls wait too instead of each learning it by
 /// itself.
 final class Pacing: Sendable {
-    /// Origins are forgotten when their time is over, and beyond this many the one that ends first is.
+    /// Beyond this many, the origins whose time is over are forgotten; if there is none, the one that ends first is.
     private static let maximumOrigins = 1_000
 
     private let stopwatch: Stopwatch
@@ -15,10 +15,12 @@ final class Pacing: Sendable {
         guard let origin = HTTPOrigin(url) else { return }
         let now = stopwatch.elapsed
         quietUntil.withLock { quiet in
-            quiet = quiet.filter { $0.value > now }
             quiet[origin] = max(quiet[origin] ?? .zero, now + delay)
-            if quiet.count > Self.maximumOrigins, let first = quiet.min(by: { $0.value < $1.value }) {
-                quiet[first.key] = nil
+            guard quiet.count > Self.maximumOrigins, let first = quiet.values.min() else { return }
+            if first > now, let index = quiet.values.firstIndex(of: first) {
+                quiet.remove(at: index)
+            } else {
+                quiet = quiet.filter { $0.value > now }
             }
         }
     }
