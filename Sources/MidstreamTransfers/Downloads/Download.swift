@@ -43,7 +43,8 @@ final class Download: Sendable {
     func run() async throws -> HTTPResponse {
         try adoptRecord()
         tellBeginning(isRestart: false)
-        defer { options.meter?.finish() }
+        // Not only when nobody holds the file any more: the caller may go on at once.
+        defer { part.unlock() }
         do {
             let response = try await fetch()
             try verify()

@@ -39,6 +39,7 @@ extension HTTPClient {
         let download = DownloadInterceptor(
             file: file, options: options, random: configuration.random, now: configuration.now)
         request.interceptors.append(download)
+        defer { options.meter?.finish() }
         let response = try await stream(request)
         guard download.isDone.withLock({ $0 }) else {
             response.body.close()

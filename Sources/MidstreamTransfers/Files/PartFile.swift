@@ -40,7 +40,13 @@ final class PartFile: Sendable {
         ResourceWitness.tell(of: self)
     }
 
-    deinit { System.close(descriptor) }
+    deinit {
+        unlock()
+        System.close(descriptor)
+    }
+
+    /// Lets another download write to it. Closing isn't enough where a process that is being started has the descriptor, too.
+    func unlock() { flock(descriptor, LOCK_UN) }
 
     // MARK: The bytes
 

@@ -52,6 +52,7 @@ extension HTTPClient {
                 content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter,
                 random: configuration.random,
                 now: configuration.now))
+        defer { meter?.finish() }
         return try await send(request)
     }
 }

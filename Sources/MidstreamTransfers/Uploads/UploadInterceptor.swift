@@ -19,7 +19,6 @@ struct UploadInterceptor: HTTPInterceptor {
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var upload = try Upload(self, request, next)
-        defer { meter?.finish() }
         return try await upload.run()
     }
 

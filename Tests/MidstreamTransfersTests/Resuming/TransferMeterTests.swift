@@ -1,3 +1,4 @@
+import Foundation
 import Midstream
 import MidstreamTesting
 import TestSupport
@@ -97,6 +98,25 @@ struct TransferMeterTests {
         let again = try await updates { server.replace(content, eTag: "\"2\"") }
         #expect(again.last?.bytes == 100_000 && again.last?.resumedFrom == 0 && again.last?.restarts == 1)
         #expect(resumed.last?.wireBytes == 60_000 && again.last?.wireBytes == 100_000)
+    }
+
+    @Test("A transfer that never begins has an end", arguments: [true, false])
+    func neverBegun(isAnswered: Bool) async throws {
+        let folder = try Folder()
+        let target = isAnswered ? folder.target : folder.target.appendingPathComponent("missing/file")
+        let client = testClient(transport: StubTransport(status: .ok)) {
+            if isAnswered {
+                ClosureHTTPInterceptor("Offline", stage: .call) { request, _ in HTTPResponse(status: .ok, request: request) }
+            }
+        }
+        let (down, up) = (TransferMeter(), TransferMeter())
+        await #expect(throws: HTTPError.self) {
+            try await client.download(HTTPRequest("https://h/"), to: target, options: .init(meter: down))
+        }
+        for await _ in down {}
+        let missing = UploadContent.file(folder.target.appendingPathComponent("missing"))
+        _ = try? await client.upload(missing, to: "https://h/", meter: up)
+        for await _ in up {}
     }
 
     @Test("An upload tells what the server has got")
