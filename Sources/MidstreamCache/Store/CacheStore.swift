@@ -55,7 +55,7 @@ extension CacheStore {
 
 private let processSalt = Fingerprint.randomSalt()
 
-/// Takes the bytes of one entry, one call after the other. One of ``commit(_:)`` and ``abandon()`` is called at the end, and when the writer
+/// Takes the bytes of one entry, one call after the other. One of ``commit(_:if:)`` and ``abandon()`` is called at the end, and when the writer
 /// is released before, that is the same as the latter.
 public protocol CacheWriter: Sendable {
     /// Takes the next bytes. After it threw, nothing but ``abandon()`` is called.
