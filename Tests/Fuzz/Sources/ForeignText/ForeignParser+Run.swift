@@ -123,13 +123,15 @@ extension ForeignParser {
         let response = HTTPResponse(status: 200, headers: request.headers, request: request)
         let rules = CacheRules(isShared: true, targetedFields: ["CDN-Cache-Control"])
         let moment = Date(timeIntervalSince1970: 1_700_000_000)
+        let fingerprint = Fingerprint(salt: [])
         let head = StoredHead(
-            response, to: request, requestTime: moment, responseTime: moment, rules: rules, fingerprint: Fingerprint(salt: []))
+            response, to: request, requestTime: moment, responseTime: moment, rules: rules, fingerprint: fingerprint)
         let demand = CacheDemand(request)
         _ = rules.obstacle(to: response, for: request)
         _ = rules.reuse(head, for: demand, at: moment + 10)
         _ = rules.mayAnswerOnError(head, for: demand, at: moment + 10)
-        _ = head.freshened(by: response, requestTime: moment, responseTime: moment, rules: rules)
+        _ = head.freshened(
+            by: response, to: request, requestTime: moment, responseTime: moment, rules: rules, fingerprint: fingerprint)
     }
 
     private func readToken(_ bytes: [UInt8]) {
