@@ -26,9 +26,13 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// Whose a request will be by those further in.
     package func identity(of request: HTTPRequest) -> WireIdentity {
         let place = Int(index)
-        guard let exchange = links.steps[links.steps.count - 1] as? Exchange, !exchange.identities.isEmpty(from: place) else {
-            return WireIdentity()
+        guard let exchange = links.steps[links.steps.count - 1] as? Exchange else {
+            // A chain of its own within an interceptor doesn't see who comes behind it.
+            var identity = WireIdentity()
+            identity.add(.unknown)
+            return identity
         }
+        if exchange.identities.isEmpty(from: place) { return WireIdentity() }
         // Those that are asked find the call in the task, which isn't told it in every case.
         return ChainPosition.local.withValue(position) { exchange.identities.identity(of: request, from: place) }
     }
