@@ -40,7 +40,7 @@ enum Tables {
     // MARK: Resilience
 
     /// How many keys a part of resilience remembers.
-    private static let keys = 1_000
+    private static let keys = 10_000
 
     private static var origins: [Table] {
         func table(_ name: String, _ make: @escaping @Sendable () -> [any HTTPInterceptor]) -> Table {
