@@ -38,17 +38,21 @@ import MidstreamStreams
     /// The same for a reader on the main actor, which no element should make it leave.
     @MainActor private static func onMainActor(_ size: Int) async throws {
         let event = Array("data: {\"id\": 1}\n\n".utf8)
-        let row = Array("{\"id\": 1, \"amount\": 10.25}\n".utf8)
-        try await measure("lines, on the main actor", row, size) { @MainActor body in
+        let row = Array(#"{"id": 1, "amount": 10.25}"#.utf8)
+        try await measure("lines, on the main actor", row + [10], size) { @MainActor body in
             var count = 0
             for try await text in body.lines() { count += text.utf8.count & 1 }
             return (count, "lines")
         }
-        try await measure("JSON lines, on the main actor", row, size) { @MainActor body in
+        try await measure(
+            "JSON lines, on the main actor", row + [10], size,
+            yardstick: { @Sendable in (try? decodeLines($0)) ?? -1 }, named: "a decoder of Foundation's on Data of each"
+        ) { @MainActor body in
             var count = 0
             for try await row in body.jsonLines(Row.self) { count += row.id }
             return (count, "values")
         }
+        try await array(of: row, size)
         try await measure("events, on the main actor", event, size) { @MainActor body in
             var count = 0
             for try await _ in body.events() { count += 1 }
@@ -57,6 +61,32 @@ import MidstreamStreams
     }
 
     private struct Row: Decodable, Sendable { let id: Int }
+
+    /// One array of rows that is in memory, as ``HTTPResponse/decode(_:decoder:)`` and as Foundation's decoder by itself read it.
+    @MainActor private static func array(of row: [UInt8], _ size: Int) async throws {
+        let bytes = [UInt8(ascii: "[")] + Array(repeatElement(row, count: size / row.count).joined(separator: [44])) + [93]
+        let response = HTTPResponse(status: .ok, body: .bytes(bytes), request: HTTPRequest("http://h/"))
+        var (ours, theirs) = (Double.infinity, Double.infinity)
+        for _ in 0..<rounds {
+            let start = Usage.processorSeconds
+            let rows = try response.decode([Row].self)
+            let between = Usage.processorSeconds
+            let others = try bytes.withUnsafeBytes { try JSONDecoder().decode([Row].self, from: Data($0)) }
+            (ours, theirs) = (min(ours, between - start), min(theirs, Usage.processorSeconds - between))
+            guard rows.count == others.count else { return }
+        }
+        print(
+            "a JSON array of \(bytes.count / 1_000_000) MB: \(Int(Double(bytes.count) / ours / 1e6)) MB/s;",
+            "a decoder of Foundation's on Data of it: \(((theirs / ours) * 100).rounded() / 100)× as fast")
+    }
+
+    /// How many rows are in bytes that are all there.
+    private nonisolated static func decodeLines(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+        let decoder = JSONDecoder()
+        var count = 0
+        for line in bytes.split(separator: 10) { count += try decoder.decode(Row.self, from: Data(line)).id }
+        return count
+    }
 
     private static func parts(_ size: Int) async throws {
         // Bytes of all values, so that line ends are among them.
@@ -92,6 +122,7 @@ import MidstreamStreams
     /// - Parameter yardstick: What the time is compared with, given the same bytes, in turn.
     private static func measure(
         _ name: String, _ unit: [UInt8], _ size: Int, end: [UInt8] = [], yardstick: ((UnsafeRawBufferPointer) -> Int)? = nil,
+        named yardstickName: String = "a bare loop over the same bytes",
         _ read: @Sendable (HTTPBody) async throws -> (Int, String)
     ) async throws {
         let repetitions = max(1, size / unit.count)
@@ -119,7 +150,7 @@ import MidstreamStreams
         if !result.1.isEmpty { text += ", \(Int(Double(blocks * block.count / unit.count) / best / 1_000))k \(result.1)/s" }
         if yardstick != nil {
             let most = Int(Double(blocks * block.count) / leastPossible / 1e6)
-            text += "; a bare loop over the same bytes: \(most) MB/s, so \(((leastPossible / best) * 100).rounded() / 100)×"
+            text += "; \(yardstickName): \(most) MB/s, so \(((leastPossible / best) * 100).rounded() / 100)×"
         }
         print(text)
     }
