@@ -152,6 +152,40 @@ struct SimulationTests {
         }
     }
 
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("the limit of a line is the lowest of its seconds, its breaker the last that wasn't closed", arguments: [30, 120])
+    func clientFigures(seconds: Int) async throws {
+        let (limit, breaker) = (ConcurrencyLimit(.adaptive()), CircuitBreaker())
+        let report = try await Simulation(seed: 3) { world in
+            testClient(configuration: world.configuration, transport: world.transport) {
+                limit
+                breaker
+            }
+        } server: {
+            ServerModel(workers: 20, service: .constant(.milliseconds(20)))
+        } load: {
+            .constant(perSecond: 100)
+        } during: {
+            .from(5, to: 15, .connectTimeout(.seconds(1)))
+                .from(20, to: 30, .errors(0.5, status: 429))
+        }.run(for: .seconds(seconds))
+        let step = (seconds + 39) / 40
+        var texts: Set<String> = []
+        for (number, line) in "\(report)".split(separator: "\n").dropFirst().enumerated() {
+            let rows = report.rows[(number * step)..<min(seconds, (number + 1) * step)]
+            let limits = rows.compactMap { $0.client?.concurrency?.limit }
+            let breakers = rows.compactMap { $0.client?.breaker?.name }
+            var (lowest, last) = (Int.max, "closed")
+            for limit in limits where limit < lowest { lowest = limit }
+            for breaker in breakers where breaker != "closed" { last = breaker }
+            #expect(limits.count == rows.count && breakers.count == rows.count)
+            #expect(line.split(separator: " ").suffix(2) == ["\(lowest)", "\(last)"])
+            texts.insert("\(last) \(limits.min() == limits.last)")
+        }
+        // A line of one second has one limit. Of those of several some end with another one than their lowest.
+        #expect(texts.contains { $0.hasPrefix("open") } && texts.contains { $0.hasSuffix("false") } == (step > 1))
+    }
+
     @Test("one slow call of a hundred isn't the 99th percentile")
     func quantiles() {
         for count in 1...120 {
