@@ -30,6 +30,6 @@ struct WireLog: HTTPInterceptor {
         return response
     }
 
-    /// What an explanation says of it; without this it would say that nobody knows.
-    func plan(_ request: inout HTTPRequest) async throws -> String? { "prints each exchange" }
+    /// Shown by an explanation; without it the plan would be `.unknown`.
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("prints each exchange") }
 }

@@ -53,9 +53,9 @@ public struct APIKeyInterceptor: HTTPInterceptor {
     }
 
     /// Adds the key, or takes it away.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         try place(on: &request, in: ChainPosition.current?.call)
-        return nil
+        return .known()
     }
 
     /// `.nobody`: the plan shows the key.

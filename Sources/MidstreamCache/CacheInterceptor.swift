@@ -48,7 +48,7 @@ public struct CacheInterceptor: HTTPInterceptor {
     }
 
     /// Says what is stored, and whether it would answer.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         try await cache.plan(&request)
     }
 }

@@ -67,10 +67,10 @@ public final class CompressRequests: HTTPInterceptor {
     }
 
     /// Compresses as a request would be.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard let compressed = compressed(request) else { return nil }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard let compressed = compressed(request) else { return .known() }
         request = compressed
-        return "compresses by \(compression)"
+        return .known("compresses by \(compression)")
     }
 
     private func compressed(_ request: HTTPRequest) -> HTTPRequest? {

@@ -40,9 +40,9 @@ public struct CookieInterceptor: HTTPInterceptor {
     }
 
     /// Adds the cookies, and names them.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         let names = Self.add(jar.cookies(for: request.urlText), to: &request)
-        return names.isEmpty ? "no cookies for this URL" : "adds \(names.joined(separator: ", "))"
+        return .known(names.isEmpty ? "no cookies for this URL" : "adds \(names.joined(separator: ", "))")
     }
 
     /// `.nobody`: the plan shows the cookies.

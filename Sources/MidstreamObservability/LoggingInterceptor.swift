@@ -51,7 +51,7 @@ public struct LoggingInterceptor: HTTPInterceptor {
     }
 
     /// Changes nothing.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { "writes a line about it" }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("writes a line about it") }
 
     private static func milliseconds(_ duration: Duration) -> String {
         let tenths = (duration / .microseconds(100)).rounded()

@@ -26,11 +26,11 @@ public struct TraceParentInterceptor: RequestInterceptor, ImpersonalInterceptor 
     }
 
     /// Adds the fields with another span than the one that is sent.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard let span = span(of: request) else { return "keeps the request's own traceparent" }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard let span = span(of: request) else { return .known("keeps the request's own traceparent") }
         request.headers["traceparent"] = span.description
         request.headers["tracestate"] = span.state
-        return "would give the span another number"
+        return .unknown("would give the span another number")
     }
 
     private func span(of request: HTTPRequest) -> TraceParent? {

@@ -43,10 +43,11 @@ struct StandardLimits: PunctualInterceptor, SecludedInterceptor {
         return try await next(request)
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> String? {
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         limit(&request, ChainPosition.current?.call)
-        return "\(request.maxRetries ?? 0) retries, \((request.timeout ?? timeout).brief) for an attempt, "
-            + "\((request.deadline ?? deadline).brief) for the call"
+        return .known(
+            "\(request.maxRetries ?? 0) retries, \((request.timeout ?? timeout).brief) for an attempt, "
+                + "\((request.deadline ?? deadline).brief) for the call")
     }
 
     private func limit(_ request: inout HTTPRequest, _ call: Call?) {

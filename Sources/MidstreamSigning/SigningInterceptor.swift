@@ -43,9 +43,9 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
         (try? scope.contains(request.urlText)) == false ? .nobody : signer.identity
     }
 
-    /// Says whether the request would be signed; doesn't sign it, since that may take credentials from elsewhere.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        try scope.contains(request.urlText) ? "would sign the request" : "doesn't sign for this origin"
+    /// `.unknown` when the request would be signed: signing may take credentials from elsewhere.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        try scope.contains(request.urlText) ? .unknown("would sign the request") : .known("doesn't sign for this origin")
     }
 }
 

@@ -35,7 +35,9 @@ struct WireTimes: HTTPInterceptor {
         return response
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> String? { isOn ? "notes the connection's times" : nil }
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .known(isOn ? "notes the connection's times" : nil)
+    }
 
     private static func text(_ metrics: TransportMetrics, _ version: HTTPVersion) -> String {
         var parts = ["\(version)"]
@@ -73,7 +75,7 @@ struct WireLog: HTTPInterceptor {
         return response
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> String? { isOn ? "prints the exchange" : nil }
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known(isOn ? "prints the exchange" : nil) }
 
     private func show(_ text: String, mark: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) { print("\(mark) \(line)") }

@@ -86,8 +86,8 @@ struct GuideExamples {
             }
         }
 
-        func plan(_ request: inout HTTPRequest) async throws -> String? {
-            request.method == .get ? "answers with the last good response if the server fails" : nil
+        func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+            .known(request.method == .get ? "answers with the last good response if the server fails" : nil)
         }
 
         private func keep(_ response: HTTPResponse, for request: HTTPRequest) async {
@@ -119,7 +119,8 @@ struct GuideExamples {
         print(response.trace)
         #expect(response.data == Data("sunny".utf8))
         try page.expectBlock(printing: "\(response.trace)")
-        #expect(try await client.explain(request).steps.first?.note == "answers with the last good response if the server fails")
+        let step = try await client.explain(request).steps.first
+        #expect(step?.plan.text == "answers with the last good response if the server fails")
     }
 
     @Test("Answers with the last good response when the server can't be reached")

@@ -256,10 +256,10 @@ struct PipelineExamples {
                 let token = try await sessionClient.send(HTTPRequest("token")).data
                 request.headers[.authorization] = "Bearer \(String(decoding: token, as: UTF8.self))"
             } plan: { _ in
-                "would fetch a token"
+                .unknown("would fetch a token")
             }
         }
-        #expect(try await client.explain(HTTPRequest("a")).steps.contains { $0.note == "would fetch a token" })
+        #expect(try await client.explain(HTTPRequest("a")).steps.contains { $0.plan == .unknown("would fetch a token") })
         #expect(session.requests.isEmpty)
         _ = try await client.send(HTTPRequest("a"))
         #expect(transport.requests.first?.headers[.authorization] == "Bearer token")

@@ -30,7 +30,7 @@ import Testing
         let interceptor = AuthenticationInterceptor(authenticator)
         let client = testClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) { interceptor }
         func note(_ url: String = "/") async throws -> String? {
-            try await client.explain(HTTPRequest(url)).steps.first { $0.name.hasPrefix("Authentication") }?.note
+            try await client.explain(HTTPRequest(url)).steps.first { $0.name.hasPrefix("Authentication") }?.plan.text
         }
         #expect(try await note() == "would obtain a credential first")
         interceptor.credential = "old"

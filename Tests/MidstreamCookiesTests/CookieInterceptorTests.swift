@@ -142,12 +142,12 @@ struct CookieInterceptorTests {
         let client = client(StubTransport(status: .ok), jar)
         let explanation = try await client.explain(HTTPRequest(url, headers: ["Cookie": "own=s3cret"]))
         let step = try #require(explanation.steps.first { $0.name == "CookieInterceptor" })
-        #expect(step.stage == .exchange && step.note == "adds sid, theme")
+        #expect(step.stage == .exchange && step.plan.text == "adds sid, theme")
         #expect(step.changes == ["~ Cookie: ‹withheld›"])
         #expect(explanation.request.headers[.cookie] == "own=s3cret; sid=s3cret; theme=s3cret")
         #expect(!"\(explanation)".contains("s3cret"))
         let other = try await client.explain(HTTPRequest("https://b.example/"))
-        #expect(other.steps.first { $0.name == "CookieInterceptor" }?.note == "no cookies for this URL")
+        #expect(other.steps.first { $0.name == "CookieInterceptor" }?.plan.text == "no cookies for this URL")
     }
 
     @Test("the trace names what was stored and what wasn't, and why")

@@ -106,19 +106,19 @@ struct LawBreakerTests {
                 request.headers["X-Unplanned"] = "1"
                 return try await next(request)
             } plan: { _ in
-                nil
+                .known("would do nothing")
             },
             ClosureHTTPInterceptor("PlansAnotherMethod") { request, next in
                 try await next(request)
             } plan: { request in
                 request.method = .put
-                return nil
+                return .known()
             },
             ClosureHTTPInterceptor("PlansAnotherURL") { request, next in
                 try await next(request)
             } plan: { request in
                 request.addQuery("page", "2")
-                return nil
+                return .known()
             },
         ],
     ]

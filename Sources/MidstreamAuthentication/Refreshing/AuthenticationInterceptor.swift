@@ -187,15 +187,15 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
 }
 
 extension AuthenticationInterceptor {
-    /// Puts the present credential on the request, or says that it would be obtained or refreshed.
+    /// Puts the present credential on the request; `.unknown` when one would be obtained or refreshed first.
     ///
     /// - Throws: What ``Authenticator/apply(_:to:)`` throws.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard try scope.contains(request.urlText) else { return "no credential for this origin" }
-        guard let held = keeper.present.held else { return "would obtain a credential first" }
-        guard !authenticator.needsRefresh(held.credential) else { return "would refresh its credential first" }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard try scope.contains(request.urlText) else { return .known("no credential for this origin") }
+        guard let held = keeper.present.held else { return .unknown("would obtain a credential first") }
+        guard !authenticator.needsRefresh(held.credential) else { return .unknown("would refresh its credential first") }
         try await authenticator.apply(held.credential, to: &request)
-        return "refreshes its credential once if it is rejected"
+        return .known("refreshes its credential once if it is rejected")
     }
 }
 

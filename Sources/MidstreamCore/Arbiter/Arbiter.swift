@@ -127,12 +127,12 @@ package final class Arbiter: HTTPInterceptor {
         }
     }
 
-    package func plan(_ request: inout HTTPRequest) async throws -> String? {
+    package func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         let validators = request.validators ?? settings.validators
-        guard !validators.isEmpty else { return "one attempt, since there are no validators to ask for more" }
+        guard !validators.isEmpty else { return .known("one attempt, since there are no validators to ask for more") }
         let maximum = Retries(of: request, nil, settings).maximum
         let names = validators.map { "\(type(of: $0))" }.joined(separator: ", ")
-        return "up to \(maximum == .max ? maximum : 1 + maximum) attempts; asks \(names)"
+        return .known("up to \(maximum == .max ? maximum : 1 + maximum) attempts; asks \(names)")
     }
 
     nonisolated(nonsending)

@@ -67,7 +67,7 @@ private final class AbsentOwner: CallOwner {
     /// Nobody waits for it, so nothing is tried again.
     func takeRetry() -> Bool { false }
 
-    func foresee(_ request: HTTPRequest) async throws -> Foresight { .unknown("a client that is gone") }
+    func planned(_ request: HTTPRequest) async throws -> PlannedRequest { .unknown("a client that is gone") }
 
     func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         throw CancellationError()

@@ -103,8 +103,8 @@ package protocol CallOwner: AnyObject, Sendable {
     /// Takes one retry from the budget; false when there is none.
     func takeRetry() -> Bool
 
-    /// Asks those who come after the stage `call` what they would make of a request, without sending anything.
-    func foresee(_ request: HTTPRequest) async throws -> Foresight
+    /// The request that the interceptors after stage `call` would make of one, found without sending anything.
+    func planned(_ request: HTTPRequest) async throws -> PlannedRequest
 
     /// Sends a request on behalf of a call that failed.
     func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse

@@ -229,8 +229,8 @@ extension HTTPClient: CallOwner {
 
     package func takeRetry() -> Bool { arbiter.takeRetry() }
 
-    package func foresee(_ request: HTTPRequest) async throws -> Foresight {
-        try await assembled.foresee(request) { rehearsed(request, $0) }
+    package func planned(_ request: HTTPRequest) async throws -> PlannedRequest {
+        try await assembled.planned(request) { rehearsed(request, $0) }
     }
 
     package func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {

@@ -22,7 +22,7 @@ public struct ChainedRequestInterceptor: RequestInterceptor {
     }
 
     /// Plans one after the other.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await interceptors.plan(&request) }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { try await interceptors.plan(&request) }
 }
 
 /// Response interceptors that act as one.
@@ -56,7 +56,7 @@ public struct ChainedResponseInterceptor: ResponseInterceptor {
     }
 
     /// Plans those of the interceptors that intercept requests as well.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await requestInterceptors.plan(&request) }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { try await requestInterceptors.plan(&request) }
 }
 
 /// Interceptors that are given to a pipeline as one.
@@ -88,17 +88,18 @@ public struct ChainedHTTPInterceptor: HTTPInterceptor {
     }
 
     /// Plans one after the other.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await interceptors.plan(&request) }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { try await interceptors.plan(&request) }
 }
 
 extension Sequence {
-    /// What interceptors would do one after the other, each with its name.
-    fileprivate func plan(_ request: inout HTTPRequest) async throws -> String? {
-        var notes: [String] = []
+    /// The plans of interceptors one after the other, each text with the interceptor's name.
+    fileprivate func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        var joined = RequestPlan.known()
         for case let interceptor as any HTTPInterceptor in self {
-            if let note = try await interceptor.plan(&request) { notes.append("\(interceptor.name): \(note)") }
+            joined = joined.followed(by: try await interceptor.plan(&request), of: interceptor.name)
+            if case .answers = joined { break }
         }
-        return notes.isEmpty ? nil : notes.joined(separator: "; ")
+        return joined
     }
 }
 
@@ -150,7 +151,7 @@ package struct StagedInterceptor: HTTPInterceptor {
         try await base.intercept(request, next: next)
     }
 
-    package func plan(_ request: inout HTTPRequest) async throws -> String? { try await base.plan(&request) }
+    package func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { try await base.plan(&request) }
 
     package func identity(of request: HTTPRequest) -> RequestIdentity { base.identity(of: request) }
 }

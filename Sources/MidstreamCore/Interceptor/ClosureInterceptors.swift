@@ -6,7 +6,7 @@ public struct ClosureRequestInterceptor: RequestInterceptor {
     public let stage: InterceptorStage
     package let name: String
     private let body: @Sendable (inout HTTPRequest) async throws -> Void
-    private let planning: (@Sendable (inout HTTPRequest) async throws -> String?)?
+    private let planning: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)?
 
     /// Makes an interceptor of a closure, which follows the rules of ``RequestInterceptor/intercept(request:)``.
     ///
@@ -19,7 +19,7 @@ public struct ClosureRequestInterceptor: RequestInterceptor {
     public init(
         _ name: String? = nil, stage: InterceptorStage = .attempt,
         _ body: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
-        plan: (@Sendable (inout HTTPRequest) async throws -> String?)? = nil
+        plan: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)? = nil
     ) {
         self.name = name ?? "ClosureRequestInterceptor"
         self.stage = stage
@@ -31,10 +31,10 @@ public struct ClosureRequestInterceptor: RequestInterceptor {
     public func intercept(request: inout HTTPRequest) async throws { try await body(&request) }
 
     /// Calls the plan; without one the closure itself.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         if let planning { return try await planning(&request) }
         try await body(&request)
-        return nil
+        return .known()
     }
 }
 
@@ -67,7 +67,7 @@ public struct ClosureHTTPInterceptor: HTTPInterceptor {
     public let stage: InterceptorStage
     package let name: String
     private let body: @Sendable (HTTPRequest, Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
-    private let planning: (@Sendable (inout HTTPRequest) async throws -> String?)?
+    private let planning: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)?
 
     /// Makes an interceptor of a closure, which follows the rules of ``HTTPInterceptor/intercept(_:next:)``.
     ///
@@ -75,11 +75,11 @@ public struct ClosureHTTPInterceptor: HTTPInterceptor {
     ///   - name: What pipelines and traces call it; the type's name by default.
     ///   - stage: Where it stands.
     ///   - body: Handles requests.
-    ///   - plan: What an explanation runs, by the rules of ``HTTPInterceptor/plan(_:)``. By default it says that nobody knows.
+    ///   - plan: What an explanation runs, by the rules of ``HTTPInterceptor/plan(_:)``. By default `.unknown`.
     public init(
         _ name: String? = nil, stage: InterceptorStage = .attempt,
         _ body: @escaping @Sendable (HTTPRequest, Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse,
-        plan: (@Sendable (inout HTTPRequest) async throws -> String?)? = nil
+        plan: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)? = nil
     ) {
         self.name = name ?? "ClosureHTTPInterceptor"
         self.stage = stage
@@ -87,9 +87,9 @@ public struct ClosureHTTPInterceptor: HTTPInterceptor {
         planning = plan
     }
 
-    /// Calls the plan; without one it says that nobody knows.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard let planning else { return Self.unknownPlan }
+    /// Calls the plan; `.unknown` without one.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard let planning else { return .missing }
         return try await planning(&request)
     }
 

@@ -31,40 +31,27 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     ///   handles it.
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse
 
-    /// Says for ``HTTPClient/explain(_:)`` what ``intercept(_:next:)`` would do to a request on its way down, without doing
-    /// anything that others could notice: it talks to nobody and stores nothing. Should it send something by an ``HTTPClient`` all
-    /// the same, that throws ``HTTPError/Code/explaining``, and the explanation says what would have been sent.
+    /// What ``intercept(_:next:)`` would do to a request on its way down, for ``HTTPClient/explain(_:)`` and for calls that may be shared.
     ///
-    /// The refinements bring their own, which runs their code for requests. An interceptor that implements
-    /// ``intercept(_:next:)`` itself isn't run by an explanation and is reported as unknown, unless it implements this too.
+    /// It must have no effect that others could notice: it sends nothing and stores nothing. An ``HTTPClient`` that it uses all
+    /// the same throws ``HTTPError/Code/explaining``, and the explanation shows what would have been sent.
     ///
-    /// - Parameter request: Changed as the request would be, as far as that can be told.
-    /// - Returns: What it does beyond that, in a few words; nil when there is nothing to say. Where the request that is sent can't be known
-    ///   beforehand the text says what it *would* do, with that word; otherwise the request that is planned must be the one that
-    ///   is sent.
-    /// - Throws: ``AnsweredHere`` when the request would go no further; what would keep the request from being sent.
-    func plan(_ request: inout HTTPRequest) async throws -> String?
+    /// The refinements plan by running their code for requests. An interceptor that implements ``intercept(_:next:)`` itself isn't
+    /// run by an explanation; unless it implements this too, its plan is `.unknown`.
+    ///
+    /// - Parameter request: Changed as the request would be, as far as that can be known.
+    /// - Throws: The error that would keep the request from being sent.
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan
 
     /// Whose a request will be after ``intercept(_:next:)``, asked before it by caches, shared calls and quotas further out.
     ///
     /// Implement it in an interceptor that adds a credential which ``plan(_:)`` doesn't show, or can't know yet. `.unknown` by default: a
     /// response isn't stored then if the request that was sent turns out to have more secrets or more items in its query than
-    /// the cache saw, and calls are shared only if the plan leaves nothing to say.
+    /// the cache saw, and calls are shared only if the plan is ``RequestPlan/known(_:)``.
     ///
     /// - Parameter request: As the interceptor that asks would pass it on.
     /// - Returns: The same for the same credential, also in another process. It may only change when the credential does.
     func identity(of request: HTTPRequest) -> RequestIdentity
-}
-
-/// What a plan (``HTTPInterceptor/plan(_:)``) throws to say that the interceptor would answer by itself: the explanation ends there.
-public struct AnsweredHere: Error, Hashable, CustomStringConvertible {
-    /// What it would answer, in a few words.
-    public let description: String
-
-    /// Makes a plan's end.
-    ///
-    /// - Parameter description: What would be answered, such as “fresh for 42 s, would answer from memory”.
-    public init(_ description: String) { self.description = description }
 }
 
 extension HTTPInterceptor {
@@ -77,11 +64,8 @@ extension HTTPInterceptor {
     /// `.unknown`.
     public func identity(of request: HTTPRequest) -> RequestIdentity { .unknown }
 
-    /// Says that nobody knows.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { Self.unknownPlan }
-
-    /// What an explanation says of an interceptor that doesn't say what it would do.
-    package static var unknownPlan: String { "not run: it doesn't say what it would do" }
+    /// `.unknown`.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .missing }
 }
 
 extension HTTPInterceptor {

@@ -56,9 +56,9 @@ extension LifecycleInterceptor {
         }
     }
 
-    /// Changes the request as ``modifyRequest(_:)`` does; the other hooks have nothing to hear of.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    /// Changes the request as ``modifyRequest(_:)`` does; no other hook runs.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         request = try await modifyRequest(request)
-        return nil
+        return .known()
     }
 }

@@ -23,9 +23,9 @@ extension RequestInterceptor {
 
 extension RequestInterceptor {
     /// Changes the request as it would be changed.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         try await intercept(request: &request)
-        return nil
+        return .known()
     }
 }
 
@@ -44,8 +44,8 @@ extension ResponseInterceptor {
         try await intercepting(try await next(request))
     }
 
-    /// Says nothing, since there is no response.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { nil }
+    /// The request passes unchanged.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known() }
 
     /// The response as the interceptor leaves it; closed when it throws, as is one that it put in its place, since nobody else
     /// will see them.
@@ -72,8 +72,8 @@ extension RequestInterceptor where Self: ResponseInterceptor {
     }
 
     /// Changes the request as it would be changed.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         try await intercept(request: &request)
-        return nil
+        return .known()
     }
 }

@@ -10,8 +10,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let scope: InterceptorScope
         /// What it would change about the request, such as `+ X-Request-ID: 42`; secret values withheld.
         public let changes: [String]
-        /// What it would do beyond that.
-        public let note: String?
+        /// What it would do beyond that, and whether the request is known after it.
+        public let plan: RequestPlan
     }
 
     /// What the client itself adds before the first interceptor: its base URL, headers and query.
@@ -44,7 +44,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             for step in steps where step.stage == stage {
                 lines.append("  \(step.name)" + (step.scope == .client ? "" : "  (\(step.scope.label))"))
                 lines += step.changes.map { "    \($0)" }
-                if let note = step.note { lines.append("    · \(note)") }
+                if let text = step.plan.text { lines.append("    · \(text)") }
             }
         }
         if let answeredBy {

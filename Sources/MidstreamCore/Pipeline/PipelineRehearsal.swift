@@ -16,7 +16,7 @@ package struct CallLimits: Sendable {
 }
 
 extension Pipeline {
-    /// Asks each element what it would do to a request, in the order in which they would run, without sending anything.
+    /// Plans a request element by element, in the order in which they would run, without sending anything.
     ///
     /// - Parameters:
     ///   - start: The request as the client hands it to the pipeline.
@@ -26,24 +26,21 @@ extension Pipeline {
         _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, as call: (Rehearsal) -> Call
     ) async throws -> Explanation {
         var request = start
-        var notes: [String?] = []
+        var plans: [RequestPlan] = []
         var snapshots = [RequestSnapshot(start)]
         var answerer: String?
         for (place, element) in elements.enumerated() where answerer == nil {
-            do {
-                notes.append(try await Self.plan(element.interceptor, for: &request, as: call(rehearsal(at: place))))
-            } catch let answer as AnsweredHere {
-                notes.append(answer.description)
-                answerer = element.name
-            }
+            let plan = try await Self.plan(element.interceptor, for: &request, as: call(rehearsal(at: place)))
+            if case .answers = plan { answerer = element.name }
+            plans.append(plan)
             snapshots.append(RequestSnapshot(request))
         }
         // A value is as secret before an interceptor marks it as afterwards.
         let marked = Set(snapshots.flatMap(\.headers.sensitiveNames))
-        let steps = notes.indices.map { place in
+        let steps = plans.indices.map { place in
             Explanation.Step(
                 name: elements[place].name, stage: elements[place].place.stage, scope: elements[place].scope,
-                changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked), note: notes[place])
+                changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked), plan: plans[place])
         }
         return Explanation(
             clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked), steps: steps,
@@ -53,24 +50,22 @@ extension Pipeline {
             answeredBy: answerer)
     }
 
-    /// Asks those who come after the stage `call` whose a request will be, and what they would make of it.
-    package func foresee(_ start: HTTPRequest, as call: (Rehearsal) -> Call) async throws -> Foresight {
+    /// The request that the interceptors after stage `call` would make of `start`, and whose it would be.
+    package func planned(_ start: HTTPRequest, as call: (Rehearsal) -> Call) async throws -> PlannedRequest {
         var request = start
         var identity = WireIdentity()
         for (place, element) in elements.enumerated() where element.isPersonal {
             let rehearsed = call(rehearsal(at: place))
             let own = Self.identity(by: element.interceptor, of: request, in: rehearsed)
-            do {
-                let note = try await Self.plan(element.interceptor, for: &request, as: rehearsed)
-                // An answer to the wrong user is worse than one that isn't shared.
-                let isOpen = own == .unknown && note != nil || rehearsed.rehearsal?.summary != nil
-                if isOpen { return .unknown(element.name) }
-            } catch is AnsweredHere {
-                return .unknown(element.name)
+            // An answer to the wrong user is worse than one that isn't shared.
+            switch try await Self.plan(element.interceptor, for: &request, as: rehearsed) {
+            case .known: break
+            case .unknown where own != .unknown && rehearsed.rehearsal?.summary == nil: break
+            case .unknown, .answers: return .unknown(element.name)
             }
             if own != .unknown { identity.add(own) }
         }
-        return .request(request, identity)
+        return .known(request, identity)
     }
 
     private static func identity(
@@ -84,21 +79,22 @@ extension Pipeline {
         return Rehearsal { request in exchange.identities.identity(of: request, from: place + 1) }
     }
 
-    /// Asks an interceptor what it would do, and says what it would have sent to find out.
+    /// An interceptor's plan; `.unknown` when it tried to send something, which the text names.
     private static func plan(
         _ interceptor: any HTTPInterceptor, for request: inout HTTPRequest, as call: Call
-    ) async throws -> String? {
+    ) async throws -> RequestPlan {
         var planned = request
         var position = ChainPosition(run: call)
         position.isRehearsal = true
         do {
-            let note = try await ChainPosition.local.withValue(position) { try await interceptor.plan(&planned) }
+            let plan = try await ChainPosition.local.withValue(position) { try await interceptor.plan(&planned) }
             request = planned
-            return call.rehearsal?.summary.map { [note, $0].compactMap { $0 }.joined(separator: "; ") } ?? note
+            guard let summary = call.rehearsal?.summary else { return plan }
+            return .unknown([plan.text, summary].compactMap { $0 }.joined(separator: "; "))
         } catch {
-            // Without an answer it may throw anything, and that says nothing about what it would do with one.
+            // Its error follows from the refusal, and a real call would have had an answer.
             guard let summary = call.rehearsal?.summary, !(error is CancellationError) else { throw error }
-            return "\(summary); what it would do then isn't known"
+            return .unknown("\(summary); what it would do then isn't known")
         }
     }
 }

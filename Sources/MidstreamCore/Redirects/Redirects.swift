@@ -68,7 +68,9 @@ package struct Redirects: HTTPInterceptor {
         return target
     }
 
-    package func plan(_ request: inout HTTPRequest) async throws -> String? { "\(request.redirects.over(policy))" }
+    package func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .known("\(request.redirects.over(policy))")
+    }
 }
 
 extension Redirects: PunctualInterceptor {

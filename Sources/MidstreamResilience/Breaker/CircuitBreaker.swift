@@ -147,18 +147,16 @@ public final class CircuitBreaker: HTTPInterceptor {
         return response
     }
 
-    /// Says what state it is in.
-    ///
-    /// - Throws: ``HTTPError/Code/circuitOpen`` when it would refuse the request.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    /// Shows the breaker's state; `.answers` when it would refuse the request.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         let call = ChainPosition.current?.call
         let now = time.now(call)
         let circuit = table.state(for: request) { now }
         let state = circuit.publicState(at: now)
         switch state {
-        case .closed: return "closed"
-        case .halfOpen: return "half open: would let one request through at a time"
-        case .open, .isolated: throw AnsweredHere("the breaker of \(circuit.key) is \(state), would refuse")
+        case .closed: return .known("closed")
+        case .halfOpen: return .known("half open: lets one request through at a time")
+        case .open, .isolated: return .answers("the breaker of \(circuit.key) is \(state), would refuse")
         }
     }
 

@@ -85,15 +85,16 @@ public final class Coalescing: HTTPInterceptor {
     public var waiting: Int { flights.allWaiters }
 
     /// Says whether an equal request is under way.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard request.method.isSafe else { return "not shared: a \(request.method) may change something" }
-        guard let call = ChainPosition.current?.call else { return nil }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard request.method.isSafe else { return .known("not shared: a \(request.method) may change something") }
+        guard let call = ChainPosition.current?.call else { return .known() }
         switch try await sharing(of: request, in: call) {
-        case .not(let reason): return "not shared: \(reason)"
+        case .not(let reason): return .known("not shared: \(reason)")
         case .with(let key):
             let waiters = flights.waiters(for: key)
             return waiters == 0
-                ? "shares its answer with equal requests" : "would share the answer of an equal request, as \(waiters) do"
+                ? .known("shares its answer with equal requests")
+                : .unknown("would share the answer of an equal request, as \(waiters) do")
         }
     }
 
@@ -109,8 +110,8 @@ public final class Coalescing: HTTPInterceptor {
             guard let given = identity(request) else { return .not(because: "nobody knows whose it is") }
             users = [given]
         } else {
-            switch try await call.owner.foresee(request) {
-            case .request(let foreseen, let identity): (sent, users) = (foreseen, identity.users)
+            switch try await call.owner.planned(request) {
+            case .known(let planned, let identity): (sent, users) = (planned, identity.users)
             case .unknown(let interceptor):
                 return .not(because: "\(interceptor) can't tell beforehand whose it will be")
             }

@@ -152,9 +152,10 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     }
 
     /// Says where the limit stands.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         let state = table.state(for: request) { time.now(ChainPosition.current?.call) }.snapshot
-        return "\(limit); \(state.inFlight) of \(state.limit) under way\(places > 0 ? ", \(state.queued) of \(places) wait" : "")"
+        let queue = places > 0 ? ", \(state.queued) of \(places) wait" : ""
+        return .known("\(limit); \(state.inFlight) of \(state.limit) under way\(queue)")
     }
 
     private func wait(

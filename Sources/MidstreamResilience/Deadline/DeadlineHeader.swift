@@ -120,8 +120,8 @@ public final class DeadlineHeader: HTTPInterceptor {
     }
 
     /// Says what it would add.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        "would add \(format.name) with the time that is left"
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .unknown("would add \(format.name) with the time that is left")
     }
 
     private func add(_ left: Duration?, to request: inout HTTPRequest) {

@@ -64,8 +64,10 @@ public struct Fallback: HTTPInterceptor {
         }
     }
 
-    /// Says that it is there.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { "would answer if the call failed" }
+    /// Changes nothing.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .known("answers if the call fails")
+    }
 }
 
 extension CallEvents {

@@ -87,11 +87,11 @@ public final class Hedging: HTTPInterceptor {
     }
 
     /// Says after which time a second exchange would be begun.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard request.mayBeHedged else { return "none: a second \(request.method) might do harm" }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard request.mayBeHedged else { return .known("none: a second \(request.method) might do harm") }
         let now = time.now(ChainPosition.current?.call)
         let delay = Duration.nanoseconds(table.state(for: request) { now }.snapshot(at: now).delay)
-        return "a second exchange after \(delay.brief) without an answer"
+        return .known("a second exchange after \(delay.brief) without an answer")
     }
 }
 

@@ -120,10 +120,11 @@ public final class RateLimit: HTTPInterceptor {
     }
 
     /// Says what the limit is.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        if let quota { return "as \(type(of: quota)) and the server say; would wait up to \(maximumWait.brief)" }
-        guard let perSecond else { return "as many requests as the server says; would wait up to \(maximumWait.brief)" }
-        return "\(perSecond) requests a second, \(Int(min(burst, 1e15))) at once; would wait up to \(maximumWait.brief)"
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        let wait = "; waits up to \(maximumWait.brief)"
+        if let quota { return .known("as \(type(of: quota)) and the server say\(wait)") }
+        guard let perSecond else { return .known("as many requests as the server says\(wait)") }
+        return .known("\(perSecond) requests a second, \(Int(min(burst, 1e15))) at once\(wait)")
     }
 
     /// One after the other: what the server says of the request's partitions, what holds for all, and what is kept elsewhere.

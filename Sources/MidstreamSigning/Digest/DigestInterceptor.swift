@@ -105,13 +105,13 @@ public final class DigestInterceptor: HTTPInterceptor {
     }
 
     /// Says what would be done about a challenge; uses up no nonce.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         guard try scope.contains(request.urlText), let origin = HTTPOrigin(request.urlText) else {
-            return "no credentials for this origin"
+            return .known("no credentials for this origin")
         }
-        if request.headers.contains(.authorization) { return "the request has credentials of its own" }
+        if request.headers.contains(.authorization) { return .known("the request has credentials of its own") }
         let isKnown = sessions.withLock { $0[origin] != nil }
-        return isKnown ? "would answer the known challenge" : "would answer a challenge"
+        return .unknown(isKnown ? "would answer the known challenge" : "would answer a challenge")
     }
 
     /// That of who has this name and password; `.nobody` for other origins, and for a request that has credentials of its own.

@@ -55,8 +55,10 @@ public struct SendDigest: HTTPInterceptor {
         return try await next(request)
     }
 
-    /// Adds the field, as a request would; of a stream says that its digest would follow it.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? { try await add(to: &request) }
+    /// Adds the field, as a request would; a stream gets its digest as a trailer.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .known(try await add(to: &request))
+    }
 
     private func add(to request: inout HTTPRequest) async throws -> String? {
         let body = request.body
@@ -81,6 +83,6 @@ public struct SendDigest: HTTPInterceptor {
         }
         request.headers[.trailer] = "Content-Digest"
         request.trailers = { sent.withLock { $0 }.map { ["Content-Digest": algorithm.field($0)] } ?? [:] }
-        return "the digest would follow the body"
+        return "the digest follows the body"
     }
 }

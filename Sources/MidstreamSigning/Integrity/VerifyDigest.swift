@@ -62,9 +62,9 @@ public struct VerifyDigest: HTTPInterceptor {
     }
 
     /// Asks as a request would.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         request = asking(request)
-        return "checks the digests of the response"
+        return .known("checks the digests of the response")
     }
 
     private func asking(_ request: HTTPRequest) -> HTTPRequest {

@@ -20,5 +20,5 @@ struct TransferInterceptor: HTTPInterceptor {
         return response
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> String? { "tells the progress" }
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("reports progress") }
 }

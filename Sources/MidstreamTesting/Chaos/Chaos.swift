@@ -91,14 +91,15 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
     }
 
     /// Says whether it is on.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        guard isEnabled else { return "off" }
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard isEnabled else { return .known("off") }
         let rules = lots.map(\.rule).filter { $0.matches(request) }
         return rules.isEmpty
-            ? "no rule for this request"
-            : "would inject: "
-                + rules.map { "\($0.fault.summary) (\(Int((min(max($0.share, 0), 1) * 100).rounded())) %)" }
-                .joined(separator: ", ")
+            ? .known("no rule for this request")
+            : .unknown(
+                "would inject: "
+                    + rules.map { "\($0.fault.summary) (\(Int((min(max($0.share, 0), 1) * 100).rounded())) %)" }
+                    .joined(separator: ", "))
     }
 }
 

@@ -12,8 +12,7 @@ public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
     case closesWhatItKeepsBack
     /// An error from further in reaches the caller as it is.
     case passesErrors
-    /// What an explanation says would be sent is what is sent, unless the plan says that it can't be known
-    /// (``HTTPInterceptor/plan(_:)``).
+    /// A request is sent as its plan leaves it, if that is ``RequestPlan/known(_:)``.
     case plansWhatItDoes
 }
 

@@ -25,7 +25,7 @@ struct DownloadInterceptor: HTTPInterceptor {
     }
 
     /// Says what would be resumed.
-    func plan(_ request: inout HTTPRequest) async throws -> String? {
-        "would write to \(file.lastPathComponent), and go on with what an earlier download has left of it"
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .unknown("would write to \(file.lastPathComponent), and go on with what an earlier download has left of it")
     }
 }

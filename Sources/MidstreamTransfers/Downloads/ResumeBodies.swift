@@ -48,8 +48,8 @@ public struct ResumeBodies: HTTPInterceptor {
     }
 
     /// Says what would be done.
-    public func plan(_ request: inout HTTPRequest) async throws -> String? {
-        "would ask up to \(limit) times for the rest of a body"
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .known("asks up to \(limit) times for the rest of a body")
     }
 
     private func collect(

@@ -23,7 +23,8 @@ struct UploadInterceptor: HTTPInterceptor {
     }
 
     /// Says what would be resumed.
-    func plan(_ request: inout HTTPRequest) async throws -> String? {
-        "would upload \(try content.length()) bytes by the protocol \(`protocol`), resumed up to \(resumes) times in a row"
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        .unknown(
+            "would upload \(try content.length()) bytes by the protocol \(`protocol`), resumed up to \(resumes) times in a row")
     }
 }

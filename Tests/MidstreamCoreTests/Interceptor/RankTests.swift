@@ -21,7 +21,7 @@ struct RankTests {
             try await next(request)
         }
 
-        func plan(_ request: inout HTTPRequest) async throws -> String? { label }
+        func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known(label) }
     }
 
     private static let ranks: [InterceptorRank] = [
@@ -59,7 +59,7 @@ struct RankTests {
         }
         var request = HTTPRequest("https://h/")
         request.interceptors = [Ranked(.ordinary, "own log"), Ranked(.signing, "own signer"), Ranked(.cache, "own cache")]
-        let explained = try await client.explain(request).steps.filter { $0.stage == .exchange }.compactMap(\.note)
+        let explained = try await client.explain(request).steps.filter { $0.stage == .exchange }.compactMap(\.plan.text)
         #expect(explained == ["own cache", "client's cache", "own signer", "own log", "client's log"])
     }
 

@@ -32,7 +32,7 @@ struct RehearsalTests {
     @Test("what an interceptor would send to find out is told instead of being sent")
     func refused() async throws {
         let step = try await explain(fetching(loginClient))
-        #expect(step.note == "would send POST https://login.test/token; what it would do then isn't known")
+        #expect(step.plan.text == "would send POST https://login.test/token; what it would do then isn't known")
         #expect(step.changes.isEmpty)
         #expect(login.requests.isEmpty)
     }
@@ -56,7 +56,7 @@ struct RehearsalTests {
             ]),
         ]
         for form in forms {
-            #expect(try await explain(form).note?.hasPrefix("would send GET https://login.test/token;") == true)
+            #expect(try await explain(form).plan.text?.hasPrefix("would send GET https://login.test/token;") == true)
         }
         #expect(login.requests.isEmpty)
     }
@@ -73,7 +73,7 @@ struct RehearsalTests {
                     request.headers["X-Known"] = "none"
                 }
             })
-        #expect(step.note == "would send GET https://login.test/token")
+        #expect(step.plan.text == "would send GET https://login.test/token")
         #expect(step.changes == ["+ X-Known: none"])
     }
 
@@ -108,7 +108,7 @@ struct RehearsalTests {
         }
         isJoined.continuation.yield()
         #expect(token == "token")
-        #expect(try await explained.value.note?.hasPrefix("would send") == true)
+        #expect(try await explained.value.plan.text?.hasPrefix("would send") == true)
         #expect(login.requests.count == 1)
     }
 
@@ -129,21 +129,25 @@ struct RehearsalTests {
             ran.note("down")
         } plan: { request in
             request.headers["X-Plan"] = "1"
-            return "would fetch a token"
+            return .unknown("would fetch a token")
         }
         let full = ClosureHTTPInterceptor("Full") { request, next in
             ran.note("full")
             return try await next(request)
         } plan: { _ in
-            "would ask the mirror"
+            .answers("by the mirror")
         }
+        let joined = ChainedHTTPInterceptor.chain(inOrder: [ClosureRequestInterceptor("Down") { _ in }, full])
+        var request = request
+        #expect(try await joined.plan(&request) == .answers("Full: by the mirror"))
         let planned = try await explain(down)
-        #expect(planned.note == "would fetch a token" && planned.changes == ["+ X-Plan: 1"])
-        #expect(try await explain(full).note == "would ask the mirror")
+        #expect(planned.plan == .unknown("would fetch a token") && planned.changes == ["+ X-Plan: 1"])
+        #expect(try await explain(full).plan == .answers("by the mirror"))
         #expect(ran.all.isEmpty)
         let unplanned = ClosureHTTPInterceptor { request, next in try await next(request) }
-        #expect(try await explain(unplanned).note == "not run: it doesn't say what it would do")
+        #expect(try await explain(unplanned).plan == .missing)
         let plain = ClosureRequestInterceptor { $0.headers["X-Plain"] = "1" }
-        #expect(try await explain(plain).changes == ["+ X-Plain: 1"])
+        let step = try await explain(plain)
+        #expect(step.changes == ["+ X-Plain: 1"] && step.plan == .known())
     }
 }

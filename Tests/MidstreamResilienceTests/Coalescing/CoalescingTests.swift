@@ -36,9 +36,9 @@ private struct Personal: HTTPInterceptor {
         return try await next(request)
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> String? {
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         change(&request)
-        return nil
+        return .known()
     }
 
     func identity(of request: HTTPRequest) -> RequestIdentity { part == "identity" ? .user(user()) : .nobody }
@@ -203,18 +203,22 @@ struct CoalescingTests {
         #expect("\(try await client.explain(HTTPRequest("/")))".contains("not shared: Opaque can't tell"))
     }
 
-    @Test("a plan in words that says nothing of what it can't know is none to go by")
-    func forgetful() async throws {
+    @Test(
+        "whether a plan is known decides, not its text",
+        arguments: [
+            (RequestPlan.unknown("adds the user's token"), 2), (.answers("a page"), 2), (.known("would write a line"), 1),
+        ])
+    func plans(plan: RequestPlan, count: Int) async throws {
         let session: @Sendable () -> [any HTTPInterceptor] = {
             [
                 ClosureHTTPInterceptor("Session") {
                     try await $1($0)
                 } plan: { _ in
-                    "adds the user's token"
+                    plan
                 }
             ]
         }
-        #expect(try await requests(HTTPRequest("/"), HTTPRequest("/"), Coalescing(), session) == 2)
+        #expect(try await requests(HTTPRequest("/"), HTTPRequest("/"), Coalescing(), session) == count)
     }
 
     @Test("the identity that is given counts", arguments: [("a", "a", 1), ("a", "b", 2), (nil, nil, 2)])
@@ -318,7 +322,7 @@ struct CoalescingTests {
                     ClosureRequestInterceptor("Token") {
                         $0.headers[.authorization] = "t"
                     } plan: { _ in
-                        "fetches a token"
+                        .unknown("fetches a token")
                     }
                 ]
             } == 2)
@@ -450,7 +454,7 @@ struct CoalescingTests {
                     }
                     return HTTPResponse(status: 200, body: .once(chunks), request: request)
                 } plan: { _ in
-                    nil
+                    .known()
                 }
             })
         let calls = (0..<3).map { _ in Task { try await client.send(HTTPRequest("/")) } }

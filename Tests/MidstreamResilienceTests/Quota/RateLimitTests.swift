@@ -161,6 +161,6 @@ struct RateLimitTests {
     func plan() async throws {
         let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 2) })
         #expect(
-            "\(try await client.explain(HTTPRequest("/")))".contains("2.0 requests a second, 2 at once; would wait up to 10.0 s"))
+            "\(try await client.explain(HTTPRequest("/")))".contains("2.0 requests a second, 2 at once; waits up to 10.0 s"))
     }
 }

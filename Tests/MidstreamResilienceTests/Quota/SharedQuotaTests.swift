@@ -48,7 +48,7 @@ struct SharedQuotaTests {
         #expect(quota.asked.withLock { $0.map(\.most) } == [.seconds(5), .seconds(5), .seconds(5)])
         #expect(quota.given.withLock { $0 } == 0)
         #expect(
-            "\(try await one.explain(HTTPRequest("/")))".contains("as SharedCounter and the server say; would wait up to 5.0 s"))
+            "\(try await one.explain(HTTPRequest("/")))".contains("as SharedCounter and the server say; waits up to 5.0 s"))
     }
 
     @Test("refuses, and what can't be waited for is given back")

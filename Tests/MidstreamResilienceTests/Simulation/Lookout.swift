@@ -23,7 +23,7 @@ struct Lookout: HTTPInterceptor {
     }
 
     /// It changes nothing, so that calls stay what they are.
-    func plan(_ request: inout HTTPRequest) async throws -> String? { nil }
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known() }
 }
 
 /// A body that knows how it ended.
