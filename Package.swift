@@ -106,7 +106,7 @@ let package = Package(
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "InterceptionTests", dependencies: ["Interception", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "InterceptionTests", dependencies: ["Interception", "MidstreamTesting", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
             dependencies: [

@@ -1,6 +1,7 @@
 internal import Platform
 
 /// Called when the time of an entry in a ``ClockTimer`` has come.
+@usableFromInline
 package protocol TimerListener: Sendable {
     /// Called once, outside of any call's task. Must not wait: other listeners come after it.
     func timerFired()
@@ -11,16 +12,23 @@ package protocol TimerListener: Sendable {
 /// On the system's clock all entries of the process share one heap and one sleeping task. The clock's own sleep would keep the memory of a
 /// cancelled wait until its time; with a minute's limit on each of many requests that adds up. On any other clock each entry is a task that
 /// sleeps on it, so a test clock counts it as a sleeper.
+@usableFromInline
 package struct ClockTimer: Sendable {
     /// nil: the system's.
-    private let clock: (any Clock<Duration>)?
+    private let other: (any Clock<Duration>)?
 
     /// That of `ContinuousClock`.
+    @usableFromInline
     package static let system = ClockTimer(ContinuousClock())
 
-    package init(_ clock: any Clock<Duration>) { self.clock = clock is ContinuousClock ? nil : clock }
+    package init(_ clock: any Clock<Duration>) { other = clock is ContinuousClock ? nil : clock }
+
+    package var clock: any Clock<Duration> { other ?? ContinuousClock() }
+
+    package var isOnSystemClock: Bool { other == nil }
 
     /// A listener that is to be called.
+    @usableFromInline
     package struct Entry: Sendable {
         fileprivate enum Place {
             case heap(TimerQueue.Ticket)
@@ -30,6 +38,7 @@ package struct ClockTimer: Sendable {
         fileprivate let place: Place
 
         /// Removes it. Its time may come at the same moment, and the listener be called nevertheless.
+        @usableFromInline
         package func cancel() {
             switch place {
             case .heap(let ticket): TimerQueue.shared.remove(ticket)
@@ -41,9 +50,10 @@ package struct ClockTimer: Sendable {
     /// Has a listener called once; never before this returns. A clock whose sleep fails calls it early, so that nobody waits for ever.
     ///
     /// - Parameter delay: From now on.
+    @usableFromInline
     package func schedule(_ listener: any TimerListener, after delay: Duration) -> Entry {
-        guard let clock else { return Entry(place: .heap(TimerQueue.shared.insert(listener, after: delay))) }
-        let sleep = Self.sleep(for: delay, on: clock)
+        guard let other else { return Entry(place: .heap(TimerQueue.shared.insert(listener, after: delay))) }
+        let sleep = Self.sleep(for: delay, on: other)
         let task = CallersExecutor().startDetached {
             try? await sleep()
             if !Task.isCancelled { listener.timerFired() }
@@ -55,7 +65,7 @@ package struct ClockTimer: Sendable {
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     package func sleep(for delay: Duration) async throws {
-        if let clock { return try await Self.sleep(for: delay, on: clock)() }
+        if let other { return try await other.sleep(for: delay) }
         if case .cancelled = await Suspension<Never>().wait(for: delay, on: self) { throw CancellationError() }
     }
 

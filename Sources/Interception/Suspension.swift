@@ -13,9 +13,10 @@
 ///
 /// A value that ``resume(_:)`` has accepted is what the wait returns, whatever happens meanwhile; one that it refuses remains the caller's, who
 /// gives it to the next in the queue. So nothing that is handed over gets lost. A suspension that is never waited for drops its value.
+@usableFromInline
 package struct Suspension<Value: Sendable>: Sendable {
     /// Why a wait is over.
-    @frozen
+    @frozen @usableFromInline
     package enum Ending: Sendable {
         case value(Value)
         /// The waiting task was cancelled.
@@ -69,6 +70,7 @@ package struct Suspension<Value: Sendable>: Sendable {
             end(Task.isCancelled ? .cancelled : .timedOut)
             return await wait()
         }
+        guard !isOver else { return await wait() }
         let entry = timer.schedule(self, after: limit)
         defer { entry.cancel() }
         return await wait()
@@ -81,6 +83,31 @@ package struct Suspension<Value: Sendable>: Sendable {
             preconditionFailure("A wait without a limit, outside of cancellation, ends with a value.")
         }
         return value
+    }
+
+    /// The same with a limit; nil when it is over.
+    ///
+    /// - Parameters:
+    ///   - limit: With zero or less only a value that is there already is returned.
+    ///   - timer: That of the clock on which the limit is measured.
+    @inlinable
+    nonisolated(nonsending) package func value(within limit: Duration, on timer: ClockTimer) async -> Value? {
+        let entry = limit > .zero && !isOver ? timer.schedule(self, after: limit) : nil
+        if limit <= .zero { end(.timedOut) }
+        let ending = await withUnsafeContinuation { park($0) }
+        entry?.cancel()
+        guard case .value(let value) = ending else { return nil }
+        return value
+    }
+
+    /// Whether the wait has ended, or will as soon as it begins.
+    @inlinable package var isOver: Bool {
+        state.withLock { state in
+            switch state {
+            case .pending, .parked: false
+            case .ended, .over: true
+            }
+        }
     }
 
     @inlinable
@@ -99,7 +126,7 @@ package struct Suspension<Value: Sendable>: Sendable {
         if let ending { waiter.resume(returning: ending) }
     }
 
-    @discardableResult @inlinable
+    @inlinable @discardableResult
     func end(_ ending: Ending) -> Bool {
         let (isFirst, waiter) = state.withLock { state -> (Bool, Waiter?) in
             switch state {
