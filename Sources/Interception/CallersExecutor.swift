@@ -49,11 +49,11 @@ package struct CallersExecutor: Sendable {
     }
 }
 
-extension TaskGroup<Void> {
+extension TaskGroup {
     /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that: nobody has
     /// to be woken for it. Not to be called under a lock that the task takes.
     @inlinable
-    package mutating func startAtOnce(_ operation: @escaping @Sendable () async -> Void) {
+    package mutating func startAtOnce(_ operation: @escaping @Sendable () async -> ChildTaskResult) {
         #if compiler(>=6.2)
             if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
                 addImmediateTask(operation: operation)

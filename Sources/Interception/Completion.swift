@@ -4,10 +4,16 @@ internal import Platform
 func withCompletion<Output: Sendable>(
     _ body: (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Void
 ) async throws -> Output {
-    try await withUnsafeThrowingContinuation { continuation in
-        let completion = Completion(continuation)
-        body { completion.complete($0) }
-    }
+    let outcome = Suspension<Result<Output, any Error>>()
+    hand(Completion(outcome: outcome), to: body)
+    return try await outcome.value().get()
+}
+
+/// Keeps no reference to the completion.
+private func hand<Output: Sendable>(
+    _ completion: Completion<Output>, to body: (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Void
+) {
+    body { completion.complete($0) }
 }
 
 /// The one outcome of a piece of callback-style work.
@@ -15,31 +21,17 @@ func withCompletion<Output: Sendable>(
 /// The handler that user code holds is what keeps this object alive, so its end of life without an outcome means that no outcome
 /// can come.
 private final class Completion<Output: Sendable>: Sendable {
-    private let continuation: Locked<UnsafeContinuation<Output, any Error>?>
+    private let outcome: Suspension<Result<Output, any Error>>
 
-    init(_ continuation: UnsafeContinuation<Output, any Error>) {
-        self.continuation = Locked(continuation)
-    }
+    init(outcome: Suspension<Result<Output, any Error>>) { self.outcome = outcome }
 
-    deinit {
-        take()?.resume(throwing: CompletionDropped())
-    }
+    deinit { outcome.resume(.failure(CompletionDropped())) }
 
     func complete(_ result: Result<Output, any Error>) {
-        guard let continuation = take() else {
-            let report: StaticString = "Interception: a completion handler was called a second time; the first outcome stands.\n"
-            // To the descriptor, since C's `stderr` is a global variable that strict concurrency checking refuses.
-            _ = write(2, report.utf8Start, report.utf8CodeUnitCount)
-            return
-        }
-        continuation.resume(with: result)
-    }
-
-    private func take() -> UnsafeContinuation<Output, any Error>? {
-        continuation.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
+        if outcome.resume(result) { return }
+        let report: StaticString = "Interception: a completion handler was called a second time; the first outcome stands.\n"
+        // To the descriptor, since C's `stderr` is a global variable that strict concurrency checking refuses.
+        _ = write(2, report.utf8Start, report.utf8CodeUnitCount)
     }
 }
 

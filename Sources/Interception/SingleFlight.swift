@@ -16,16 +16,7 @@
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What everybody gets, and how many of them there are.
     @usableFromInline typealias Landing = (value: Value, callers: Int)
-    @usableFromInline typealias Waiter = UnsafeContinuation<Landing, any Error>
-
-    @usableFromInline
-    struct State {
-        @usableFromInline var nextTicket = 0
-        /// The work of each key that is running. No key stands for the work without one.
-        @usableFromInline var flights: [Key?: Flight] = [:]
-
-        @usableFromInline init() {}
-    }
+    @usableFromInline typealias Waiter = Suspension<Result<Landing, any Error>>
 
     /// One run of the work.
     ///
@@ -33,9 +24,10 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     @usableFromInline
     final class Flight: @unchecked Sendable {
         /// Those who came and didn't leave, whether or not they wait already.
-        @usableFromInline var callers = 1
-        @usableFromInline var waiters: [(ticket: Int, waiter: Waiter)] = []
-        @usableFromInline var landing: Result<Landing, any Error>?
+        @usableFromInline var callers = 0
+        /// In the order in which they came.
+        @usableFromInline var waiters: [Waiter] = []
+        @usableFromInline var hasLanded = false
         @usableFromInline var task: Task<Void, Never>?
 
         @inlinable init() {}
@@ -51,7 +43,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     @usableFromInline let abandoned: Abandoned
-    @usableFromInline let state = Locked(State())
+    /// The work of each key that is running. No key stands for the work without one.
+    @usableFromInline let flights = Locked<[Key?: Flight]>([:])
 
     /// Makes one with nothing running.
     ///
@@ -79,9 +72,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     public func waiters(for key: Key) -> Int { count(key) }
 
     /// How many callers are waiting, for the work of any key.
-    package var allWaiters: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.callers } } }
+    package var allWaiters: Int { flights.withLock { $0.values.reduce(0) { $0 + $1.callers } } }
 
-    private func count(_ key: Key?) -> Int { state.withLock { $0.flights[key]?.callers ?? 0 } }
+    private func count(_ key: Key?) -> Int { flights.withLock { $0[key]?.callers ?? 0 } }
 
     /// Inlined into those who use it, with what it calls: a key and a value that aren't known would cost more than all the rest.
     @inlinable
@@ -89,61 +82,36 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         // What is only tried out mustn't be shared with those who mean it.
         if ChainPosition.local.get()?.isRehearsal == true { return (try await work(), 1) }
         try Task.checkCancellation()
-        let (ticket, flight, isFirst) = state.withLock { state -> (Int, Flight, Bool) in
-            state.nextTicket += 1
-            if let flight = state.flights[key] {
-                flight.callers += 1
-                return (state.nextTicket, flight, false)
-            }
-            let flight = Flight()
-            state.flights[key] = flight
-            return (state.nextTicket, flight, true)
+        let waiter = Waiter()
+        let (flight, isFirst) = flights.withLock { flights in
+            let running = flights[key]
+            let flight = running ?? Flight()
+            flight.callers += 1
+            flight.waiters.append(waiter)
+            if running == nil { flights[key] = flight }
+            return (flight, running == nil)
         }
         if isFirst {
             let task = CallersExecutor().startAtOnce { await self.fly(flight, key, work) }
-            let landing = state.withLock { _ in
-                if flight.landing == nil { flight.task = task }
-                return flight.landing
-            }
-            if let landing { return try landing.get() }
+            flights.withLock { _ in if !flight.hasLanded { flight.task = task } }
         }
-        return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { wait($0, ticket, for: flight, key) }
-        } onCancel: {
-            leave(ticket, flight, key)
+        guard case .value(let landing) = await waiter.wait() else {
+            leave(waiter, flight, key)?.cancel()
+            throw CancellationError()
         }
+        return try landing.get()
     }
 
+    /// Takes one out; returns what is to be cancelled.
     @inlinable
-    func wait(_ waiter: Waiter, _ ticket: Int, for flight: Flight, _ key: Key?) {
-        let (result, task): (Result<Landing, any Error>?, Task<Void, Never>?) = state.withLock { state in
-            if let landing = flight.landing { return (landing, nil) }
-            // Asked under the lock: a cancellation that comes later finds the waiter in the list.
-            if Task.isCancelled { return (.failure(CancellationError()), depart(from: flight, key, &state)) }
-            flight.waiters.append((ticket, waiter))
-            return (nil, nil)
+    func leave(_ waiter: Waiter, _ flight: Flight, _ key: Key?) -> Task<Void, Never>? {
+        flights.withLock { flights in
+            flight.waiters.removeAll { $0 == waiter }
+            flight.callers -= 1
+            guard abandoned == .isCancelled, flight.callers == 0 else { return nil }
+            if flights[key] === flight { flights[key] = nil }
+            return flight.task
         }
-        task?.cancel()
-        if let result { waiter.resume(with: result) }
-    }
-
-    @inlinable
-    func leave(_ ticket: Int, _ flight: Flight, _ key: Key?) {
-        let (waiter, task): (Waiter?, Task<Void, Never>?) = state.withLock { state in
-            guard let place = flight.waiters.firstIndex(where: { $0.ticket == ticket }) else { return (nil, nil) }
-            return (flight.waiters.remove(at: place).waiter, depart(from: flight, key, &state))
-        }
-        task?.cancel()
-        waiter?.resume(throwing: CancellationError())
-    }
-
-    /// Counts one out; returns what is to be cancelled.
-    @inlinable
-    func depart(from flight: Flight, _ key: Key?, _ state: inout State) -> Task<Void, Never>? {
-        flight.callers -= 1
-        guard abandoned == .isCancelled, flight.callers == 0 else { return nil }
-        if state.flights[key] === flight { state.flights[key] = nil }
-        return flight.task
     }
 
     @inlinable
@@ -154,17 +122,15 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         } catch {
             result = .failure(error)
         }
-        let (waiters, landing) = state.withLock { state in
+        let (waiters, callers) = flights.withLock { flights in
             // Abandoned work may end after other work with the same key has begun.
-            if state.flights[key] === flight { state.flights[key] = nil }
-            let landing = result.map { (value: $0, callers: flight.callers) }
-            flight.landing = landing
+            if flights[key] === flight { flights[key] = nil }
+            flight.hasLanded = true
             flight.task = nil
             defer { flight.waiters = [] }
-            return (flight.waiters, landing)
+            return (flight.waiters, flight.callers)
         }
-        // In the order in which they came.
-        for (_, waiter) in waiters.sorted(by: { $0.ticket < $1.ticket }) { waiter.resume(with: landing) }
+        for waiter in waiters { waiter.resume(result.map { ($0, callers) }) }
     }
 }
 

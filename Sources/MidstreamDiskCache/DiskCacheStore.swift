@@ -158,9 +158,9 @@ public final class DiskCacheStore: CacheStore {
 
     /// Asks the database, one question after the other.
     func perform<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { answer in
-            queue.async { [self] in answer.resume(with: Result { try ask(question) }) }
-        }
+        let answer = Suspension<Result<Value, any Error>>()
+        queue.async { [self] in answer.resume(Result { try ask(question) }) }
+        return try await answer.value().get()
     }
 
     private func ask<Value>(_ question: (EntryTable) throws -> Value) throws -> Value {
@@ -233,8 +233,8 @@ public final class DiskCacheStore: CacheStore {
 
     /// Does at once what is planned, so that tests needn't wait for it.
     func maintainNow(onStep: @escaping @Sendable () -> Void = {}) async {
-        await withCheckedContinuation { done in
-            queue.async { [self] in maintain(onStep) { done.resume() } }
-        }
+        let end = Suspension<Void>()
+        queue.async { [self] in maintain(onStep) { end.resume() } }
+        await end.value()
     }
 }

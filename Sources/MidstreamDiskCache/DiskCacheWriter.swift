@@ -23,14 +23,14 @@ final class DiskCacheWriter: CacheWriter {
         var sums: RunningSums?
         var isWriting = false
         var failure: (any Error)?
-        /// Who waits until no more than so many bytes are to be written.
-        var waiter: (mostBytes: Int, UnsafeContinuation<Void, Never>)?
+        /// The wait until no more than so many bytes are to be written.
+        var waiter: (mostBytes: Int, wait: Suspension<Void>)?
 
         /// Takes out the waiter whose wait is over.
-        mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-            guard let (mostBytes, continuation) = waiter, isBehind(noMoreThan: mostBytes) else { return nil }
+        mutating func takeWaiter() -> Suspension<Void>? {
+            guard let (mostBytes, wait) = waiter, isBehind(noMoreThan: mostBytes) else { return nil }
             waiter = nil
-            return continuation
+            return wait
         }
 
         func isBehind(noMoreThan bytes: Int) -> Bool { failure != nil || (bytes == 0 ? !isWriting : pendingBytes <= bytes) }
@@ -127,14 +127,13 @@ final class DiskCacheWriter: CacheWriter {
     }
 
     private func wait(untilNoMoreThan bytes: Int) async {
-        await withUnsafeContinuation { continuation in
-            let isOver = state.withLock { state in
-                if state.isBehind(noMoreThan: bytes) { return true }
-                state.waiter = (bytes, continuation)
-                return false
-            }
-            if isOver { continuation.resume() }
+        let wait = Suspension<Void>()
+        let isOver = state.withLock { state in
+            if state.isBehind(noMoreThan: bytes) { return true }
+            state.waiter = (bytes, wait)
+            return false
         }
+        if !isOver { await wait.value() }
     }
 
     func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {

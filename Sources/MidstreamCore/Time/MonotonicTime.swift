@@ -14,14 +14,3 @@ package func monotonicNanoseconds() -> UInt64 {
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     #endif
 }
-
-/// Nanoseconds of the clock that `ContinuousClock` is, without the arithmetic of its instants.
-func continuousNanoseconds() -> Int64 {
-    #if canImport(Darwin)
-        return Int64(clamping: monotonicNanoseconds())
-    #else
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-    #endif
-}

@@ -19,20 +19,18 @@ public final class TestClock: Clock {
     public typealias Instant = VirtualInstant
 
     private struct Sleeper {
-        let id: Int
         let deadline: Instant
-        let continuation: CheckedContinuation<Void, any Error>
+        /// Ends with whether the deadline has come.
+        let wait: Suspension<Bool>
     }
 
     private struct Observer {
-        let id: Int
         let wanted: Int
-        let continuation: CheckedContinuation<Void, Never>
+        let wait: Suspension<Void>
     }
 
     private struct State {
         var now = Instant()
-        var nextID = 0
         /// By deadline, and with the same deadline in the order in which they came.
         var sleepers: [Sleeper] = []
         var observers: [Observer] = []
@@ -60,53 +58,43 @@ public final class TestClock: Clock {
     /// - Parameter tolerance: Ignored.
     /// - Throws: `CancellationError` when the task is cancelled, without waiting for the clock.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let id = nextID()
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                add(Sleeper(id: id, deadline: deadline, continuation: continuation))
-            }
+        try Task.checkCancellation()
+        let sleeper = Sleeper(deadline: deadline, wait: Suspension())
+        guard add(sleeper) else { return }
+        let isDue = await withTaskCancellationHandler {
+            await sleeper.wait.value()
         } onCancel: {
-            let cancelled: Sleeper? = state.withLock { state in
-                state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0) }
-            }
-            cancelled?.continuation.resume(throwing: CancellationError())
+            // Removed here rather than by the task that sleeps, so that nobody counts it from now on.
+            state.withLock { $0.sleepers.removeAll { $0.wait == sleeper.wait } }
+            sleeper.wait.resume(false)
         }
+        if !isDue { throw CancellationError() }
     }
 
-    private func add(_ sleeper: Sleeper) {
-        let (answer, satisfied) = state.withLock { state -> (Result<Void, any Error>?, [Observer]) in
-            // Looked at under the lock: a cancellation that comes later finds the sleeper in the list.
-            if Task.isCancelled { return (.failure(CancellationError()), []) }
-            if sleeper.deadline <= state.now { return (.success(()), []) }
+    /// False when its deadline has come.
+    private func add(_ sleeper: Sleeper) -> Bool {
+        let satisfied = state.withLock { state -> [Observer]? in
+            if sleeper.deadline <= state.now { return nil }
             let place = state.sleepers.firstIndex { $0.deadline > sleeper.deadline } ?? state.sleepers.endIndex
             state.sleepers.insert(sleeper, at: place)
             let count = state.sleepers.count
-            let satisfied = state.observers.filter { $0.wanted <= count }
-            state.observers.removeAll { $0.wanted <= count }
-            return (nil, satisfied)
+            defer { state.observers.removeAll { $0.wanted <= count } }
+            return state.observers.filter { $0.wanted <= count }
         }
-        if let answer { sleeper.continuation.resume(with: answer) }
-        for observer in satisfied { observer.continuation.resume() }
+        for observer in satisfied ?? [] { observer.wait.resume() }
+        return satisfied != nil
     }
 
     /// Waits until at least `count` tasks are sleeping. Returns early when the task is cancelled.
     public func waitForSleepers(_ count: Int = 1) async {
-        let id = nextID()
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if Task.isCancelled || state.sleepers.count >= count { return true }
-                    state.observers.append(Observer(id: id, wanted: count, continuation: continuation))
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            let cancelled: Observer? = state.withLock { state in
-                state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
-            }
-            cancelled?.continuation.resume()
+        let observer = Observer(wanted: count, wait: Suspension())
+        let isOver = state.withLock { state in
+            if state.sleepers.count >= count { return true }
+            state.observers.append(observer)
+            return false
         }
+        guard !isOver, case .cancelled = await observer.wait.wait() else { return }
+        state.withLock { $0.observers.removeAll { $0.wait == observer.wait } }
     }
 
     /// Moves the time forward and wakes those whose deadline has come, in the order of their deadlines. Zero or less moves
@@ -132,13 +120,6 @@ public final class TestClock: Clock {
             state.sleepers.removeFirst(due.count)
             return due
         }
-        for sleeper in woken { sleeper.continuation.resume() }
-    }
-
-    private func nextID() -> Int {
-        state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
+        for sleeper in woken { sleeper.wait.resume(true) }
     }
 }

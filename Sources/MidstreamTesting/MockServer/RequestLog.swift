@@ -2,17 +2,11 @@ internal import Interception
 
 /// The requests that came, and the tasks that wait for one.
 final class RequestLog: Sendable {
-    private struct Waiter {
-        let id: Int
-        let continuation: CheckedContinuation<RecordedRequest, any Error>
-    }
-
     private struct State {
         var kept = Queue<RecordedRequest>()
         var untaken = Queue<RecordedRequest>()
-        var waiters: [Waiter] = []
+        var waiters: [Suspension<RecordedRequest?>] = []
         var count = 0
-        var nextWaiter = 0
         var isClosed = false
     }
 
@@ -25,41 +19,43 @@ final class RequestLog: Sendable {
     var count: Int { state.withLock { $0.count } }
 
     func append(_ request: RecordedRequest) {
-        let waiter: Waiter? = state.withLock { state in
+        state.withLock { state in
             state.count += 1
             state.kept.append(request)
             if state.kept.count > limit { _ = state.kept.popFirst() }
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.untaken.append(request)
-            if state.untaken.count > limit { _ = state.untaken.popFirst() }
-            return nil
         }
-        waiter?.continuation.resume(returning: request)
+        offer(request)
+    }
+
+    /// Gives a request to the first who waits and hasn't left.
+    private func offer(_ request: RecordedRequest) {
+        while true {
+            let waiter = state.withLock { state -> Suspension<RecordedRequest?>? in
+                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+                state.untaken.append(request)
+                if state.untaken.count > limit { _ = state.untaken.popFirst() }
+                return nil
+            }
+            guard let waiter, !waiter.resume(request) else { return }
+        }
     }
 
     func take() async throws -> RecordedRequest {
-        let id = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        try Task.checkCancellation()
+        let waiter = Suspension<RecordedRequest?>()
+        let request = try state.withLock { state -> RecordedRequest? in
+            if let request = state.untaken.popFirst() { return request }
+            if state.isClosed { throw Self.closed }
+            state.waiters.append(waiter)
+            return nil
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let answer: Result<RecordedRequest, any Error>? = state.withLock { state in
-                    // Looked at under the lock: a cancellation that comes later finds the waiter in the list.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if let request = state.untaken.popFirst() { return .success(request) }
-                    if state.isClosed { return .failure(Self.closed) }
-                    state.waiters.append(Waiter(id: id, continuation: continuation))
-                    return nil
-                }
-                if let answer { continuation.resume(with: answer) }
-            }
-        } onCancel: {
-            let waiter: Waiter? = state.withLock { state in
-                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
-            }
-            waiter?.continuation.resume(throwing: CancellationError())
+        if let request { return request }
+        guard case .value(let taken) = await waiter.wait() else {
+            state.withLock { $0.waiters.removeAll { $0 == waiter } }
+            throw CancellationError()
         }
+        guard let taken else { throw Self.closed }
+        return taken
     }
 
     /// Ends the waiting; requests that weren't taken can still be.
@@ -69,7 +65,7 @@ final class RequestLog: Sendable {
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters { waiter.continuation.resume(throwing: Self.closed) }
+        for waiter in waiters { waiter.resume(nil) }
     }
 
     private static let closed = MockServer.Failure("The server is shut down, and no request is left to take.")

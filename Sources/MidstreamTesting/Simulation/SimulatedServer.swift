@@ -4,18 +4,10 @@ internal import MidstreamCore
 /// The server of a simulation, as its clients' transport.
 final class SimulatedServer: HTTPTransport {
     /// One request at the server.
-    ///
-    /// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the server's lock is held.
-    private final class Job: @unchecked Sendable {
+    private struct Job {
         let request: HTTPRequest
         let replica: Int
-        var continuation: UnsafeContinuation<HTTPResponse, any Error>?
-        var isGone = false
-
-        init(_ request: HTTPRequest, replica: Int) {
-            self.request = request
-            self.replica = replica
-        }
+        let answer = Suspension<HTTPResponse>()
     }
 
     private struct Replica {
@@ -113,7 +105,7 @@ final class SimulatedServer: HTTPTransport {
         state.withLock { state in
             if let refusal = refusal(of: request, at: now, &state) { return refusal }
             let number = model.replicas == 1 ? 0 : Int(random.next() % UInt64(model.replicas))
-            let job = Job(request, replica: number)
+            let job = Job(request: request, replica: number)
             if state.replicas[number].busy < model.workers {
                 state.replicas[number].busy += 1
                 return .begins(job)
@@ -141,22 +133,8 @@ final class SimulatedServer: HTTPTransport {
     }
 
     private func answer(to job: Job) async throws -> HTTPResponse {
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                let isGone = state.withLock { _ in
-                    if Task.isCancelled { job.isGone = true } else { job.continuation = continuation }
-                    return job.isGone
-                }
-                if isGone { continuation.resume(throwing: CancellationError()) }
-            }
-        } onCancel: {
-            let continuation = state.withLock { _ in
-                job.isGone = true
-                defer { job.continuation = nil }
-                return job.continuation
-            }
-            continuation?.resume(throwing: CancellationError())
-        }
+        guard case .value(let response) = await job.answer.wait() else { throw CancellationError() }
+        return response
     }
 
     private func begin(_ job: Job) {
@@ -176,13 +154,12 @@ final class SimulatedServer: HTTPTransport {
     }
 
     private func end(_ job: Job) {
-        let (continuation, next) = state.withLock { state in
+        let next = state.withLock { state in
             let next = state.replicas[job.replica].takeFirst()
             if next == nil { state.replicas[job.replica].busy -= 1 }
-            defer { job.continuation = nil }
-            return (job.continuation, next)
+            return next
         }
         if let next { begin(next) }
-        continuation?.resume(returning: model.respond?(job.request) ?? HTTPResponse(status: .ok, request: job.request))
+        job.answer.resume(model.respond?(job.request) ?? HTTPResponse(status: .ok, request: job.request))
     }
 }

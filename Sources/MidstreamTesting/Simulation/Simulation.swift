@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Interception
 public import MidstreamCore
 
 /// A run of your own clients against a modelled server, in a time that jumps from one event to the next.
@@ -64,8 +65,8 @@ public struct Simulation: Sendable {
         let run = SimulationRun(
             clients: clients, load: load, server: simulatedServer, clock: clock, random: arrivals, seconds: seconds,
             cancellation: cancellation)
-        return await withUnsafeContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: run.run()) }
-        }
+        let report = Suspension<SimulationReport>()
+        Thread.detachNewThread { report.resume(run.run()) }
+        return await report.value()
     }
 }
