@@ -1,4 +1,4 @@
-"""Serves a gibibyte of zeros, encoded, and has bomb-bench decode it; Scripts/bench-bombs builds that and runs this."""
+"""Serves a gibibyte of zeros, encoded, and has bomb-bench decode it; Scripts/bench bombs builds that and runs this."""
 
 import ctypes
 import http.server

@@ -1,4 +1,4 @@
-"""Starts programs again and again, each in turn, and compares their times with curl's; Scripts/bench-start runs this."""
+"""Starts programs again and again, each in turn, and compares their times with curl's; Scripts/bench start runs this."""
 
 import os
 import statistics

@@ -1,4 +1,4 @@
-"""Compares the package with the diagram; Scripts/check-structure runs this. `--root` is for the self-test."""
+"""Compares the package with the diagram; Scripts/check structure runs this. `--root` is for the self-test."""
 
 import argparse
 import concurrent.futures
@@ -91,7 +91,7 @@ def finish(problems: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="Scripts/check-structure", description=__doc__)
+    parser = argparse.ArgumentParser(prog="Scripts/check structure", description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="look into the folders of these only")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path.cwd(), help=argparse.SUPPRESS)
     options = parser.parse_args()

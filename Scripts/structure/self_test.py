@@ -75,7 +75,7 @@ def main() -> None:
             if not passed:
                 failures += 1
                 print(f"{name}: expected {expected or 'success'!r}, got {done.returncode}: {done.stdout}{done.stderr}")
-    print(f"check-structure: {len(CASES) - failures} of {len(CASES)} cases behave")
+    print(f"check structure: {len(CASES) - failures} of {len(CASES)} cases behave")
     sys.exit(failures != 0)
 
 

@@ -62,7 +62,7 @@ def overview(modules: dict[str, list[Declaration]], together: list[str]) -> str:
     return f"""# The public API
 
 Every public declaration, on Linux with the default traits. `Scripts/api` writes these files from what the compiler sees, so that
-a change of the API shows as a change of them; `Scripts/api --check` compares.
+a change of the API shows as a change of them; `Scripts/check api` compares.
 
 | module | types at the top level | with nested ones | declarations |
 | --- | --- | --- | --- |

@@ -8,7 +8,7 @@ import Testing
 
 private let environment = ProcessInfo.processInfo.environment
 
-/// What takes a large disk, or a small one; `Scripts/check-transfers` runs them.
+/// What takes a large disk, or a small one; `Scripts/check transfers` runs them.
 @Suite("Transfers at their limits", .leavesNothing, .serialized, .timeLimit(.minutes(30)))
 struct ScaleTests {
     /// Of how many blocks of 64 KiB an upload is.

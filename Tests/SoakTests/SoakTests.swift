@@ -4,7 +4,7 @@ import MidstreamTesting
 import MidstreamURLSession
 import Testing
 
-/// Set to a number of calls by `Scripts/soak`, which lets these tests have the process to themselves.
+/// Set to a number of calls by `Scripts/check soak`, which lets these tests have the process to themselves.
 private let wantedCalls = ProcessInfo.processInfo.environment["MIDSTREAM_SOAK"].flatMap { Int($0) }
 
 @Suite("Soak", .serialized)

@@ -10,7 +10,7 @@ struct Peer {
     private enum Failure: Error { case peer(status: Int32) }
 
     func measure() async throws {
-        // Set by `Scripts/bench-cache`.
+        // Set by `Scripts/bench cache`.
         guard let python = ProcessInfo.processInfo.environment["MIDSTREAM_HISHEL_PYTHON"] else { return }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cache-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -38,7 +38,7 @@ struct Peer {
     private func peer(_ python: String, _ folder: URL) throws -> [Double] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: python)
-        process.arguments = ["Benchmarks/hishel_bench.py", wire.server + "/bench", folder.path]
+        process.arguments = ["Benchmarks/Runner/hishel_bench.py", wire.server + "/bench", folder.path]
         let output = Pipe()
         process.standardOutput = output
         try process.run()

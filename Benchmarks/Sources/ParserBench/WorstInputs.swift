@@ -102,7 +102,7 @@ enum WorstInputs {
                 .init("\"\\u0061\":1,", start: "{", end: "\"a\":{}}"),
             ]
         ),
-        // What a value costs is the decoder's matter, and there are few; bench-streams has many lines.
+        // What a value costs is the decoder's matter, and there are few; Scripts/bench streams has many lines.
         (.jsonLines, [.init("\n"), .init("["), .init(" "), .init("\\", start: "\"")]),
         (.jsonSequence, [.init("\u{1E}"), .init("["), .init("\n", start: "\u{1E}["), .init("\\", start: "\u{1E}\"")]),
         (.lines, [.init("x"), .init("\r"), .init("\u{FEFF}"), .init("xxxxxxxxxxxxxxxxxxx\n"), .init("\r\r\r\r\r\r\r\r\r\n")]),

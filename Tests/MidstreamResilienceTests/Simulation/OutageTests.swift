@@ -5,7 +5,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-/// The figures of a slow server, on a loaded one: `Scripts/bench-resilience` prints the whole table.
+/// The figures of a slow server, on a loaded one: `Scripts/bench resilience` prints the whole table.
 @Suite("What an outage does to a loaded server", .leavesNothing, .timeLimit(.minutes(10)))
 struct OutageTests {
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
