@@ -1,3 +1,5 @@
+internal import Interception
+
 /// The header fields of a message (RFC 9110 §5): ordered, duplicates kept, names compared without regard to case.
 ///
 /// A name that isn't a token, and a value with CR, LF or NUL, is never stored: the name is remembered, and sending the request
@@ -8,33 +10,38 @@
 public struct HTTPHeaders: Sendable {
     /// `name:value\n` for each field. Since neither part may hold a line feed and names hold no colon, it reads unambiguously.
     package private(set) var bytes: [UInt8] = []
-    /// What few headers have, kept out of the way of the others.
+    /// What few messages have, in one word so that copies of the others stay cheap.
     private var marks: Marks?
-    /// Hashes of all names, and maybe of names that are gone; none while there are few fields. Spares a look through many fields for a
-    /// name that isn't among them.
-    private var nameHashes: Set<Int> = []
 
     private final class Marks: Sendable {
         /// Names beyond ``Name/isSensitive`` whose values are secret here.
         let sensitive: [Name]
         /// Names of fields that were refused.
         let refused: [Name]
+        /// Hashes of all names, and maybe of removed ones; nil while there are few fields. A name that isn't among them needs no
+        /// search through the fields. Changed only by the last value that refers to this object.
+        let hashes: Locked<Set<Int>>?
 
-        init(sensitive: [Name], refused: [Name]) {
-            self.sensitive = sensitive
-            self.refused = refused
+        init?(sensitive: [Name], refused: [Name], hashes: Set<Int>) {
+            guard !sensitive.isEmpty || !refused.isEmpty || !hashes.isEmpty else { return nil }
+            (self.sensitive, self.refused, self.hashes) = (sensitive, refused, hashes.isEmpty ? nil : Locked(hashes))
         }
     }
 
     private(set) var sensitiveNames: [Name] {
         get { marks?.sensitive ?? [] }
-        set { marks = newValue.isEmpty && refused.isEmpty ? nil : Marks(sensitive: newValue, refused: refused) }
+        set { marks = Marks(sensitive: newValue, refused: refused, hashes: nameHashes) }
     }
 
     /// The names whose fields were refused, for the error that sending throws.
     package private(set) var refused: [Name] {
         get { marks?.refused ?? [] }
-        set { marks = newValue.isEmpty && sensitiveNames.isEmpty ? nil : Marks(sensitive: sensitiveNames, refused: newValue) }
+        set { marks = Marks(sensitive: sensitiveNames, refused: newValue, hashes: nameHashes) }
+    }
+
+    private var nameHashes: Set<Int> {
+        get { marks?.hashes?.withLock { $0 } ?? [] }
+        set { marks = Marks(sensitive: sensitiveNames, refused: refused, hashes: newValue) }
     }
 
     /// No fields.
@@ -76,16 +83,10 @@ public struct HTTPHeaders: Sendable {
                 refused.append(name)
                 return
             }
-            if marks != nil { refused.removeAll { $0 == name } }
-            guard nameHashes.isEmpty || nameHashes.contains(name.hashValue), let first = firstLine(of: name) else {
+            if marks != nil { accept { $0 == name } }
+            guard mayContain(name), let first = firstLine(of: name) else {
                 append(name, newValue)
-                // Asked of large ones only, and not by counting all bytes: one long value is no reason.
-                var few = Self.fewFields
-                let isMore = { (_: FieldLine) in
-                    few -= 1
-                    return few < 0
-                }
-                if nameHashes.isEmpty, bytes.count >= Self.fewBytes, firstLine(where: isMore) != nil {
+                if bytes.count >= Self.fewBytes, marks?.hashes == nil, hasManyFields {
                     nameHashes = Set(lazy.map(\.name.hashValue))
                 }
                 return
@@ -117,7 +118,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Removes all fields of a name.
     public mutating func remove(_ name: Name) {
-        if marks != nil { refused.removeAll { $0 == name } }
+        if marks != nil { accept { $0 == name } }
         // Looked for first, so that fields which stay as they are aren't copied.
         if let first = firstLine(of: name) { removeLines(from: first) { $0.isNamed(name) } }
     }
@@ -132,7 +133,7 @@ public struct HTTPHeaders: Sendable {
     }
 
     mutating func removeAll(_ isUnwanted: (FieldLine) -> Bool, refused isRefusedUnwanted: (Name) -> Bool) {
-        if marks != nil { refused.removeAll(where: isRefusedUnwanted) }
+        if marks != nil { accept(isRefusedUnwanted) }
         // Looked for first, so that fields which stay as they are aren't copied.
         if let first = firstLine(where: isUnwanted) { removeLines(from: first, where: isUnwanted) }
     }
@@ -183,10 +184,12 @@ public struct HTTPHeaders: Sendable {
     /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
     package mutating func merge(defaults: HTTPHeaders) {
         guard !defaults.isEmpty || defaults.marks != nil else { return }
+        guard !isEmpty || marks != nil else {
+            self = defaults
+            return
+        }
         let own = self
-        if bytes.isEmpty {
-            (bytes, nameHashes) = (defaults.bytes, defaults.nameHashes)
-        } else if bytes.count < Self.fewBytes {
+        if bytes.count < Self.fewBytes {
             for (name, value) in defaults where !own.contains(name) { append(name, value) }
         } else {
             let names = Set(own.lazy.map(\.name))
@@ -208,6 +211,24 @@ public struct HTTPHeaders: Sendable {
     /// Up to so many, too.
     private static let fewFields = 64
 
+    /// Counted only as far as needed: one long value doesn't make many fields.
+    private var hasManyFields: Bool {
+        var count = 0
+        return firstLine { _ in
+            count += 1
+            return count > Self.fewFields
+        } != nil
+    }
+
+    private func mayContain(_ name: Name) -> Bool {
+        marks?.hashes?.withLock { $0.contains(name.hashValue) } ?? true
+    }
+
+    /// Forgets refusals.
+    private mutating func accept(_ isAccepted: (Name) -> Bool) {
+        if !refused.isEmpty { refused.removeAll(where: isAccepted) }
+    }
+
     private static func isAcceptable(_ name: Name, _ value: String) -> Bool {
         name.rawValue.isToken && !value[...].withBytes { $0.contains { $0 == 13 || $0 == 10 || $0 == 0 } }
     }
@@ -222,7 +243,13 @@ public struct HTTPHeaders: Sendable {
         bytes.append(Self.nameEnd)
         value[...].withBytes { bytes.append(contentsOf: $0.trimmed) }
         bytes.append(Self.lineEnd)
-        if !nameHashes.isEmpty { nameHashes.insert(name.hashValue) }
+        if marks != nil { insertHash(of: name) }
+    }
+
+    private mutating func insertHash(of name: Name) {
+        let isOwn = isKnownUniquelyReferenced(&marks)
+        guard let hashes = marks?.hashes else { return }
+        if isOwn { hashes.withLock { _ = $0.insert(name.hashValue) } } else { nameHashes.insert(name.hashValue) }
     }
 }
 

@@ -42,6 +42,14 @@ struct HTTPHeadersModelTests {
             for name in ["bb", "b", "X-8-OF-many-fields"] as [HTTPHeaders.Name] { merged[name] = "1" }
             #expect(merged.count == more + 2 && merged.values("Bb") == ["1"] && merged.values("x-8-of-many-fields") == ["1"])
             #expect(headers.values("x-8-of-many-fields") == ["value"])
+            // Marks and refusals leave names findable, and copies apart.
+            var marked = merged
+            marked.markSensitive("B")
+            marked["Y"] = "a\nb"
+            marked["Z"] = "1"
+            marked["z"] = "2"
+            #expect(marked.values("Z") == ["2"] && !merged.contains("Z") && !merged.isSensitive("B"))
+            #expect(marked.isSensitive("b") && marked.refused == ["Y"] && merged.refused.isEmpty)
         }
         for _ in 0..<(more > 0 ? 30 : 300) {
             let name = names.randomElement(using: &random) ?? ""
