@@ -80,16 +80,8 @@ public struct HTTPRequest: Identifiable, Sendable {
     /// Whether a value of a key travels with it. Costs less than reading it.
     package func carries(_ key: any RequestContextKey.Type) -> Bool { fields[0].context.has(key) }
 
-    /// Whether its absolute URL is of the origin with this text for certain; false says nothing. Costs no copy of the URL.
-    package func isSent(to origin: UnsafeBufferPointer<UInt8>) -> Bool {
-        fields[0].urlText.utf8.withContiguousStorageIfAvailable { url in
-            let count = origin.count
-            guard count > 0, url.count >= count, let mine = url.baseAddress, let other = origin.baseAddress else { return false }
-            let isSame = memcmp(mine, other, count) == 0
-            // Only these end the host for certain: what looks like a port may belong to a user's name before the real host.
-            return isSame && (url.count == count || url[count] == UInt8(ascii: "/") || url[count] == UInt8(ascii: "?"))
-        } ?? false
-    }
+    /// Whether its absolute URL is of the origin with these bytes; false when only parsing could tell. Costs no copy of the URL.
+    package func isSent(to origin: UnsafeBufferPointer<UInt8>) -> Bool { fields[0].urlText.isCertainly(ofOrigin: origin) }
 
     /// Whether nothing that it says can have been changed between the two; false says nothing.
     func isUnchanged(since other: HTTPRequest) -> Bool {

@@ -165,29 +165,3 @@ private struct AuthorityCuts {
         (self.host, self.colon, self.end) = (host, colon, end)
     }
 }
-
-/// Scheme, host and port of a URL (RFC 9110 §4.3.1): what credentials are given for.
-public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// `http` or `https`.
-    public let scheme: String
-    /// The host in ASCII and in small letters; an IPv6 address keeps its brackets.
-    public let host: String
-    /// The port; the scheme's own when the URL names none.
-    public let port: Int
-
-    /// The origin of an absolute http or https URL; nil for any other text.
-    public init?(_ url: String) {
-        let parts = URLText(url)
-        guard let scheme = parts.webScheme, let host = parts.host.flatMap(URLText.asciiHost)?.lowercased(), !host.isEmpty else {
-            return nil
-        }
-        self.scheme = scheme
-        self.host = host
-        port = parts.portText.flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)
-    }
-
-    /// The origin as the start of a URL, without the scheme's own port.
-    public var description: String {
-        port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
-    }
-}

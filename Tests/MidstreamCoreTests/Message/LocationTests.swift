@@ -70,10 +70,18 @@ struct LocationTests {
             ("http://h", "http://h:80/x", true), ("https://h:443/a", "https://h", true), ("HTTP://H/", "http://h/", true),
             ("http://h", "https://h", false), ("http://h", "http://h:81", false), ("http://h", "http://g", false),
             ("http://u:p@h/", "http://h/", true), ("http://[::1]/", "http://[::1]:80/", true),
-            ("http://h:80", "https://h:80", false),
+            ("http://h:80", "https://h:80", false), ("http://h", "http://h?q", true), ("http://h", "http://h#f", true),
+            ("http://h:81", "http://h:81/x", true), ("http://h", "http://h.evil/", false), ("http://h", "http://hh", false),
+            ("http://h", "http://h@evil/", false), ("http://h", "http://h:80@evil/", false),
+            ("http://h:8", "http://h:81/", false), ("http://h", "http://h\\@evil/", false),
         ])
     func origins(a: String, b: String, isSame: Bool) {
         #expect((HTTPOrigin(a) == HTTPOrigin(b)) == isSame)
+        #expect(OriginMatch(a)?.matches(b) == isSame)
+        let origin = Array((HTTPOrigin(a)?.description ?? "").utf8)
+        // May be false for the same origin, never true for another.
+        let isCertain = origin.withUnsafeBufferPointer { b.isCertainly(ofOrigin: $0) }
+        #expect(isSame || !isCertain)
     }
 
     @Test("an origin prints as the start of a URL")
