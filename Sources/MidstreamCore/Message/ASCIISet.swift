@@ -10,6 +10,12 @@ package struct ASCIISet: Sendable {
         }
     }
 
+    /// All but some.
+    init(excluding characters: String) {
+        self.init(characters)
+        (low, high) = (~low, ~high)
+    }
+
     @inlinable @inline(__always)
     package func contains(_ byte: UInt8) -> Bool {
         // A shift by more than there is would have to be checked; `&>>` takes the number modulo 64, as the processor does.
@@ -30,8 +36,11 @@ package struct ASCIISet: Sendable {
     /// What a host that isn't an address may be made of (RFC 3986 §3.2.2).
     static let host = ASCIISet(alphanumeric + "-._~!$&'()*+,;=%")
     /// What may stand between quotes in the head of a part of a form (WHATWG HTML, multipart/form-data encoding algorithm).
-    static let quotedInForm = ASCIISet(
-        String(String.UnicodeScalarView((0..<128).map { Unicode.Scalar($0) }.filter { $0 != "\"" && $0 != "\r" && $0 != "\n" })))
+    static let quotedInForm = ASCIISet(excluding: "\"\r\n")
+    /// What a form leaves as it is (WHATWG URL §5.2), and the space, which becomes a plus.
+    static let form = ASCIISet(alphanumeric + "*-._ ")
+    /// What doesn't end a host.
+    static let withinHost = ASCIISet(excluding: "/?#@\\")
     /// What may stand in a URL that needs no closer look.
     static let plainURL = ASCIISet(alphanumeric + "-._~!$&'()*+,;=:/?#")
 }

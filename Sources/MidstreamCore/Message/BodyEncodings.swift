@@ -8,7 +8,7 @@ extension HTTPBody {
     ///   - encoder: A plain `JSONEncoder` by default.
     /// - Throws: What the encoder throws.
     public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
-        HTTPBody(.bytes([UInt8](try encoder.encode(value))), contentType: "application/json")
+        try .encoded(value, by: encoder)
     }
 
     /// JSON that is written out, as `application/json`. It isn't checked.
@@ -27,21 +27,4 @@ extension HTTPBody {
 
     /// The same body, declared to be of another media type.
     public func withContentType(_ contentType: String) -> HTTPBody { HTTPBody(storage, contentType: contentType) }
-}
-
-extension String {
-    /// The text as it stands in a form (WHATWG URL §5.2).
-    package var formEncoded: String {
-        var encoded: [UInt8] = []
-        encoded.reserveCapacity(utf8.count)
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: " "): encoded.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "*"): encoded.append(byte)
-            case UInt8(ascii: "~"): encoded.appendPercentEncoding(byte, unless: false)
-            default: encoded.appendPercentEncoding(byte, unless: byte.isUnreserved)
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
-    }
 }

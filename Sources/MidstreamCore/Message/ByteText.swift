@@ -51,13 +51,10 @@ extension String {
         return text.withUTF8 { $0.percentEncoded(exceptFor: .unreserved) } ?? self
     }
 
-    /// The text with some of its bytes percent-encoded.
-    func percentEncoded(keeping isPlain: (UInt8) -> Bool) -> String {
-        if utf8.allSatisfy(isPlain) { return self }
-        var encoded: [UInt8] = []
-        encoded.reserveCapacity(3 * utf8.count)
-        for byte in utf8 { encoded.appendPercentEncoding(byte, unless: isPlain(byte)) }
-        return String(decoding: encoded, as: UTF8.self)
+    /// The text as it stands in a form (WHATWG URL §5.2).
+    package var formEncoded: String {
+        let encoded = self[...].withBytes { $0.percentEncoded(exceptFor: .form) } ?? self
+        return String(decoding: encoded.utf8.map { $0 == 32 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 }
 
@@ -120,18 +117,5 @@ extension UnsafeBufferPointer<UInt8> {
         return plain.contains(byte)
             || (escapes && byte == UInt8(ascii: "%") && place + 2 < count && self[place + 1].hexadecimalValue != nil
                 && self[place + 2].hexadecimalValue != nil)
-    }
-}
-
-extension [UInt8] {
-    /// Adds a byte as it is, or as `%` and two digits (RFC 3986 §2.1).
-    mutating func appendPercentEncoding(_ byte: UInt8, unless isPlain: Bool) {
-        if isPlain {
-            append(byte)
-        } else {
-            append(UInt8(ascii: "%"))
-            append((byte >> 4).hexadecimalDigit)
-            append((byte & 15).hexadecimalDigit)
-        }
     }
 }

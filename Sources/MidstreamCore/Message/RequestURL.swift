@@ -70,9 +70,12 @@ extension RequestURL: ExpressibleByStringInterpolation {
         /// Adds a value, percent-encoded.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             // What may be a host is checked when the request is sent; here it only mustn't end.
-            text +=
-                isInAuthority
-                ? value.description.percentEncoded { !"/?#@\\".utf8.contains($0) } : value.description.percentEncoded
+            let value = value.description
+            let isHost = isInAuthority
+            let encoded = value[...].withBytes {
+                $0.percentEncoded(exceptFor: isHost ? .withinHost : .unreserved, others: isHost)
+            }
+            text += encoded ?? value
             ends.append(text.utf8.count)
             route += "{}"
         }
