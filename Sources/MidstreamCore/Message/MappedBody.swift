@@ -16,45 +16,96 @@ extension HTTPBody {
     public func mapChunks(
         length: Int64? = nil, _ transform: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
     ) -> HTTPBody {
-        replacingChunks(length: length, contentType: nil) { body in
+        transformed(length: length, contentType: nil) { ChunkTransform(transform) { _ in } }
+    }
+
+    /// A body whose readings are transformed, each by a transform of its own that begins with the first chunk or the end. An error is
+    /// thrown again by each further read, and closes a body that is arriving.
+    func transformed(
+        length: Int64?, contentType: String?, _ begin: @escaping @Sendable () throws -> ChunkTransform
+    ) -> HTTPBody {
+        replacingChunks(length: length, contentType: contentType) { body in
             var chunks = body.makeAsyncIterator()
-            var failure: (any Error)?
+            var reading = TransformedReading(begin)
             return ChunkIterator {
-                // After an error there is nothing that could be left out unnoticed.
-                if let failure { throw failure }
-                do {
-                    guard let chunk = try await chunks.next() else { return nil }
-                    return try await transform(chunk)
-                } catch {
-                    failure = error
-                    throw error
+                try await reading.next {
+                    let chunk = try await chunks.next()
+                    // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+                    if chunk == nil { try Task.checkCancellation() }
+                    return chunk
+                } trailers: {
+                    nil
                 }
             }
         } incoming: {
-            MappedIncoming($0, transform)
+            TransformedIncoming($0, begin)
+        }
+    }
+}
+
+/// Transforms the chunks of one reading, and may refuse its end.
+struct ChunkTransform {
+    fileprivate let onChunk: ([UInt8]) async throws -> [UInt8]
+    fileprivate let atEnd: (HTTPHeaders?) throws -> Void
+
+    init(_ onChunk: @escaping ([UInt8]) async throws -> [UInt8], atEnd: @escaping (HTTPHeaders?) throws -> Void) {
+        self.onChunk = onChunk
+        self.atEnd = atEnd
+    }
+}
+
+/// One reading, and its transform.
+private struct TransformedReading {
+    private let begin: () throws -> ChunkTransform
+    private var transform: ChunkTransform?
+    private var failure: (any Error)?
+    private var isAtEnd = false
+
+    init(_ begin: @escaping () throws -> ChunkTransform) { self.begin = begin }
+
+    mutating func next(_ advance: () async throws -> [UInt8]?, trailers: () -> HTTPHeaders?) async throws -> [UInt8]? {
+        if let failure { throw failure }
+        let chunk = try await advance()
+        guard !isAtEnd else { return chunk }
+        do {
+            let transform = try transform ?? begin()
+            self.transform = transform
+            if let chunk { return try await transform.onChunk(chunk) }
+            isAtEnd = true
+            try transform.atEnd(trailers())
+            return nil
+        } catch {
+            failure = error
+            throw error
         }
     }
 }
 
 /// A body that a transport is receiving, transformed.
-private final class MappedIncoming: IncomingBody {
+private final class TransformedIncoming: IncomingBody {
     private let source: any IncomingBody
-    private let transform: @Sendable ([UInt8]) async throws -> [UInt8]
-    private let failure = Locked<(any Error)?>(nil)
+    /// Taken out while somebody reads.
+    private let reading: Locked<TransformedReading?>
 
-    init(_ source: any IncomingBody, _ transform: @escaping @Sendable ([UInt8]) async throws -> [UInt8]) {
+    init(_ source: any IncomingBody, _ begin: @escaping @Sendable () throws -> ChunkTransform) {
         self.source = source
-        self.transform = transform
+        reading = Locked(TransformedReading(begin))
     }
 
     func next() async throws -> [UInt8]? {
-        // After an error, too, whose chunk is missing though the source may be at its end.
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        guard let chunk = try await source.next() else { return nil }
+        let taken = reading.withLock { reading in
+            defer { reading = nil }
+            return reading
+        }
+        guard var taken else { throw HTTPError.alreadyRead() }
+        defer { reading.withLock { $0 = taken } }
         do {
-            return try await transform(chunk)
+            return try await taken.next {
+                try await source.next()
+            } trailers: {
+                source.trailers
+            }
         } catch {
-            failure.withLock { $0 = error }
             source.close()
             throw error
         }
