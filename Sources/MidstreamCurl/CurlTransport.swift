@@ -9,8 +9,8 @@
     /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
     ///
     /// When requests are sent one after the other to a server that answers within a millisecond, their callers' threads move the bytes
-    /// themselves. Should an answer then take longer, or anybody else send a request, the transport's thread takes over: at once, or
-    /// after 20 ms at most.
+    /// themselves (``CurlConfiguration/usesCallersThreads``). The transport's thread takes over when another request is sent, or an answer
+    /// takes longer than some milliseconds.
     ///
     /// Over HTTP/2, requests whose body is streamed or larger than 64 KiB share no connection at a time, since libcurl may then
     /// damage the responses beside them. They have a thread and connections besides the others'.

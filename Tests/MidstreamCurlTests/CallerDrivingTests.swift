@@ -13,11 +13,11 @@
         private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
         /// Sends requests until a caller has driven, and may again: on no machine is a server too slow for that here.
-        private func invite(_ url: String, restTime: Int32) async throws -> EventLoop {
+        private func invite(_ url: String, lookInterval: Int32) async throws -> EventLoop {
             let loop = try #require(transport.executor as? EventLoop)
-            await onLoop(loop) { (loop.lone.atOnce, loop.lone.restTime) = (.max, restTime) }
+            await onLoop(loop) { (loop.exchanges.limit, loop.exchanges.lookInterval) = (.max, lookInterval) }
             while true {
-                // Without a word to the loop, which would call its thread back.
+                // Posting to the loop would call its thread back.
                 let drives = loop.inbox.withLock { $0.drives }
                 for _ in 0..<20 {
                     #expect(try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
@@ -29,7 +29,7 @@
 
         @Test func `Callers drive when each waits for its answer`() async throws {
             let server = try RawServer.answering { _ in Self.answer }
-            let loop = try await invite(server.url, restTime: 60_000)
+            let loop = try await invite(server.url, lookInterval: 60_000)
             let before = loop.inbox.withLock { $0.drives }
             for number in 0..<50 {
                 var post = request("\(server.url)/\(number)", .buffered(upTo: 10))
@@ -39,22 +39,23 @@
             }
             #expect(loop.inbox.withLock { $0.drives } >= before + 50)
             #expect(server.accepted == 1)
-            #expect(await onLoop(loop) { loop.lone.driven } > 50)
+            #expect(await onLoop(loop) { loop.exchanges.driven } > 50)
         }
 
         @Test func `A caller is let go when the answer takes long`() async throws {
             let late = Late()
             let server = try late.server()
-            let loop = try await invite(server.url, restTime: 10)
+            let loop = try await invite(server.url, lookInterval: 10)
             let wasDriven = Locked(false)
-            // Nobody says anything to the loop meanwhile: the resting thread finds out by itself.
+            // Nothing is posted to the loop meanwhile: the resting thread finds out by itself.
             late.work = {
-                if loop.inbox.withLock({ $0.isDriven }) { wasDriven.withLock { $0 = true } }
-                Self.wait { loop.inbox.withLock { !$0.isDriven } }
+                if loop.inbox.withLock({ $0.driver }) == .caller { wasDriven.withLock { $0 = true } }
+                // The thread waits for the sockets in the caller's place.
+                Self.wait { loop.inbox.withLock { $0.driver == .thread && $0.isWaiting } }
             }
             while !wasDriven.withLock({ $0 }) {
                 #expect(try await transport.deliver(request("\(server.url)/late", .buffered(upTo: 10))).status == 200)
-                _ = try await invite(server.url, restTime: 10)
+                _ = try await invite(server.url, lookInterval: 10)
             }
         }
 
@@ -62,7 +63,7 @@
         @Test func `Whoever comes meanwhile is served, and so is the first`() async throws {
             let late = Late()
             let server = try late.server()
-            _ = try await invite(server.url, restTime: 10)
+            _ = try await invite(server.url, lookInterval: 10)
             let url = server.url
             late.work = { [transport] in
                 let isServed = DispatchSemaphore(value: 0)
@@ -79,10 +80,10 @@
         @Test func `A driven exchange can be cancelled`() async throws {
             let late = Late()
             let server = try late.server()
-            let loop = try await invite(server.url, restTime: 60_000)
+            let loop = try await invite(server.url, lookInterval: 60_000)
             let task = Locked<Task<HTTPResponse, any Error>?>(nil)
             late.work = {
-                #expect(loop.inbox.withLock { $0.isDriven })
+                #expect(loop.inbox.withLock { $0.driver } == .caller)
                 task.withLock { $0 }?.cancel()
             }
             let url = server.url
@@ -95,12 +96,32 @@
             #expect(await onLoop(loop) { loop.active.isEmpty })
         }
 
+        /// A check that is overdue would have each wait end at once.
+        @Test func `A driven exchange looks at deadlines that are due`() async throws {
+            let server = try RawServer.answering { _ in Self.answer }
+            let loop = try await invite(server.url, lookInterval: 60_000)
+            // The lock is what hands the loop over, and nobody drives it now.
+            loop.inbox.withLock { _ in loop.nextDeadlineCheck = 1 }
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(loop.inbox.withLock { _ in loop.nextDeadlineCheck } > 1)
+        }
+
+        @Test func `No caller drives where that is switched off`() async throws {
+            let server = try RawServer.answering { _ in Self.answer }
+            let transport = curlTransport(configuration: .init(usesCallersThreads: false))
+            let loop = try #require(transport.executor as? EventLoop)
+            await onLoop(loop) { (loop.exchanges.limit, loop.exchanges.lookInterval) = (.max, 60_000) }
+            for _ in 0..<20 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
+            #expect(loop.inbox.withLock { $0.drives } == 0)
+            #expect(loop.inbox.withLock { $0.driver } == .thread)
+        }
+
         @Test func `Closing ends one, and the thread that rests`() async throws {
             let late = Late()
             let server = try late.server()
-            let loop = try await invite(server.url, restTime: 60_000)
+            let loop = try await invite(server.url, lookInterval: 60_000)
             late.work = { [transport] in
-                #expect(loop.inbox.withLock { $0.isDriven })
+                #expect(loop.inbox.withLock { $0.driver } == .caller)
                 transport.close()
                 Self.wait { loop.inbox.withLock { $0.isClosed } }
             }
@@ -122,7 +143,7 @@
                     hasSpoken.signal()
                 }
             }
-            let loop = try await invite(server.url, restTime: 60_000)
+            let loop = try await invite(server.url, lookInterval: 60_000)
             _ = try await transport.deliver(request("\(server.url)/last", .buffered(upTo: 10)))
             speak.signal()
             hasSpoken.wait()

@@ -4,21 +4,16 @@
     internal import Interception
     internal import MidstreamCore
 
-    /// A thread that drives transfers through one of curl's multi handles, and that can run Swift tasks besides.
+    /// A thread that drives transfers through one of curl's multi handles, and can run Swift tasks besides.
     ///
-    /// Other threads talk to it through its inbox alone, which keeps their order: a start always comes before its cancellation. While
-    /// the thread rests, a caller may take its place for an exchange (``drive(_:)``); the inbox tells who is the one that drives.
+    /// Other threads post operations to its inbox, which keeps their order: a start always comes before its cancellation. While the
+    /// thread rests, a caller may take its place for an exchange (``drive(_:)``).
     ///
-    /// `@unchecked Sendable`: `inbox` is a lock, the descriptors and `options` are constant, and everything else is touched only by
-    /// whoever drives the loop: one thread at a time, which has got it and leaves it under the inbox's lock. "On the loop's thread" means
-    /// that one.
+    /// `@unchecked Sendable`: `inbox` and `options` are constant, and everything else is touched only by the thread that drives the loop
+    /// (``isCurrent``), which changes under the inbox's lock. "On the loop's thread" means that one.
     final class EventLoop: TransferLoop, @unchecked Sendable {
         let options: ConnectionOptions
-        let inbox = Locked(Inbox())
-        /// Wakes whoever waits for the sockets.
-        let wakeDescriptor: Int32
-        /// Wakes the thread while it rests.
-        let restDescriptor: Int32
+        let inbox = LoopInbox<LoopOperation>()
 
         // Touched only on the loop's thread.
         let multi: UnsafeMutableRawPointer
@@ -28,11 +23,11 @@
         /// Transfers with something to do after the calls into curl: it can't be done inside them.
         private var unsettled: [Transfer] = []
         private(set) var active: [Transfer] = []
-        /// What the loop's own thread has asked of it.
+        /// What the loop's own thread has posted.
         var local: [LoopOperation] = []
         var batch: [LoopOperation] = []
         private var handles = HandlePool()
-        private(set) var nextDeadlineCheck: UInt64 = .max
+        var nextDeadlineCheck: UInt64 = .max
         let decoding = DecodingRoom()
         /// Nil where nothing has to be watched.
         let floods: FloodWatch?
@@ -40,7 +35,7 @@
         let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
         /// How many connections curl may keep.
         private var keptConnections = 1024
-        var lone = LoneExchanges()
+        var exchanges = ShortExchanges()
         /// Whether there may be a connection by TLS.
         private(set) var mayUseTLS: Bool
 
@@ -52,12 +47,10 @@
             self.options = options
             clock.initialize(to: MonotonicTime.now())
             mayUseTLS = options.configuration.proxy != .direct
-            wakeDescriptor = ccurl_eventfd()
-            restDescriptor = ccurl_eventfd()
             let epoll = ccurl_epoll()
-            guard wakeDescriptor >= 0, restDescriptor >= 0, epoll >= 0, let multi = curl_multi_init() else {
+            guard inbox.isUsable, epoll >= 0, let multi = curl_multi_init() else {
                 let error = HTTPError.noResources(errno)
-                for descriptor in [wakeDescriptor, restDescriptor, epoll] where descriptor >= 0 { Glibc.close(descriptor) }
+                if epoll >= 0 { Glibc.close(epoll) }
                 clock.deallocate()
                 throw error
             }
@@ -68,8 +61,8 @@
             let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
             admission = Admission(hostLimit: hostLimit, totalLimit: totalLimit)
             floods = CurlLibrary.readsFloods && limits.httpVersions != .http1Only ? FloodWatch() : nil
-            // Told once for each writing, so that nobody has to read it.
-            _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
+            // Edge-triggered: reported once for each write, so that it needn't be read.
+            _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, inbox.wakeDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
             SocketCallbacks.install(on: multi, loop: self)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
@@ -89,11 +82,19 @@
             ResourceWitness.tell(of: self)
         }
 
-        deinit {
-            Glibc.close(wakeDescriptor)
-            Glibc.close(restDescriptor)
-            clock.deallocate()
+        deinit { clock.deallocate() }
+
+        // MARK: From any thread
+
+        @discardableResult
+        func post(_ operation: LoopOperation) -> Bool {
+            guard isCurrent else { return inbox.post(operation) }
+            local.append(operation)
+            return true
         }
+
+        /// Ends the thread soon; the transfers that it drives fail.
+        func close() { inbox.close() }
 
         // MARK: On the loop's thread
 
@@ -109,40 +110,41 @@
         }
 
         private func run() {
-            while takeInbox() {
+            while inbox.take(into: &batch) {
                 decoding.beginTurn()
                 perform()
                 runTimer()
                 settle()
                 prepareHandles()
-                guard !restsInstead() else { continue }
-                sockets.wait(until: wakeTime())
+                guard !rest() else { continue }
+                let mayWait = local.isEmpty && inbox.beginWaiting(as: .thread)
+                sockets.wait(until: mayWait ? wakeTime : 0)
                 takeEvents()
-                checkDeadlines()
             }
             end()
         }
 
+        /// When to stop waiting for sockets; `.max`: not before one is ready.
+        var wakeTime: UInt64 { min(timer ?? .max, nextDeadlineCheck) }
+
         /// Acts on what the last wait has brought.
         func takeEvents() {
+            assert(isCurrent)
             clock.pointee = MonotonicTime.now()
-            handleEvents()
-            runTimer()
-            settle()
-        }
-
-        private func handleEvents() {
             // By place: what curl does about one socket changes how others are watched.
             for place in 0..<sockets.readyCount {
                 let (descriptor, mask) = sockets.event(at: place)
-                if descriptor != wakeDescriptor, mask != 0 { act(descriptor, mask) }
+                if descriptor != inbox.wakeDescriptor, mask != 0 { act(descriptor, mask) }
             }
+            runTimer()
+            settle()
+            checkDeadlines()
         }
 
         private func perform() {
             for operation in batch { perform(operation) }
             batch.removeAll(keepingCapacity: true)
-            // What these add waits for its turn after the sockets.
+            // What these add waits until the sockets have had their turn.
             guard !local.isEmpty else { return }
             swap(&batch, &local)
             for operation in batch { perform(operation) }
@@ -170,6 +172,7 @@
         }
 
         private func act(_ descriptor: Int32, _ mask: Int32) {
+            assert(isCurrent)
             var running: Int32 = 0
             guard let floods else {
                 curl_multi_socket_action(multi, descriptor, mask, &running)
@@ -180,6 +183,7 @@
 
         /// Does what had to wait until curl was left: ends finished transfers and wakes readers.
         func settle() {
+            assert(isCurrent)
             repeat {
                 var waiting: Int32 = 0
                 while let message = curl_multi_info_read(multi, &waiting) {
@@ -201,6 +205,7 @@
         }
 
         func start(_ transfer: Transfer) {
+            assert(isCurrent)
             guard !transfer.isGivenUp else { return refuse(transfer, CancellationError()) }
             guard admission.enter(transfer) else {
                 transfer.beginWaiting()
@@ -216,7 +221,7 @@
             if transfer.isSecure { mayUseTLS = true }
             handle.transfer = transfer
             transfer.begin(with: handle, place: active.count)
-            lone.begin(transfer, isAlone: active.isEmpty, at: now)
+            exchanges.begin(isAlone: active.isEmpty, at: now)
             active.append(transfer)
             if active.count > keptConnections, options.configuration.maximumConnections == nil { keepMoreConnections() }
             let code = curl_multi_add_handle(multi, handle.curl)
@@ -242,9 +247,13 @@
             transfer.fail(error)
         }
 
-        func settleLater(_ transfer: Transfer) { unsettled.append(transfer) }
+        func settleLater(_ transfer: Transfer) {
+            assert(isCurrent)
+            unsettled.append(transfer)
+        }
 
         func expectDeadline(of transfer: Transfer) {
+            assert(isCurrent)
             if let due = transfer.deadline() { nextDeadlineCheck = min(nextDeadlineCheck, due) }
         }
 
@@ -253,12 +262,13 @@
             guard let handle = transfer.handle else { return }
             let outcome = transfer.outcome(code, handle)
             release(transfer, handle, isClean: code == CURLE_OK)
-            lone.end(transfer, at: now)
+            exchanges.end(at: now)
             transfer.complete(outcome)
         }
 
         /// Ends a transfer before its time.
         func abort(_ transfer: Transfer, _ error: any Error) {
+            assert(isCurrent)
             transfer.isGivenUp = true
             if admission.giveUp(transfer) { return transfer.fail(error) }
             guard let handle = transfer.handle else { return }
@@ -280,8 +290,6 @@
 
         /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
         private func checkDeadlines() {
-            guard nextDeadlineCheck != .max else { return }
-            clock.pointee = MonotonicTime.now()
             guard nextDeadlineCheck <= now else { return }
             var next = UInt64.max
             var late: [Transfer] = []

@@ -51,7 +51,9 @@
         }
 
         private static func loop(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
-            context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+            let loop = context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+            assert(loop?.isCurrent != false)
+            return loop
         }
     }
 

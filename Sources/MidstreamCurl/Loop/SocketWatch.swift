@@ -81,10 +81,10 @@
             while entries.count <= Int(descriptor) { entries.append(Entry()) }
         }
 
-        /// Waits until a socket is ready or the time has come; nil: without limit.
-        mutating func wait(until time: UInt64?) {
+        /// Waits until a socket is ready or the time has come; `.max`: without limit.
+        mutating func wait(until time: UInt64) {
             var timeout: Int32 = -1
-            if let time {
+            if time != .max {
                 let now = time == 0 ? 0 : MonotonicTime.now()
                 timeout = time <= now ? 0 : Int32(min((time - now + 999_999) / 1_000_000, UInt64(Int32.max)))
             }

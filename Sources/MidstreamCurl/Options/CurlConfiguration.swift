@@ -40,6 +40,10 @@
         /// pay when the callers' tasks run on them, too (``CurlTransport/executor``). Each thread has its own connections;
         /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
         public var eventLoops: Int
+        /// Whether callers' threads may move the bytes of their requests; true by default. They do when requests are sent one after the other
+        /// and answered within a millisecond, which saves two switches between threads for each. A thread of Swift's pool is held for up to
+        /// 4 ms then, if an answer takes longer than those before it. False: only the transport's own threads wait for sockets.
+        public var usesCallersThreads: Bool
         /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
         /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
         /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
@@ -72,6 +76,7 @@
             keepsConnections: Bool = true,
             idleConnectionLifetime: Duration = .seconds(90),
             eventLoops: Int = 1,
+            usesCallersThreads: Bool = true,
             decompresses: Bool = true,
             offersZstandard: Bool = false,
             maximumDecodedRatio: Int? = 1_000
@@ -89,6 +94,7 @@
             self.keepsConnections = keepsConnections
             self.idleConnectionLifetime = idleConnectionLifetime
             self.eventLoops = eventLoops
+            self.usesCallersThreads = usesCallersThreads
             self.decompresses = decompresses
             self.offersZstandard = offersZstandard
             self.maximumDecodedRatio = maximumDecodedRatio

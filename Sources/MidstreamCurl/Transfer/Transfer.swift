@@ -98,6 +98,7 @@
         // MARK: The loop's steps
 
         func begin(with handle: EasyHandle, place: Int) {
+            assert(loop.isCurrent)
             self.handle = handle
             self.place = place
             handle.response.pointee.begin(clock: loop.clock)
@@ -116,6 +117,7 @@
 
         /// Lets go of the handle; returns where the loop kept the transfer.
         func end() -> Int {
+            assert(loop.isCurrent)
             handle = nil
             decoder = nil
             if case .chunks(let feeder) = outgoing { feeder.stop() }
@@ -132,6 +134,7 @@
 
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
         func settle() -> Bool {
+            assert(loop.isCurrent)
             guard handle != nil else { return false }
             // An error ends the sending, too, but curl doesn't end the transfer while that is paused.
             if isSendingPaused, head.isComplete, head.status >= 300 { resumeSending() }
@@ -157,6 +160,7 @@
         }
 
         private func unpause() {
+            assert(loop.isCurrent)
             guard let handle else { return }
             let stillPaused = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
             let code = curl_easy_pause(handle.curl, stillPaused)
@@ -165,7 +169,10 @@
             loop.post(.fail(self, failure ?? HTTPError(code, of: self, handle, phase: phase(handle))))
         }
 
-        func noteActivity() { lastActivity = loop.now }
+        func noteActivity() {
+            assert(loop.isCurrent)
+            lastActivity = loop.now
+        }
 
         // MARK: Ends
 
@@ -262,6 +269,7 @@
 
         /// Called when a connection stands and the request is about to be sent; false stops it.
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool {
+            assert(loop.isCurrent)
             // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
             // try is unknown, so only what may be repeated is.
             if isBegun, !hasBegunToAnswer, !mayBeRepeated {

@@ -3,7 +3,7 @@
 
     /// The loop that drives a transfer, as far as the transfer knows it.
     ///
-    /// All but ``options`` and ``post(_:)`` is touched only on the loop's thread.
+    /// All but ``options``, ``isCurrent``, ``post(_:)`` and ``drive(_:)`` is touched only on the loop's thread.
     protocol TransferLoop: AnyObject, Sendable {
         /// What the connections are made with.
         var options: ConnectionOptions { get }
@@ -12,10 +12,13 @@
         /// What decoding may take of the loop's time, and where it puts what it makes.
         var decoding: DecodingRoom { get }
 
+        /// Whether the present thread drives the loop: what "on the loop's thread" means.
+        var isCurrent: Bool { get }
+
         /// Has the loop do something. False when it has ended, and won't.
         @discardableResult
         func post(_ operation: LoopOperation) -> Bool
-        /// Carries out a transfer in the place of the loop's thread, as far as that is soon done. False when it is to be posted.
+        /// Carries out a transfer on the caller's thread, if the loop's rests; false when the transfer is to be posted.
         func drive(_ transfer: Transfer) -> Bool
         /// Has curl tell the loop of the sockets that it opens and closes for a handle.
         func watchSockets(of handle: EasyHandle)
