@@ -74,7 +74,7 @@
             #expect(stream.close(CancellationError()))
             // As the release of the body does.
             #expect(!stream.close(HTTPError(.connectionLost)))
-            guard case .failed(let error) = stream.next() else { return #expect(Bool(false)) }
+            guard case .chunk(.failure(let error), _) = stream.next() else { return #expect(Bool(false)) }
             #expect(error is CancellationError)
         }
 
@@ -91,7 +91,7 @@
             let whole = arrived("abc")
             #expect(whole.hasArrived && whole.takeAll() == Array("abc".utf8))
             #expect(whole.isSpent && !whole.hasArrived && whole.takeAll() == nil && whole.trailers == ["A": "1"])
-            guard case .failed(let error as HTTPError) = whole.next() else { return #expect(Bool(false)) }
+            guard case .chunk(.failure(let error as HTTPError), _) = whole.next() else { return #expect(Bool(false)) }
             #expect(error.code == .bodyNotReplayable)
             #expect(arrived("").takeAll() == [])
             #expect(arrived("abc", reading: true).takeAll() == nil)

@@ -10,17 +10,19 @@
             case closed(any Error)
         }
 
+        /// A chunk, nil at the end.
+        typealias Chunk = Result<[UInt8]?, any Error>
+
         enum Next {
-            /// Taken; the flag says that curl has been stopped and may go on.
-            case chunk([UInt8], resumes: Bool)
-            case end
-            case failed(any Error)
-            case wait
+            /// - Parameter resumes: Whether curl was paused and may go on.
+            case chunk(Chunk, resumes: Bool)
+            /// Nothing has come yet; the suspension gets what comes next.
+            case wait(Suspension<Chunk>)
         }
 
         fileprivate struct State {
             var pending: [UInt8] = []
-            var reader: UnsafeContinuation<[UInt8]?, any Error>?
+            var reader: Suspension<Chunk>?
             var isPaused = false
             var end: End?
             var isSpent = false
@@ -58,7 +60,7 @@
 
         // MARK: The loop's side
 
-        /// Whether there is room for a piece; otherwise the reader has to catch up first, and will say so.
+        /// Whether there is room for a piece; otherwise the reader resumes the transfer when it has caught up.
         func hasRoom() -> Bool {
             state.withLock { state in
                 guard state.end == nil, state.pending.count >= Self.limit else { return true }
@@ -84,35 +86,37 @@
 
         /// Gives a waiting reader what there is: once for all pieces that came together. True when curl may go on thereby.
         func deliver() -> Bool {
-            let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, Next)? in
-                guard !state.pending.isEmpty, let reader = state.reader else { return nil }
-                state.reader = nil
-                return (reader, state.next())
+            guard let (reader, chunk, resumes) = state.withLock({ $0.pending.isEmpty ? nil : $0.takeReader() }) else {
+                return false
             }
-            guard let (reader, next) = delivery else { return false }
-            Self.resume(reader, next)
-            if case .chunk(_, resumes: true) = next { return true }
-            return false
+            reader.resume(chunk)
+            return resumes
         }
 
         /// Ends the stream; what is pending can still be read.
         func finish(_ error: (any Error)?, trailers: HTTPHeaders?, metrics: TransportMetrics?) {
-            let waiting = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, Next)? in
+            let waiting = state.withLock { state -> (reader: Suspension<Chunk>, chunk: Chunk, resumes: Bool)? in
                 guard state.end == nil else { return nil }
                 state.end = if let error { .failed(error) } else { .complete }
                 state.trailers = trailers
                 if let metrics { state.metrics = metrics }
-                guard let reader = state.reader else { return nil }
-                state.reader = nil
-                return (reader, state.next())
+                return state.takeReader()
             }
-            if let (reader, next) = waiting { Self.resume(reader, next) }
+            if let waiting { waiting.reader.resume(waiting.chunk) }
         }
 
         // MARK: The reader's side
 
-        /// What can be read at once.
-        func next() -> Next { state.withLock { $0.next() } }
+        /// What can be read at once, or the suspension to wait with.
+        func next() -> Next {
+            state.withLock { state in
+                if let (chunk, resumes) = state.next() { return .chunk(chunk, resumes: resumes) }
+                guard state.reader == nil else { return .chunk(.failure(HTTPError.alreadyRead()), resumes: false) }
+                let reader = Suspension<Chunk>()
+                state.reader = reader
+                return .wait(reader)
+            }
+        }
 
         /// All at once, when it is complete and nothing of it has been read.
         func takeAll() -> [UInt8]? {
@@ -123,18 +127,7 @@
             }
         }
 
-        /// What can be read by now; ``Next/wait`` means that `reader` will be resumed.
-        func next(orResume reader: UnsafeContinuation<[UInt8]?, any Error>) -> Next {
-            state.withLock { state in
-                let next = state.next()
-                guard case .wait = next else { return next }
-                guard state.reader == nil else { return .failed(HTTPError.alreadyRead()) }
-                state.reader = reader
-                return .wait
-            }
-        }
-
-        /// Gives up the rest; whoever reads, gets `error`. True when the transfer was still going on.
+        /// Gives up the rest; the reader gets `error`. True when the transfer was still going on.
         func close(_ error: any Error) -> Bool {
             let (reader, isArriving) = state.withLock { state in
                 let isArriving = state.end == nil
@@ -143,17 +136,8 @@
                 defer { state.reader = nil }
                 return (state.reader, isArriving)
             }
-            reader?.resume(throwing: error)
+            reader?.resume(.failure(error))
             return isArriving
-        }
-
-        static func resume(_ reader: UnsafeContinuation<[UInt8]?, any Error>, _ next: Next) {
-            switch next {
-            case .chunk(let chunk, _): reader.resume(returning: chunk)
-            case .end: reader.resume(returning: nil)
-            case .failed(let error): reader.resume(throwing: error)
-            case .wait: break
-            }
         }
     }
 
@@ -174,19 +158,28 @@
             if end == nil || !isRead { end = .closed(error) }
         }
 
-        fileprivate mutating func next() -> BodyStream.Next {
+        /// The waiting reader and what there is for it.
+        fileprivate mutating func takeReader() -> (reader: Suspension<BodyStream.Chunk>, chunk: BodyStream.Chunk, resumes: Bool)?
+        {
+            guard let reader, let (chunk, resumes) = next() else { return nil }
+            self.reader = nil
+            return (reader, chunk, resumes)
+        }
+
+        /// Nil when nothing has come.
+        fileprivate mutating func next() -> (chunk: BodyStream.Chunk, resumes: Bool)? {
             isSpent = true
             if !pending.isEmpty {
                 defer { isPaused = false }
-                return .chunk(takePending(), resumes: isPaused)
+                return (.success(takePending()), isPaused)
             }
             switch end {
-            case nil: return .wait
+            case nil: return nil
             case .complete:
-                guard !isRead else { return .failed(HTTPError.alreadyRead()) }
+                guard !isRead else { return (.failure(HTTPError.alreadyRead()), false) }
                 isRead = true
-                return .end
-            case .failed(let error), .closed(let error): return .failed(error)
+                return (.success(nil), false)
+            case .failed(let error), .closed(let error): return (.failure(error), false)
             }
         }
     }

@@ -1,9 +1,10 @@
 #if Curl && os(Linux)
+    internal import Interception
     internal import MidstreamCore
 
     /// The body of a response that a loop is receiving: the reader's end of a ``BodyStream``.
     ///
-    /// Nothing of the loop's holds it, so that its release, when nobody can read it any more, gives up the transfer.
+    /// The loop doesn't hold it, so that its release gives up the transfer.
     final class IncomingTransferBody: PromptBody {
         private let stream: BodyStream
         private let transfer: Transfer
@@ -26,33 +27,17 @@
             if Task.isCancelled { giveUp(CancellationError()) }
             switch stream.next() {
             case .chunk(let chunk, let resumes):
-                if Task.isCancelled { break }
                 if resumes { transfer.loop.post(.resumeReceiving(transfer)) }
-                return chunk
-            case .end: return nil
-            case .failed(let error):
-                if Task.isCancelled { break }
-                throw error
-            case .wait: break
+                return try chunk.get()
+            case .wait(let suspension):
+                if case .value(let chunk) = await suspension.wait() { return try chunk.get() }
+                giveUp(CancellationError())
+                throw CancellationError()
             }
-            return try await wait()
         }
 
         func close() {
             giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
-        }
-
-        nonisolated(nonsending) private func wait() async throws -> [UInt8]? {
-            try Task.checkCancellation()
-            return try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { reader in
-                    let next = stream.next(orResume: reader)
-                    if case .chunk(_, resumes: true) = next { transfer.loop.post(.resumeReceiving(transfer)) }
-                    BodyStream.resume(reader, next)
-                }
-            } onCancel: {
-                giveUp(CancellationError())
-            }
         }
 
         private func giveUp(_ error: any Error) {

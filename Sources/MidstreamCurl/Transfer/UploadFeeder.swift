@@ -10,7 +10,7 @@
         enum Result {
             /// So many were copied; zero: the end.
             case bytes(Int)
-            /// There are none now; the transfer is told when there are.
+            /// There are none now; the transfer is resumed when there are.
             case later
         }
 
@@ -25,7 +25,7 @@
             var isAwaited = false
             var task: Task<Void, Never>?
             /// The task waits until the loop has taken the chunks.
-            var waiter: UnsafeContinuation<Void, Never>?
+            var waiter: Suspension<Void>?
         }
 
         /// What the loop has taken and not sent yet.
@@ -103,16 +103,15 @@
         private func take(_ sending: inout Sending, orBeTold isWaiting: Bool, _ transfer: Transfer) -> Bool {
             sending.chunks.removeAll(keepingCapacity: true)
             (sending.first, sending.sent) = (0, 0)
-            let (waiter, mustStart) = state.withLock { state in
-                var freed: UnsafeContinuation<Void, Never>?
+            let (waiter, mustStart) = state.withLock { state -> (Suspension<Void>?, Bool) in
                 if !state.chunks.isEmpty {
                     swap(&sending.chunks, &state.chunks)
                     state.size = 0
-                    swap(&freed, &state.waiter)
-                    return (freed, false)
+                    defer { state.waiter = nil }
+                    return (state.waiter, false)
                 }
                 if isWaiting, !state.isEnded { state.isAwaited = true }
-                return (freed, state.task == nil && !state.isStopped && !state.isEnded)
+                return (nil, state.task == nil && !state.isStopped && !state.isEnded)
             }
             waiter?.resume()
             if mustStart { start(for: transfer) }
@@ -176,23 +175,15 @@
 
         /// Hands over a chunk and waits for room for the one after it; false when no more is wanted.
         private func put(_ chunk: [UInt8], for transfer: Transfer) async -> Bool {
-            let (mustResume, hasRoom) = state.withLock { state in
+            let (mustResume, waiter) = state.withLock { state in
                 state.chunks.append(chunk)
                 state.size += chunk.count
+                if state.size >= Self.limit, !state.isStopped { state.waiter = Suspension() }
                 defer { state.isAwaited = false }
-                return (state.isAwaited, state.size < Self.limit)
+                return (state.isAwaited, state.waiter)
             }
             if mustResume { transfer.loop.post(.resumeSending(transfer)) }
-            if !hasRoom {
-                await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
-                    let hasRoom = state.withLock { state in
-                        if state.size < Self.limit || state.isStopped { return true }
-                        state.waiter = waiter
-                        return false
-                    }
-                    if hasRoom { waiter.resume() }
-                }
-            }
+            await waiter?.value()
             return state.withLock { !$0.isStopped }
         }
     }

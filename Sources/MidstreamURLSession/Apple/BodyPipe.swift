@@ -1,6 +1,7 @@
 #if !canImport(FoundationNetworking)
     internal import CoreFoundation
     internal import Foundation
+    internal import Interception
 
     /// A bound pair of streams: the session reads the one, chunks are written to the other as it has room.
     ///
@@ -14,7 +15,7 @@
         private let queue = DispatchQueue(label: "Midstream request body")
         private var chunk: [UInt8] = []
         private var offset = 0
-        private var writer: CheckedContinuation<Bool, Never>?
+        private var writer: Suspension<Bool>?
         private var isOver = false
         /// The stream doesn't keep its delegate alive, and would tell one that is gone of an event that comes late. ``finish()`` or
         /// ``abort()`` ends this, and one of them is called for each body.
@@ -36,19 +37,17 @@
 
         /// Hands a chunk over and returns when it has been taken; false when no one will.
         func write(_ chunk: [UInt8]) async -> Bool {
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    queue.async {
-                        guard !self.isOver else { return continuation.resume(returning: false) }
-                        self.chunk = chunk
-                        self.offset = 0
-                        self.writer = continuation
-                        self.advance()
-                    }
-                }
-            } onCancel: {
-                abort()
+            let writer = Suspension<Bool>()
+            queue.async {
+                self.writer = writer
+                guard !self.isOver else { return self.settle(false) }
+                self.chunk = chunk
+                self.offset = 0
+                self.advance()
             }
+            if case .value(let isTaken) = await writer.wait() { return isTaken }
+            abort()
+            return false
         }
 
         /// The end of the body, unless the writing was stopped.
@@ -100,7 +99,7 @@
 
         private func settle(_ isTaken: Bool) {
             chunk = []
-            writer?.resume(returning: isTaken)
+            writer?.resume(isTaken)
             writer = nil
         }
 

@@ -17,12 +17,11 @@ struct BodyLimits: Sendable {
 ///
 /// All members may be called from any thread.
 final class Exchange: Sendable {
-    /// Who waits is only woken, and takes what there is from here.
     private struct State {
-        var waiter: CheckedContinuation<Void, Never>?
         var head: HTTPURLResponse?
         var buffer: ResponseBuffer
-        var reader: CheckedContinuation<Void, any Error>?
+        /// Only woken: it takes what there is from here.
+        var reader: Suspension<Void>?
         /// Set once nothing more will come, by the session or by giving up; the first one stands.
         var end: Result<Void, any Error>?
         var isSpent = false
@@ -35,13 +34,20 @@ final class Exchange: Sendable {
         var stopUpload: (@Sendable () -> Void)?
     }
 
-    private struct Known { let chunk: [UInt8]? }
+    private enum Next {
+        case chunk([UInt8])
+        case end
+        /// Nothing has come; the suspension ends when something has.
+        case wait(Suspension<Void>)
+    }
 
     let request: HTTPRequest
     private let delivery: BodyDelivery
     let outgoing: OutgoingRequest
     private let limits: BodyLimits
     private let start = ContinuousClock.now
+    /// Ends when the head has come, or the whole where that is delivered, and with the exchange.
+    private let arrival = Suspension<Void>()
     private let state: Locked<State>
 
     init(_ request: HTTPRequest, _ delivery: BodyDelivery, _ outgoing: OutgoingRequest, limits: BodyLimits) {
@@ -65,7 +71,7 @@ final class Exchange: Sendable {
         if isGivenUp { Self.cancel(task) }
     }
 
-    /// Ends the exchange with an error, unless it has ended; whoever waits gets the error now, not when the session has obeyed.
+    /// Ends the exchange with an error, unless it has ended; its caller gets the error now, not when the session has given up the task.
     func giveUp(_ error: any Error) {
         end(with: .failure(error), cancelsTask: true)
     }
@@ -81,21 +87,20 @@ final class Exchange: Sendable {
         #endif
     }
 
-    /// Settles the outcome and resumes whoever waits, if this call is the one that ends the exchange.
+    /// Settles the outcome and wakes the caller and the reader, if this call is the one that ends the exchange.
     private func end(with outcome: Result<Void, any Error>, keepsReceived: Bool = false, cancelsTask: Bool = false) {
-        var (waiter, reader): (CheckedContinuation<Void, Never>?, CheckedContinuation<Void, any Error>?)
+        var reader: Suspension<Void>?
         var (task, stopUpload): (URLSessionTask?, (@Sendable () -> Void)?)
         state.withLock { state in
             guard state.end == nil else { return }
             state.end = outcome
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
             if case .failure = outcome, !keepsReceived { state.buffer = ResponseBuffer(fileLimit: 0) }
-            swap(&waiter, &state.waiter)
             swap(&reader, &state.reader)
             swap(&task, &state.task)
             stopUpload = state.stopUpload
         }
-        waiter?.resume()
+        arrival.resume()
         reader?.resume()
         // First, so that a body that is cut off doesn't come to an end that makes it pass for whole. For the same reason the upload
         // is kept until the session is done with the task.
@@ -109,17 +114,9 @@ final class Exchange: Sendable {
 extension Exchange {
     /// Waits for the head, or for the whole when that was asked for.
     func response(startingWith begin: (Exchange) -> Void) async throws -> HTTPResponse {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let hasEnded = state.withLock { state in
-                    if state.end == nil { state.waiter = continuation }
-                    return state.end != nil
-                }
-                if hasEnded { continuation.resume() } else { begin(self) }
-            }
-        } onCancel: {
-            giveUp(CancellationError())
-        }
+        try Task.checkCancellation()
+        begin(self)
+        if case .cancelled = await arrival.wait() { giveUp(CancellationError()) }
         return try delivery == .streamed ? streamedResponse() : bufferedResponse()
     }
 
@@ -149,18 +146,17 @@ extension Exchange {
 
     /// The next piece of the body, or nil at its end.
     func nextChunk() async throws -> [UInt8]? {
-        if Task.isCancelled { giveUp(CancellationError()) }
         while true {
-            if let known = try knownChunk() { return known.chunk }
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { wait(with: $0) }
-            } onCancel: {
-                giveUp(CancellationError())
+            if Task.isCancelled { giveUp(CancellationError()) }
+            switch try next() {
+            case .chunk(let chunk): return chunk
+            case .end: return nil
+            case .wait(let suspension): _ = await suspension.wait()
             }
         }
     }
 
-    private func knownChunk() throws -> Known? {
+    private func next() throws -> Next {
         try state.withLock { state in
             state.isSpent = true
             if let chunk = try state.buffer.popFirst() {
@@ -168,24 +164,19 @@ extension Exchange {
                     state.isSuspended = false
                     state.task?.resume()
                 }
-                return Known(chunk: chunk)
+                return .chunk(chunk)
             }
-            guard let end = state.end else { return nil }
-            try end.get()
-            return Known(chunk: nil)
-        }
-    }
-
-    private func wait(with reader: CheckedContinuation<Void, any Error>) {
-        let answer: Result<Void, any Error>? = state.withLock { state in
-            guard state.buffer.isEmpty, state.end == nil else { return .success(()) }
+            if let end = state.end {
+                try end.get()
+                return .end
+            }
             guard state.reader == nil else {
-                return .failure(HTTPError(.bodyNotReplayable, "The body is being read by another task.", phase: .answered))
+                throw HTTPError(.bodyNotReplayable, "The body is being read by another task.", phase: .answered)
             }
+            let reader = Suspension<Void>()
             state.reader = reader
-            return nil
+            return .wait(reader)
         }
-        if let answer { reader.resume(with: answer) }
     }
 
     var isSpent: Bool { state.withLock { $0.isSpent } }
@@ -203,15 +194,12 @@ extension Exchange {
     func receive(head: URLResponse) {
         guard let head = head as? HTTPURLResponse, head.statusCode >= 200 else { return }
         let now = ContinuousClock.now
-        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard state.end == nil, state.head == nil else { return nil }
+        state.withLock { state in
+            guard state.end == nil, state.head == nil else { return }
             state.head = head
             if state.metrics.firstByte == nil { state.metrics.firstByte = start.duration(to: now) }
-            guard delivery == .streamed else { return nil }
-            defer { state.waiter = nil }
-            return state.waiter
         }
-        waiter?.resume()
+        if delivery == .streamed { arrival.resume() }
         if case .buffered(let limit) = delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
             giveUp(HTTPError.tooLarge(limit: limit))
         }
@@ -222,7 +210,7 @@ extension Exchange {
         guard !data.isEmpty else { return }
         let chunk = [UInt8](data)
         var failure: HTTPError?
-        let reader: CheckedContinuation<Void, any Error>? = state.withLock { state in
+        let reader = state.withLock { state -> Suspension<Void>? in
             guard state.end == nil else { return nil }
             defer { state.reader = nil }
             if case .buffered(let limit) = delivery {

@@ -15,36 +15,22 @@
         /// How much is kept in memory; more goes to a file.
         private static let memoryLimit = 512 << 10
 
-        /// Reads a body in a task of its own, since it may neither wait nor look for cancellation: the caller is left to those who keep its time,
-        /// and what is still read then is given up with the next chunk.
+        /// Reads a body in its own task, so that a cancelled caller needn't wait for a body that doesn't look for cancellation. The task ends
+        /// with the next chunk then.
         ///
         /// - Throws: What ``init(reading:)`` throws; `CancellationError` as soon as the caller is cancelled.
         static func reading(_ body: HTTPBody) async throws -> SpooledBody {
-            let waiter = Locked<UnsafeContinuation<SpooledBody, any Error>?>(nil)
-            @Sendable func end(_ result: Result<SpooledBody, any Error>) {
-                let waiting = waiter.withLock { waiter in
-                    defer { waiter = nil }
-                    return waiter
+            let ending = Suspension<Result<SpooledBody, any Error>>()
+            let reader = Task {
+                do {
+                    ending.resume(.success(try await SpooledBody(reading: body)))
+                } catch {
+                    ending.resume(.failure(error))
                 }
-                waiting?.resume(with: result)
             }
-            let reader = Locked<Task<Void, Never>?>(nil)
-            return try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { continuation in
-                    waiter.withLock { $0 = continuation }
-                    let task = Task {
-                        do { end(.success(try await SpooledBody(reading: body))) } catch { end(.failure(error)) }
-                    }
-                    reader.withLock { $0 = task }
-                    // Cancelled before there was anything to end.
-                    guard Task.isCancelled else { return }
-                    task.cancel()
-                    end(.failure(CancellationError()))
-                }
-            } onCancel: {
-                reader.withLock { $0 }?.cancel()
-                end(.failure(CancellationError()))
-            }
+            if case .value(let result) = await ending.wait() { return try result.get() }
+            reader.cancel()
+            throw CancellationError()
         }
 
         /// - Throws: ``HTTPError/Code/bodyUnreadable`` when the body isn't as long as it said or can't be kept,
