@@ -17,7 +17,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -220,41 +219,6 @@ static inline uint64_t ccurl_thread_time(pthread_t thread) {
 }
 
 static inline void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
-
-/// A TLS library writes with `write`, which raises SIGPIPE when the peer is gone; blocked, it stays with this thread unseen.
-static inline void ccurl_block_broken_pipe_signal(void) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
-}
-
-struct ccurl_signal_state {
-    sigset_t mask;
-    int was_pending;
-};
-
-/// The same for a thread that is borrowed.
-static inline void ccurl_hold_broken_pipe_signal(struct ccurl_signal_state *state) {
-    sigset_t signals;
-    sigpending(&signals);
-    state->was_pending = sigismember(&signals, SIGPIPE);
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &signals, &state->mask);
-}
-
-/// Gives the thread back as it was: a signal that was raised meanwhile is taken away.
-static inline void ccurl_release_broken_pipe_signal(const struct ccurl_signal_state *state) {
-    if (!state->was_pending) {
-        sigset_t signals;
-        struct timespec none = {0};
-        sigemptyset(&signals);
-        sigaddset(&signals, SIGPIPE);
-        while (sigtimedwait(&signals, NULL, &none) < 0 && errno == EINTR) {}
-    }
-    pthread_sigmask(SIG_SETMASK, &state->mask, NULL);
-}
 
 #endif
 #endif

@@ -36,8 +36,6 @@
         /// How many connections curl may keep.
         private var keptConnections = 1024
         var exchanges = ShortExchanges()
-        /// Whether there may be a connection by TLS.
-        private(set) var mayUseTLS: Bool
 
         /// Starts the thread.
         ///
@@ -46,7 +44,6 @@
         init(options: ConnectionOptions, share: Int, sharesConnections: Bool = true) throws {
             self.options = options
             clock.initialize(to: MonotonicTime.now())
-            mayUseTLS = options.configuration.proxy != .direct
             let epoll = ccurl_epoll()
             guard inbox.isUsable, epoll >= 0, let multi = curl_multi_init() else {
                 let error = HTTPError.noResources(errno)
@@ -102,7 +99,6 @@
             guard let context else { return nil }
             let loop = Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
             ccurl_name_thread("midstream-curl")
-            ccurl_block_broken_pipe_signal()
             loop.beginDriving()
             loop.run()
             loop.endDriving()
@@ -218,7 +214,6 @@
                 handles.give(back: handle, isClean: false)
                 return refuse(transfer, error)
             }
-            if transfer.isSecure { mayUseTLS = true }
             handle.transfer = transfer
             transfer.begin(with: handle, place: active.count)
             exchanges.begin(isAlone: active.isEmpty, at: now)

@@ -1,5 +1,4 @@
 #if Curl && os(Linux)
-    internal import CCurl
     import Glibc
     internal import MidstreamCore
 
@@ -31,10 +30,6 @@
                 // The thread of a loop would keep its other transfers waiting.
                 pthread_getspecific(Self.currentKey) == nil, inbox.enter()
             else { return false }
-            // A TLS library may raise SIGPIPE, which the loop's own thread blocks.
-            var signals = ccurl_signal_state()
-            let mayUseTLS = mayUseTLS || transfer.isSecure
-            if mayUseTLS { ccurl_hold_broken_pipe_signal(&signals) }
             beginDriving()
             clock.pointee = MonotonicTime.now()
             start(transfer)
@@ -42,7 +37,6 @@
             exchanges.wasDriven(toEnd: isOver)
             let staysFree = isOver && exchanges.invitesCallers
             endDriving()
-            if mayUseTLS { ccurl_release_broken_pipe_signal(&signals) }
             inbox.leave(toNextCaller: staysFree)
             return true
         }
@@ -76,6 +70,15 @@
             // No caller is invited again before some exchanges have been short.
             exchanges.forget()
             return true
+        }
+    }
+
+    /// The loop's thread runs Swift tasks between its turns at the sockets.
+    extension EventLoop: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            // A task must go on somewhere, even when its preferred thread has ended.
+            if !post(.job(job)) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
         }
     }
 #endif
