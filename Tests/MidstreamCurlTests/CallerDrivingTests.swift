@@ -149,7 +149,7 @@
             hasSpoken.wait()
             #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
             #expect(server.accepted == 2)
-            #expect(await onLoop(loop) { loop.sockets.buried } == 1)
+            #expect(await onLoop(loop) { loop.sockets.kept.buried } == 1)
         }
 
         /// On a thread of the server's: those of the tasks may all be held up by driving.

@@ -61,7 +61,7 @@
             _ = try await transport.deliver(request("\(server.raw.url)/1", .buffered(upTo: 10)))
             server.sayFarewell()
             // The loop gets to look at its sockets.
-            await eventually { await onLoop(loop, { loop.sockets.buried }) != 0 }
+            await eventually { await onLoop(loop, { loop.sockets.kept.buried }) != 0 }
             try await expectOwnAnswers(of: server, resends: 0)
         }
 
@@ -142,7 +142,7 @@
                 #expect(try await response.body.collect().count == 4_000_000)
             }
             #expect(server.accepted == 1)
-            #expect(await onLoop(loop) { loop.sockets.buried } == 0)
+            #expect(await onLoop(loop) { loop.sockets.kept.buried } == 0)
         }
 
         /// An answer that has come before curl asks for it, and is too large for its reader: curl stops without having waited for
@@ -175,7 +175,7 @@
             hasSpoken.wait()
             // A turn of the loop in which it sees the socket readable.
             for _ in 0..<3 { await onLoop(loop) {} }
-            #expect(await onLoop(loop) { loop.sockets.buried } == 0)
+            #expect(await onLoop(loop) { loop.sockets.kept.buried } == 0)
             #expect(try await response.body.collect().count == size)
             #expect(server.accepted == 1)
         }

@@ -138,7 +138,7 @@
 
         @Test func anAuthorityThatCannotBeReadIsAnError() async {
             for authorities in [
-                CurlTransport.Configuration.TLS.Authorities.file("/nonexistent"), .pem([UInt8]("no certificate")),
+                TLSConfiguration.Authorities.file("/nonexistent"), .pem([UInt8]("no certificate")),
             ] {
                 let client = client { $0.tls.authorities = authorities }
                 await expectError(.tls, .notSent) { try await client.send(HTTPRequest(https + "/hello")) }
@@ -177,11 +177,11 @@
 
         @Test func aClientCertificateIsShown() async throws {
             let origin = try #require(Nginx.mutualTLS)
-            let certificate = CurlTransport.Configuration.TLS.ClientCertificate(
+            let certificate = TLSConfiguration.ClientCertificate(
                 certificate: try #require(Nginx.clientCertificate), key: try #require(Nginx.clientKey))
             try await expectHello(origin + "/hello", by: client { $0.tls.clientCertificate = certificate })
             #expect(try await client().send(HTTPRequest(origin + "/hello")).status == 400)
-            let missing = CurlTransport.Configuration.TLS.ClientCertificate(certificate: "/nonexistent", key: "/nonexistent")
+            let missing = TLSConfiguration.ClientCertificate(certificate: "/nonexistent", key: "/nonexistent")
             let client = client { $0.tls.clientCertificate = missing }
             await expectError(.tls, .notSent) { try await client.send(HTTPRequest(origin + "/hello")) }
         }

@@ -37,19 +37,5 @@
         private static func name(of version: UInt32) -> String {
             "\(version >> 16 & 0xFF).\(version >> 8 & 0xFF).\(version & 0xFF)"
         }
-
-        /// Before 8.1.0 a handle keeps a pointer to the last field that it has received, and writes through it when the next
-        /// response's first field is a folded line (curl issue 11101). Nothing but a new handle is without it.
-        static let handlesServeOnce = version < 0x08_01_00
-
-        /// Before 8.1.0 one call into curl lasts for as long as a server sends HTTP/2 frames that belong to no response.
-        static let readsFloods = version < 0x08_01_00
-
-        /// Before 8.0.0 a connection that begins with HTTP/2 over plain http serves one request; the next ones on it fail.
-        static let plainHTTP2ServesOnce = version < 0x08_00_00
-
-        /// Newer versions write the escapes in a path with capitals, which is the same resource but not what was asked for (and may
-        /// have been signed). 7.88 doesn't do it, 8.23 does.
-        static let rewritesPaths = version >= 0x08_00_00
     }
 #endif

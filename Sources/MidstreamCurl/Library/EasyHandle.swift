@@ -152,7 +152,7 @@
             handle.user = nil
             guard waiting.count + spent.count < Self.capacity else { return }
             handle.errorText[0] = 0
-            guard !CurlLibrary.handlesServeOnce else { return spent.append(handle) }
+            guard HandleReuse.isSafe else { return spent.append(handle) }
             if !isClean { handle.spoil() }
             waiting.append(handle)
         }

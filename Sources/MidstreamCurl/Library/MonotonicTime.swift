@@ -3,11 +3,9 @@
 
     enum MonotonicTime {
         /// Nanoseconds of the monotonic clock.
-        static func now() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
-
-        private static func clock_gettime_nsec(_ clock: clockid_t) -> UInt64 {
+        static func now() -> UInt64 {
             var time = timespec()
-            clock_gettime(clock, &time)
+            clock_gettime(CLOCK_MONOTONIC, &time)
             return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
         }
     }

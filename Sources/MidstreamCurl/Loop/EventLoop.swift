@@ -57,7 +57,7 @@
             let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
             let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
             admission = Admission(hostLimit: hostLimit, totalLimit: totalLimit)
-            floods = CurlLibrary.readsFloods && limits.httpVersions != .http1Only ? FloodWatch() : nil
+            floods = FloodWatch.isNeeded && limits.httpVersions != .http1Only ? FloodWatch() : nil
             // Edge-triggered: reported once for each write, so that it needn't be read.
             _ = ccurl_epoll_control(epoll, EPOLL_CTL_ADD, inbox.wakeDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
             SocketCallbacks.install(on: multi, loop: self)
@@ -255,7 +255,7 @@
         /// Ends a transfer that curl has ended, or that is as good as ended.
         private func finish(_ transfer: Transfer, _ code: CURLcode) {
             guard let handle = transfer.handle else { return }
-            let outcome = transfer.outcome(code, handle)
+            let outcome = Result { try transfer.outcome(code, handle) }
             release(transfer, handle, isClean: code == CURLE_OK)
             exchanges.end(at: now)
             transfer.complete(outcome)
@@ -273,7 +273,9 @@
 
         private func release(_ transfer: Transfer, _ handle: EasyHandle, isClean: Bool) {
             curl_multi_remove_handle(multi, handle.curl)
-            if isClean { sockets.ended(transfer) }
+            if isClean, let descriptor = transfer.descriptor {
+                sockets.kept.ended(ObjectIdentifier(transfer), on: descriptor, isShared: transfer.head.version == .http2)
+            }
             let place = transfer.end()
             if let last = active.popLast(), last !== transfer {
                 active[place] = last

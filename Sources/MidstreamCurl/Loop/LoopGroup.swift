@@ -50,13 +50,21 @@
         ///
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
         func loop(for request: HTTPRequest) throws -> EventLoop {
-            guard request.needsOwnConnection(options.configuration.httpVersions) else { return preferred }
+            guard DamagingUploads.include(request.body), mayUseHTTP2(request) else { return preferred }
             return try ownConnections.withLock { own in
                 if let loop = own.loop { return loop }
                 guard !own.isClosed else { throw HTTPError.transportClosed }
                 let loop = try EventLoop(options: options, share: 1, sharesConnections: false)
                 own.loop = loop
                 return loop
+            }
+        }
+
+        private func mayUseHTTP2(_ request: HTTPRequest) -> Bool {
+            switch options.configuration.httpVersions {
+            case .http1Only: false
+            case .http2PriorKnowledge: true
+            case .automatic: request.urlText.hasSecureScheme
             }
         }
 
@@ -73,26 +81,6 @@
                 return turn
             }
             return loops[turn]
-        }
-    }
-
-    extension HTTPRequest {
-        /// A body of this size fits into the window that every stream begins with (RFC 9113 §6.9.2), so it leaves at once.
-        private static let initialWindow = 65_535
-
-        /// Whether libcurl can't be trusted to send the request over an HTTP/2 connection that others use, too.
-        ///
-        /// When the sending of a body ends otherwise than with the last byte of a known length, because its length is unknown or
-        /// because the server answers with an error before it, libcurl 7.88 goes on with what it has received of all the
-        /// connection's streams. It does so although one of them has more than its buffer holds, as it has when it waits for its
-        /// reader, and overwrites or reorders what is left of that. What isn't held up by anything doesn't come to that.
-        fileprivate func needsOwnConnection(_ versions: CurlConfiguration.HTTPVersions) -> Bool {
-            if let bytes = body.bytes, bytes.count <= Self.initialWindow { return false }
-            return switch versions {
-            case .http1Only: false
-            case .http2PriorKnowledge: true
-            case .automatic: urlText.hasSecureScheme
-            }
         }
     }
 #endif

@@ -61,7 +61,11 @@
         func watchSockets(of handle: EasyHandle) { SocketCallbacks.install(on: handle, loop: self) }
 
         func takeConnection(for transfer: Transfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
-            !sockets.take(for: transfer, isNew: isNew, localPort: localPort, ends: ends)
+            let (descriptor, isUsable) = sockets.kept.take(
+                for: ObjectIdentifier(transfer), isNew: isNew, localPort: localPort, ends: ends)
+            transfer.descriptor = descriptor
+            if let descriptor, !isUsable { sockets.bury(descriptor) }
+            return isUsable
         }
     }
 #endif

@@ -10,62 +10,54 @@
     ///
     /// Touched only on the loop's thread.
     struct SocketWatch {
-        struct Entry {
-            /// What epoll has been told to watch for; zero: it doesn't know the socket.
+        private struct Entry {
+            /// What epoll watches for; zero: the socket isn't registered.
             var registered: UInt32 = 0
-            /// What curl wants to know.
+            /// What curl waits for.
             var wanted: UInt32 = 0
-            /// Whether curl opened it and will tell when it closes it.
+            /// Whether curl opened it, and so calls back when it closes it.
             var isCurls = false
-            /// A transfer has ended on the connection, and no other has begun.
-            var isIdle = false
-            /// The transfer that was the last to begin on the connection; nil once it has ended.
-            var lastUser: ObjectIdentifier?
-            /// HTTP/2: the server may speak at any time, and curl listens to it before it uses the connection again.
-            var isShared = false
-            /// By what ``SocketWatch/byEnds`` knows it.
-            var ends: ConnectionEnds?
         }
 
         private static let capacity = 256
         private let epoll: Int32
-        var entries: [Entry] = []
-        /// The sockets of connections that have been used.
-        var byEnds: [ConnectionEnds: Int32] = [:]
-        /// Those that haven't, and their ports on this side; zero: not known yet.
-        var newest: [(descriptor: Int32, port: Int32)] = []
-        /// What takes the place of a connection that mustn't be used any more; nil before the first.
-        var dead: Int32?
+        /// By descriptor.
+        private var entries: [Entry] = []
+        var kept = KeptConnections()
         private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
         private var ready = 0
-        /// How many changes epoll has been told: what the tests look at.
+        /// How many times a registration was changed, for the tests.
         private(set) var changes = 0
-        /// How many kept connections were found unusable: what the tests look at.
-        var buried = 0
 
         init(epoll: Int32) { self.epoll = epoll }
 
         mutating func opened(_ descriptor: Int32) {
             makeRoom(for: descriptor)
             entries[Int(descriptor)] = Entry(isCurls: true)
-            newest.append((descriptor, 0))
+            kept.opened(descriptor)
         }
 
         mutating func closing(_ descriptor: Int32) {
             guard entries.indices.contains(Int(descriptor)) else { return }
             register(descriptor, 0)
-            forget(descriptor)
+            kept.closing(descriptor)
             entries[Int(descriptor)] = Entry()
         }
 
         mutating func want(_ descriptor: Int32, _ mask: UInt32) {
             makeRoom(for: descriptor)
             entries[Int(descriptor)].wanted = mask
-            if mask != 0 { entries[Int(descriptor)].isIdle = false }
+            if mask != 0 { kept.isWanted(descriptor) }
             if mask != 0 || !entries[Int(descriptor)].isCurls { register(descriptor, mask) }
         }
 
-        mutating func register(_ descriptor: Int32, _ mask: UInt32) {
+        /// Ends the use of a kept connection on which something has come.
+        mutating func bury(_ descriptor: Int32) {
+            register(descriptor, 0)
+            kept.bury(descriptor)
+        }
+
+        private mutating func register(_ descriptor: Int32, _ mask: UInt32) {
             let old = entries[Int(descriptor)].registered
             guard mask != old else { return }
             let operation = mask == 0 ? EPOLL_CTL_DEL : old == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
@@ -103,12 +95,14 @@
             if mask & EPOLLOUT.rawValue != 0 { meaning |= CURL_CSELECT_OUT }
             if mask & EPOLLERR.rawValue != 0 { meaning |= CURL_CSELECT_ERR }
             if entries.indices.contains(Int(descriptor)), entries[Int(descriptor)].wanted == 0 {
-                if meaning == CURL_CSELECT_OUT, mustBeSilent(descriptor) {
+                let mustBeSilent = kept.mustBeSilent(descriptor)
+                if mustBeSilent, meaning == CURL_CSELECT_OUT {
                     register(descriptor, EPOLLIN.rawValue)
+                } else if mustBeSilent {
+                    bury(descriptor)
                 } else {
-                    // Without this it would say the same for ever.
+                    // It would be reported again and again.
                     register(descriptor, 0)
-                    if mustBeSilent(descriptor) { bury(descriptor) }
                 }
                 meaning = 0
             }
@@ -117,7 +111,7 @@
 
         func close() {
             Glibc.close(epoll)
-            if let dead { Glibc.close(dead) }
+            kept.close()
             events.deallocate()
         }
     }

@@ -85,7 +85,7 @@
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             case .http2PriorKnowledge:
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-                if !isSecure, CurlLibrary.plainHTTP2ServesOnce {
+                if !isSecure, !PlainHTTP2.keepsConnections {
                     handle.set(CURLOPT_FRESH_CONNECT, 1)
                     handle.set(CURLOPT_FORBID_REUSE, 1)
                 } else {

@@ -6,7 +6,7 @@
     /// Nothing is read from the environment or from curl's configuration files unless ``proxy`` says so.
     public struct CurlConfiguration: Sendable {
         /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
-        public var tls: TLS
+        public var tls: TLSConfiguration
         /// Through what the connections go; ``Proxy/direct`` by default: `http_proxy` and its like are **not** read.
         public var proxy: Proxy
         /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
@@ -63,7 +63,7 @@
         /// let transport = CurlTransport(configuration: .init(proxy: .http("http://proxy.example.com:3128")))
         /// ```
         public init(
-            tls: TLS = TLS(),
+            tls: TLSConfiguration = TLSConfiguration(),
             proxy: Proxy = .direct,
             unixSocketPath: String? = nil,
             hostOverrides: [String: String] = [:],
@@ -137,9 +137,6 @@
             /// A SOCKS 5 proxy (RFC 1928), `host:port`, which looks the names up. `noProxy` as above.
             case socks5(String, credentials: Credentials? = nil, noProxy: [String] = [])
         }
-
-        /// How servers prove who they are, and how the client does.
-        public typealias TLS = TLSConfiguration
     }
 
     extension CurlConfiguration.Credentials: CustomStringConvertible, CustomReflectable {

@@ -75,9 +75,9 @@
             let start = end
             copyValue(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]), to: output, &end)
             switch colon {
-            case 14 where Self.matches(name, "content-length"): Self.note(&contentLength, start..<(end - 1))
-            case 16 where Self.matches(name, "content-encoding"): Self.note(&contentEncoding, start..<(end - 1))
-            case 17 where Self.matches(name, "transfer-encoding"): Self.note(&transferEncoding, start..<(end - 1))
+            case 14 where name.isFieldName("content-length"): Self.note(&contentLength, start..<(end - 1))
+            case 16 where name.isFieldName("content-encoding"): Self.note(&contentEncoding, start..<(end - 1))
+            case 17 where name.isFieldName("transfer-encoding"): Self.note(&transferEncoding, start..<(end - 1))
             default: break
             }
             return nil
@@ -111,12 +111,6 @@
             if case .absent = field { field = .once(value) } else { field = .odd }
         }
 
-        /// - Parameter known: In small letters; a name has no control characters.
-        private static func matches(_ name: UnsafeBufferPointer<UInt8>, _ known: StaticString) -> Bool {
-            for place in 0..<name.count where name[place] | 0x20 != known.utf8Start[place] { return false }
-            return true
-        }
-
         /// The number that digits at a place mean; nil when there is anything else, or so many that they might be too many.
         func number(at place: Range<Int>) -> Int64? {
             guard 1...18 ~= place.count else { return nil }
@@ -126,6 +120,14 @@
                 number = number * 10 + Int64(digit - 48)
             }
             return number
+        }
+    }
+
+    extension UnsafeBufferPointer<UInt8> {
+        /// - Parameter known: As long, and in small letters; a field's name has no control characters.
+        func isFieldName(_ known: StaticString) -> Bool {
+            for place in 0..<count where self[place] | 0x20 != known.utf8Start[place] { return false }
+            return true
         }
     }
 #endif

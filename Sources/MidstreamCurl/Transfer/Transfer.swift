@@ -10,11 +10,6 @@
     /// and from then on all variables are touched only on the loop's thread. What the reader of a streamed body shares with the
     /// loop is in ``BodyStream``, behind a lock.
     final class Transfer: HandleUser, @unchecked Sendable {
-        enum Outcome {
-            case success(TransportMetrics)
-            case failure(any Error)
-        }
-
         let request: HTTPRequest
         let options: ExchangeOptions
         let loop: any TransferLoop
@@ -136,8 +131,7 @@
         func settle() -> Bool {
             assert(loop.isCurrent)
             guard handle != nil else { return false }
-            // An error ends the sending, too, but curl doesn't end the transfer while that is paused.
-            if isSendingPaused, head.isComplete, head.status >= 300 { resumeSending() }
+            if isSendingPaused, head.isComplete, EarlyAnswers.endUpload(status: head.status) { resumeSending() }
             answer()
             if stream?.deliver() == true { resumeReceiving() }
             return isAnsweredEarly
@@ -176,11 +170,9 @@
 
         // MARK: Ends
 
-        func fail(_ error: any Error) {
-            complete(.failure(error))
-        }
+        func fail(_ error: any Error) { complete(.failure(error)) }
 
-        func complete(_ outcome: Outcome) {
+        func complete(_ outcome: Result<TransportMetrics, any Error>) {
             switch outcome {
             case .success(let metrics):
                 let trailers = head.takeTrailers()
@@ -201,13 +193,10 @@
                 received = ReceivedBytes()
                 takeContinuation()?.resume(returning: arrived)
             case .failure(let error):
-                guard let stream, !(error is CancellationError) else {
-                    stream?.finish(error, trailers: nil, metrics: nil)
-                    takeContinuation()?.resume(throwing: error)
-                    return
-                }
-                stream.finish(error, trailers: nil, metrics: nil)
-                answer()
+                stream?.finish(error, trailers: nil, metrics: nil)
+                // The error is the stream's to report, but a caller that has been cancelled wants no response.
+                if !(error is CancellationError) { answer() }
+                takeContinuation()?.resume(throwing: error)
             }
         }
 
@@ -228,26 +217,21 @@
             return continuation
         }
 
-        /// What curl's verdict means.
-        func outcome(_ code: CURLcode, _ handle: EasyHandle) -> Outcome {
-            if let failure { return .failure(failure) }
-            guard code == CURLE_OK else { return .failure(HTTPError(code, of: self, handle, phase: phase(handle))) }
-            guard head.isComplete else {
-                return .failure(endWithinHead(handle))
-            }
+        /// What curl's result means; gives the metrics of a success.
+        func outcome(_ code: CURLcode, _ handle: EasyHandle) throws -> TransportMetrics {
+            if let failure { throw failure }
+            guard code == CURLE_OK else { throw HTTPError(code, of: self, handle, phase: phase(handle)) }
+            guard head.isComplete else { throw endWithinHead(handle) }
             if isClosedAsAgreed == false {
-                return .failure(
-                    HTTPError(
-                        .connectionLost, "The connection was closed without TLS's end, so that the body may have been cut.",
-                        request: request, phase: .answered))
+                throw HTTPError(
+                    .connectionLost, "The connection was closed without TLS's end, so that the body may have been cut.",
+                    request: request, phase: .answered)
             }
-            if let decoder, !decoder.isComplete {
-                return .failure(DecodingFault.truncated.error(request, ratio: nil))
-            }
+            if let decoder, !decoder.isComplete { throw DecodingFault.truncated.error(request, ratio: nil) }
             takeBufferedBody(handle)
             var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
             metrics.interim = interim
-            return .success(metrics)
+            return metrics
         }
 
         private func endWithinHead(_ handle: EasyHandle) -> HTTPError {
@@ -323,11 +307,10 @@
             }
         }
 
-        /// Whether the response is whole while the request isn't. What's left of the request is of no use then, and a server that
-        /// doesn't read it would have curl wait for ever.
+        /// Whether the response is whole while the request isn't.
         private var isAnsweredEarly: Bool {
             guard head.isComplete, let handle, let expectedLength, !isReceivingPaused, isUploading else { return false }
-            return handle.offset(CURLINFO_SIZE_DOWNLOAD_T) >= expectedLength
+            return EarlyAnswers.isWhole(handle.curl, length: expectedLength)
         }
 
         // MARK: Deadlines

@@ -52,7 +52,7 @@
         static let streamed = 128 << 10
         /// Small enough that many requests at a time cost little memory. A handle that serves once allocates it for each of them,
         /// for which curl's own 16 KiB are cheaper.
-        static let buffered = CurlLibrary.handlesServeOnce ? 16 << 10 : 64 << 10
+        static let buffered = HandleReuse.isSafe ? 64 << 10 : 16 << 10
     }
 
     /// What can be asked of a loop.

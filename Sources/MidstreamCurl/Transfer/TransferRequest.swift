@@ -29,7 +29,10 @@
             handle.prepare(for: shape, kind) { loop.setUp($0, for: shape) }
             // Curl would make credentials of what stands before an `@`.
             handle.set(url: hasUserInfo ? URLText.withoutUserInfo(request.urlText) : request.urlText)
-            if CurlLibrary.rewritesPaths { handle.set(CURLOPT_REQUEST_TARGET, targetOfEncodedPath) }
+            // What a proxy forwards has the whole URL for its target.
+            if EscapedPaths.areRewritten, isSecure || loop.options.configuration.proxy == .direct {
+                handle.set(CURLOPT_REQUEST_TARGET, EscapedPaths.target(of: request.urlText))
+            }
             // Zero is no limit. A streamed response is limited by the client, since its reader may take its time.
             handle.set(CURLOPT_TIMEOUT_MS, options.delivery == .streamed ? 0 : timeLeft?.wholeMilliseconds ?? 0)
             try prepareBody(handle, framing)
@@ -40,17 +43,6 @@
         private var hasUserInfo: Bool {
             var text = request.urlText
             return text.withUTF8 { text in text.baseAddress.map { memchr($0, 64, text.count) != nil } ?? false }
-        }
-
-        /// The request's target when there are escapes in its path. Nil without, and for what a proxy forwards, whose target is the
-        /// whole URL.
-        private var targetOfEncodedPath: String? {
-            guard request.urlText.utf8.contains(UInt8(ascii: "%")), isSecure || loop.options.configuration.proxy == .direct else {
-                return nil
-            }
-            let url = URLText(request.urlText)
-            guard url.path.utf8.contains(UInt8(ascii: "%")) else { return nil }
-            return "\(url.path)\(url.query.map { "?\($0)" } ?? "")"
         }
 
         private var kind: RequestKind {
@@ -173,20 +165,14 @@
 
         private static func kind(of name: UnsafeBufferPointer<UInt8>) -> Kind {
             switch name.count {
-            case 5: matches(name, "range") ? .range : .other
-            case 6: matches(name, "accept") ? .accept : matches(name, "expect") ? .expect : .other
-            case 12: matches(name, "content-type") ? .contentType : .other
-            case 14: matches(name, "content-length") ? .framing : .other
-            case 15: matches(name, "accept-encoding") ? .acceptEncoding : .other
-            case 17: matches(name, "transfer-encoding") ? .framing : .other
+            case 5: name.isFieldName("range") ? .range : .other
+            case 6: name.isFieldName("accept") ? .accept : name.isFieldName("expect") ? .expect : .other
+            case 12: name.isFieldName("content-type") ? .contentType : .other
+            case 14: name.isFieldName("content-length") ? .framing : .other
+            case 15: name.isFieldName("accept-encoding") ? .acceptEncoding : .other
+            case 17: name.isFieldName("transfer-encoding") ? .framing : .other
             default: .other
             }
-        }
-
-        /// - Parameter known: In small letters; a name has no control characters.
-        private static func matches(_ name: UnsafeBufferPointer<UInt8>, _ known: StaticString) -> Bool {
-            for place in 0..<name.count where name[place] | 0x20 != known.utf8Start[place] { return false }
-            return true
         }
     }
 #endif

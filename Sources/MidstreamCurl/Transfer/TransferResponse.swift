@@ -153,10 +153,8 @@
                 || headers[.transferEncoding]?.equalsIgnoringASCIICase("identity") == true
         }
 
-        /// The server has to say that it closes (RFC 9112 §9.8): whoever cuts the connection can't. Libcurl before 8 doesn't ask for it.
         func lookAtConnection() {
-            guard let handle, let shutdown = OpenSSLQuery.shutdown, let session = ccurl_info_openssl(handle.curl) else { return }
-            isClosedAsAgreed = shutdown(session) & OpenSSLQuery.receivedShutdown != 0
+            if let handle { isClosedAsAgreed = UncheckedTLSEnds.isAnnounced(handle.curl) ?? isClosedAsAgreed }
         }
 
         /// The head is read, but worth nothing.
@@ -170,9 +168,11 @@
             markUnsettled()
         }
 
+        private static let openSSLVersion = ccurl_find_openssl_version()
+
         /// Asked while the connection is the transfer's; at the end it no longer is.
         private func noteTLSVersion() {
-            guard isSecure, let handle, let version = OpenSSLQuery.version,
+            guard isSecure, let handle, let version = Self.openSSLVersion,
                 let session = ccurl_info_openssl(handle.curl), let name = version(session)
             else { return }
             tlsVersion = String(cString: name)
@@ -182,12 +182,5 @@
     extension String {
         /// Whether what is an http or https URL is an https one.
         var hasSecureScheme: Bool { utf8.dropFirst(4).first.map { $0 | 0x20 == UInt8(ascii: "s") } ?? false }
-    }
-
-    private enum OpenSSLQuery {
-        static let version = ccurl_find_openssl_version()
-        static let shutdown = ccurl_find_openssl_shutdown()
-        /// `SSL_RECEIVED_SHUTDOWN`
-        static let receivedShutdown: Int32 = 2
     }
 #endif

@@ -5,13 +5,12 @@
     internal import Interception
     import Synchronization
 
-    /// Ends connections whose server keeps the loop's thread inside curl.
+    /// libcurl before 8.1.0 reads HTTP/2 frames that belong to no response for as long as they come faster than it reads them. The loop's
+    /// thread is inside libcurl meanwhile: no other transfer moves, and no limit in time is kept.
     ///
-    /// Before 8.1.0, curl reads HTTP/2 frames that belong to no response for as long as they come faster than it reads them
-    /// (``CurlLibrary/readsFloods``). The loop's thread doesn't come back meanwhile: no other transfer moves, and no limit in time
-    /// is kept. So another thread looks at it ten times a second while it is at work. A single call that has cost
-    /// ``mostProcessorTime`` ends by shutting down the connection that has brought the most during it. It is the thread's own time
-    /// that counts, so that neither a slow machine nor a debugger has anything to do with it.
+    /// So another thread looks at it ten times a second while it is at work, and ends a call that has taken ``mostProcessorTime`` by shutting
+    /// down the connection that has received the most during it. The thread's own time counts, so that a slow machine or a debugger
+    /// makes no difference.
     ///
     /// `@unchecked Sendable`: `turn` and `isLooking` are atomic, `state` is a lock, and the rest is constant.
     final class FloodWatch: @unchecked Sendable {
@@ -34,8 +33,10 @@
             var received: [Int32: UInt64]
         }
 
+        static let isNeeded = ccurl_version() < 0x08_01_00
+
         private static let interval = DispatchTimeInterval.milliseconds(100)
-        /// What no other call comes near to, in nanoseconds.
+        /// Far more than any other call takes, in nanoseconds.
         private static let mostProcessorTime: UInt64 = 400_000_000
         /// What a connection brings at least in a call that its frames have prolonged, in bytes; curl never takes as much for a
         /// transfer that waits for its reader.
@@ -47,7 +48,7 @@
         private let turn = Atomic<UInt64>(0)
         private let isLooking = Atomic<Bool>(false)
 
-        /// How many connections it has ended: what the tests look at.
+        /// How many connections it has ended, for the tests.
         var cuts: Int { state.withLock { $0.cuts } }
 
         // MARK: On the loop's thread
