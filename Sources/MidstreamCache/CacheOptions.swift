@@ -31,6 +31,9 @@ public struct CacheOptions: Sendable {
     /// `X-API-Key` or another sensitive field but `Authorization` that aren't marked `public`, `must-revalidate` or with `s-maxage`.
     /// False by default: such responses pass without being stored, and a 304 adds no `Set-Cookie` to a stored one.
     public var sharesPersonalResponses = false
+    /// How long a request waits for the response to another's request for the same; 5 seconds by default. Then one of those who wait sends
+    /// another request, and the first response answers all.
+    public var patience = Duration.seconds(5)
     /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``HTTPResponse/cacheStatus`` says the same.
     public var addsCacheStatus = false
     /// The time of day; the system's by default.

@@ -10,33 +10,19 @@ extension ResponseCache {
         if let reason = demand.bypass { return .known("not for the cache: \(reason)") }
         let identity = ChainPosition.current?.call?.rehearsal?.identity(of: request) ?? WireIdentity()
         let lookup = await lookUp(request, identity, on: ContinuousClock())
-        guard let entry = lookup.match else {
-            if demand.isOnlyIfCached { return .answers("nothing stored, would answer 504") }
-            return .known(lookup.variants.isEmpty ? "nothing stored" : "nothing stored for these fields")
+        let decision = rules.decide(request.method, demand, lookup, at: options.now())
+        request = decision.conditional(request)
+        switch decision {
+        case .fresh(let answer): return .answers("fresh for \(Int(answer.left)) s, would answer from \(store.name)")
+        case .stale(let answer): return .answers("stale for \(Int(-answer.left)) s, would answer from \(store.name)")
+        case .staleWhileRevalidate(let answer):
+            return .answers(
+                "stale for \(Int(-answer.left)) s, would answer from \(store.name) and be validated meanwhile")
+        case .refuse(let reason):
+            return .answers("\(lookup.match == nil ? reason.text : "nothing stored that may answer"), would answer 504")
+        case .validate(let reason, _): return .known("\(reason.text), asks whether it is still right")
+        case .complete(let reason, _): return .known(reason.text)
+        case .fetch(let reason): return .known(lookup.match == nil ? reason.text : "\(reason.text), and can't be validated")
         }
-        let reuse = rules.reuse(entry.head, for: demand, at: options.now())
-        switch reuse {
-        case .fresh(let left) where isThere(entry, demand):
-            return .answers("fresh for \(Int(left)) s, would answer from \(store.name)")
-        case .stale(let staleness) where isThere(entry, demand):
-            return .answers("stale for \(Int(staleness)) s, would answer from \(store.name)")
-        case .staleWhileRevalidating(let staleness) where isThere(entry, demand):
-            return .answers("stale for \(Int(staleness)) s, would answer from \(store.name) and be validated meanwhile")
-        default: break
-        }
-        if demand.isOnlyIfCached { return .answers("nothing stored that may answer, would answer 504") }
-        let errand = CacheErrand(request, demand, lookup, forward: .stale, reason: "", clock: ContinuousClock())
-        let validation = CacheValidation(errand, rules)
-        if request.method == .get { request = validation.request }
-        guard case .validate(let reason) = reuse else { return .known("only a part is stored") }
-        return .known(
-            "\(reason.rawValue), " + (validation.isOurs ? "asks whether it is still right" : "and can't be validated"))
-    }
-
-    /// Whether the bytes that a request wants are stored.
-    private func isThere(_ entry: CacheEntry, _ demand: CacheDemand) -> Bool {
-        guard let range = demand.range, range != .other, let length = entry.length, let wanted = range.resolved(length: length)
-        else { return entry.isWhole }
-        return entry.parts.contains(wanted)
     }
 }

@@ -23,70 +23,71 @@ extension ResponseCache {
         }
         response.cacheStatus = CacheStatus(forward: .method)
         guard isCurrent, sent.holds(forOriginOf: key),
-            let errand = await storingErrand(request, response, next.identity(of: request), clock)
+            let miss = await storableMiss(request, response, next.identity(of: request), clock)
         else { return response }
-        let exchange = CacheExchange(
-            errand: errand, validation: nil, response: response, requestTime: requestTime,
-            responseTime: options.now(), permit: permit, isForeign: isForeign(response, to: errand, next))
-        return await stored(exchange).response
+        let fetched = FetchedResponse(
+            miss: miss, response: response, requestTime: requestTime, responseTime: options.now(), permit: permit,
+            isForeign: isForeign(response, to: miss, next))
+        return await stored(fetched).response
     }
 
-    /// The errand by which the response to a POST is stored as one to a GET: it says that it is that, and for how long (RFC 9110
-    /// §9.3.3).
-    private func storingErrand(
+    /// The miss of a `GET` as whose response that to a `POST` is stored, if `Content-Location` names its URL (RFC 9110 §9.3.3).
+    private func storableMiss(
         _ request: HTTPRequest, _ response: HTTPResponse, _ identity: WireIdentity, _ clock: any Clock<Duration>
-    ) async -> CacheErrand? {
+    ) async -> CacheMiss? {
         guard request.method == .post, response.status == .ok, request.cache != .noStore,
             !CacheControl(request.headers.values(.cacheControl)).contains(.noStore),
             let location = response.headers.values(.contentLocation).first,
             let url = URLText.resolve(location: location, from: request.urlText),
             NormalizedURL.text(url) == NormalizedURL.text(request.urlText)
         else { return nil }
-        return CacheErrand(
-            request, .plain, await lookUp(request, identity, on: clock), forward: .method, reason: "a POST", clock: clock,
-            mayValidate: false)
+        let reason = MissReason(forward: .method, text: "a POST")
+        return CacheMiss(request, .plain, await lookUp(request, identity, on: clock), reason, .fetch(reason), on: clock)
     }
 
-    /// Sends a `HEAD`, and updates what is stored by what it says (RFC 9111 §4.3.5).
-    func sendHead(_ errand: CacheErrand, _ next: Next) async throws -> HTTPResponse {
+    /// Sends a `HEAD`, and updates the stored response by the one that comes (RFC 9111 §4.3.5).
+    func sendHead(_ miss: CacheMiss, _ next: Next) async throws -> HTTPResponse {
         let requestTime = options.now()
-        var response = try await next(errand.request)
-        response.cacheStatus = CacheStatus(forward: errand.forward)
-        guard response.status == .ok, errand.lookup.isOwn, var entry = errand.lookup.match, entry.head.status == .ok,
-            !isForeign(response, to: errand, next)
+        var response = try await next(miss.request)
+        response.cacheStatus = CacheStatus(forward: miss.reason.forward)
+        guard response.status == .ok, miss.lookup.isOwn, var entry = miss.lookup.match, entry.head.status == .ok,
+            !isForeign(response, to: miss, next)
         else { return response }
         if entry.head.differs(from: response) {
             entry.head = entry.head.invalidated
-            errand.request.note("what is stored has changed on the server")
+            miss.request.note("what is stored has changed on the server")
         } else {
             entry.head = entry.head.freshened(
-                by: response, to: errand.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
-                fingerprint: errand.lookup.fingerprint)
-            errand.request.note("what is stored is as the server says, fresh for \(ttl(of: entry.head)) s")
+                by: response, to: miss.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
+                fingerprint: miss.lookup.fingerprint)
+            miss.request.note("what is stored is as the server says, fresh for \(ttl(of: entry.head)) s")
         }
-        let updated = entry
-        _ = await ask(for: errand.request, on: errand.clock) { [store] in try await store.update(updated) }
+        await update(entry, miss)
         return response
     }
 
-    /// Validates an entry while its stale response is read: as a call of its own, one per entry at a time. What comes of it is added to the
-    /// trace of the call that has been answered.
-    func validateInBackground(_ entry: CacheEntry, _ errand: CacheErrand, _ next: Next) {
+    /// Validates an entry while its stale response is read (RFC 5861 §3): as a call of its own, one per entry at a time. Its outcome is
+    /// added to the trace of the call that has been answered.
+    @inline(never)
+    func validateInBackground(
+        _ entry: CacheEntry, _ request: HTTPRequest, _ lookup: CacheLookup, _ next: Next, on clock: any Clock<Duration>
+    ) {
         guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
-        let (apart, limit) = next.apart(from: call, timeout: errand.request.timeout)
-        var request = errand.request.asNewCall()
+        let (apart, limit) = next.apart(from: call, timeout: request.timeout)
+        var request = request.asNewCall()
         for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
         request.onInterim = nil
-        var lookup = errand.lookup
+        var lookup = lookup
         lookup.forgetBodies()
-        let validated = CacheErrand(request, .plain, lookup, forward: .stale, reason: "stale", clock: errand.clock)
+        let reason = MissReason(forward: .stale, text: Reuse.Reason.stale.rawValue)
+        let miss = CacheMiss(request, .plain, lookup, reason, rules.miss(reason, .get, .plain, lookup), on: clock)
         // Not the position, which would hold the client.
         let (recorder, pass) = (call.recorder, next.position.pass)
         let hasBegun = call.owner.background.start { [self] in
             await ChainPosition.local.withValue(apart.position) {
                 do {
-                    let status = try await TimeLimit(limit, on: validated.clock).run(error: { _ in .timedOut() }) {
-                        let response = try await self.fetch(validated, apart).response
+                    let status = try await TimeLimit(limit, on: clock).run(error: { _ in .timedOut() }) {
+                        let response = try await self.fetch(miss, apart).response
                         for try await _ in response.body {}
                         return response.cacheStatus ?? CacheStatus(forward: .stale)
                     }

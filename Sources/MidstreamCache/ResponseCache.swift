@@ -5,11 +5,9 @@ internal import MidstreamCore
 /// What all requests of one cache share.
 final class ResponseCache: Sendable {
     let store: any CacheStore
-    /// The store, when it is one that can be asked without waiting.
-    let memory: MemoryCacheStore?
     let options: CacheOptions
     let rules: CacheRules
-    let board = FetchBoard()
+    let collapsed: CollapsedRequests
     let searches = SearchRules()
     /// Which entries are being validated behind the answers' back.
     let validating = Locked<Set<UInt64>>([])
@@ -18,13 +16,11 @@ final class ResponseCache: Sendable {
 
     /// How long a store may take to answer.
     static let storeLimit = Duration.seconds(1)
-    /// How long a request waits for another's head.
-    static let patience = Duration.seconds(5)
 
     init(_ mode: CacheMode, store: any CacheStore, options: CacheOptions) {
         self.store = store
-        memory = store as? MemoryCacheStore
         self.options = options
+        collapsed = CollapsedRequests(store.removals, now: options.now)
         rules = CacheRules(
             isShared: mode == .shared, sharesPersonalResponses: options.sharesPersonalResponses,
             heuristicShare: options.heuristicShare,
@@ -98,8 +94,6 @@ final class SearchRules: Sendable {
             rules[path] = rule
         }
     }
-
-    var isEmpty: Bool { rules.withLock { $0.isEmpty } }
 
     /// The URL that stands for all that are the same as this one; nil when no rule is known.
     func canonical(_ url: String) -> String? {

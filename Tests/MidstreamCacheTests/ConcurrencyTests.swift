@@ -55,16 +55,14 @@ struct ConcurrencyTests {
         gate.open()
         #expect(try await all.value.count == 100)
         #expect(bench.sent == 100)
-        let second = Gate()
         let again = CacheBench.url
-        _ = second
-        let role = bench.cache.role(for: again, now: bench.clock.now)
+        let role = bench.cache.role(for: again)
         guard case .passes = role else {
             Issue.record("the key isn't remembered")
             return
         }
         bench.clock.advance(121)
-        if case .passes = bench.cache.role(for: again, now: bench.clock.now) {
+        if case .passes = bench.cache.role(for: again) {
             Issue.record("the key is remembered for too long")
         }
     }
@@ -103,7 +101,7 @@ struct ConcurrencyTests {
         let first = Task { try await bench.get() }
         await gate.reached()
         let second = Task { try await bench.get() }
-        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 2 }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
@@ -121,67 +119,134 @@ struct ConcurrencyTests {
         let first = Task { try await bench.get() }
         await gate.reached()
         let second = Task { try await bench.get() }
-        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 2 }
         gate.open()
         for task in [first, second] { await #expect(throws: HTTPError.self) { try await task.value } }
         #expect(bench.sent == 1)
     }
 
-    @Test("who has waited for five seconds sends its own")
-    func patience() async throws {
+    /// A bench whose requests wait, each for a gate of its own, and then name themselves.
+    private func gated(_ gates: [Gate], patience: Duration? = nil, control: String = "max-age=60") -> CacheBench {
+        let number = Locked(0)
+        return CacheBench(options: { if let patience { $0.patience = patience } }) { request in
+            let place = number.withLock { number in
+                defer { number += 1 }
+                return number
+            }
+            await gates[place].wait()
+            try Task.checkCancellation()
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": .init(control)], body: .text("\(place)"), request: request)
+        }
+    }
+
+    @Test("when patience ends one of those who wait sends another request, whose response answers all", arguments: [nil, 30])
+    func patience(seconds: Int?) async throws {
+        let gates = [Gate(), Gate()]
+        let bench = gated(gates, patience: seconds.map { .seconds($0) })
+        let first = Task { try await bench.get() }
+        await gates[0].reached()
+        let others = (0..<3).map { _ in Task { try await bench.get() } }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 4 }
+        await bench.timer.waitForSleepers(1)
+        bench.timer.advance(by: .seconds(seconds ?? 5) - .nanoseconds(1))
+        #expect(bench.sent == 1 && bench.cache.waiting(for: CacheBench.url) == 4)
+        bench.timer.advance(by: .nanoseconds(1))
+        await gates[1].reached()
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 4 }
+        gates[1].open()
+        let answers = [try await first.value.text, try await others[0].value.text, try await others[2].value.text]
+        #expect(answers == ["1", "1", "1"] && bench.sent == 2)
+        // The first request was cancelled.
+        gates[0].open()
+    }
+
+    @Test("patience begins anew with each request")
+    func patienceAgain() async throws {
+        let gates = [Gate(), Gate(), Gate()]
+        let bench = gated(gates)
+        let callers = (0..<3).map { _ in Task { try await bench.get() } }
+        await gates[0].reached()
+        for sent in 1...2 {
+            await eventually { bench.cache.waiting(for: CacheBench.url) == 3 }
+            await bench.timer.waitForSleepers(1)
+            bench.timer.advance(by: .seconds(5))
+            await gates[sent].reached()
+        }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 3 }
+        #expect(bench.sent == 3 && bench.timer.sleepers == 0, "everybody has sent one")
+        gates[1].open()
+        for caller in callers { #expect(try await caller.value.text == "1") }
+        for gate in gates { gate.open() }
+    }
+
+    @Test("a response that mayn't be shared is its own caller's, and lets go of those who have sent none")
+    func patienceForNothing() async throws {
+        let gates = (0..<4).map { _ in Gate() }
+        let bench = gated(gates, control: "no-store")
+        let callers = (0..<3).map { _ in Task { try await bench.get().text } }
+        await gates[0].reached()
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 3 }
+        await bench.timer.waitForSleepers(1)
+        bench.timer.advance(by: .seconds(5))
+        await gates[1].reached()
+        gates[0].open()
+        // The third one goes by itself.
+        await gates[2].reached()
+        for gate in gates { gate.open() }
+        var texts: [String] = []
+        for caller in callers { texts.append(try await caller.value) }
+        #expect(texts.sorted() == ["0", "1", "2"] && bench.sent == 3)
+    }
+
+    @Test("of several requests one that fails is its own caller's loss")
+    func patienceAfterAnError() async throws {
+        let gates = [Gate(), Gate()]
+        let number = Locked(0)
+        let bench = CacheBench { request in
+            let place = number.withLock { number in
+                defer { number += 1 }
+                return number
+            }
+            await gates[place].wait()
+            if place == 0 { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
+        }
+        let first = Task { try await bench.get() }
+        await gates[0].reached()
+        let others = (0..<2).map { _ in Task { try await bench.get() } }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 3 }
+        await bench.timer.waitForSleepers(1)
+        bench.timer.advance(by: .seconds(5))
+        await gates[1].reached()
+        gates[0].open()
+        await #expect(throws: HTTPError.self) { try await first.value }
+        gates[1].open()
+        for other in others { #expect(try await other.value.text == "x") }
+        #expect(bench.sent == 2)
+    }
+
+    @Test("when a request ends by its caller's own timeout, one of the others sends the next")
+    func timeoutOfTheFirst() async throws {
         let gate = Gate()
         let number = Locked(0)
         let bench = CacheBench { request in
             let isFirst = number.withLock { number in
-                number += 1
-                return number == 1
+                defer { number += 1 }
+                return number == 0
             }
-            if isFirst { await gate.wait() }
+            await gate.wait()
+            if isFirst { throw HTTPError(.timeout, phase: .maybeProcessed) }
             return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
         }
         let first = Task { try await bench.get() }
         await gate.reached()
-        let second = Task { try await bench.get() }
-        await bench.timer.waitForSleepers(1)
-        bench.timer.advance(by: .seconds(5))
-        #expect(try await second.value.text == "x")
+        let others = (0..<20).map { _ in Task { try await bench.get() } }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 21 }
         gate.open()
-        #expect(try await first.value.text == "x")
+        await #expect(throws: HTTPError.self) { try await first.value }
+        for other in others { #expect(try await other.value.text == "x") }
         #expect(bench.sent == 2)
-    }
-
-    @Test("each has its own five seconds")
-    func patienceOfEach() async throws {
-        let (first, others) = (Gate(), Gate())
-        let number = Locked(0)
-        let bench = CacheBench { request in
-            let isFirst = number.withLock { number in
-                number += 1
-                return number == 1
-            }
-            if isFirst { await first.wait() } else { await others.wait() }
-            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
-        }
-        let leader = Task { try await bench.get() }
-        await first.reached()
-        let early = Task { try await bench.get() }
-        await bench.timer.waitForSleepers(1)
-        bench.timer.advance(by: .seconds(3))
-        let late = Task { try await bench.get() }
-        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 3 }
-        bench.timer.advance(by: .seconds(2))
-        await others.reached()
-        // The other one has two more.
-        #expect(bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2)
-        await bench.timer.waitForSleepers(1)
-        #expect(bench.sent == 2)
-        bench.timer.advance(by: .seconds(3))
-        await others.reached(by: 2)
-        #expect(bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 1)
-        others.open()
-        first.open()
-        for task in [leader, early, late] { #expect(try await task.value.text == "x") }
-        #expect(bench.sent == 3)
     }
 
     /// A server whose first answer waits for a gate, and a request that waits for that answer with an attempt's timeout of 200 ms.
@@ -207,7 +272,7 @@ struct ConcurrencyTests {
             request.timeout = .milliseconds(200)
             return streamed ? try await bench.client.stream(request) : try await bench.client.send(request)
         }
-        await eventually { bench.cache.waiting(for: CacheBench.url, now: bench.clock.now) == 2 }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 2 }
         await bench.timer.waitForSleepers(2)
         bench.timer.advance(by: .milliseconds(200))
         let result = await waiter.result
@@ -437,13 +502,13 @@ struct ConcurrencyTests {
 }
 
 extension CacheInterceptor {
-    /// What a request for a URL would do.
-    fileprivate func role(for url: String, now: Date) -> FetchBoard.Role {
-        cache.board.role(for: CacheKey(url: url), lookingSince: nil, now: now, cache.store.removals)
+    /// The part that a request for a URL would have.
+    fileprivate func role(for url: String) -> CollapsedRequests.Role {
+        cache.collapsed.role(for: CacheKey(url: url), lookingSince: nil)
     }
 
     /// How many wait for a URL's head, while it is being fetched.
-    fileprivate func waiting(for url: String, now: Date) -> Int {
-        if case .joins(let flight) = role(for: url, now: now) { flight.waiting } else { 0 }
+    func waiting(for url: String) -> Int {
+        if case .joins(let fetch) = role(for: url) { fetch.waiting } else { 0 }
     }
 }

@@ -22,7 +22,7 @@ struct MemoryStoreTests {
         bytes += [1, 2, 3]
         var entry = entry("http://a.test/")
         entry.length = 3
-        _ = try store.put(bytes, at: 0, of: entry)
+        try await store.put(bytes, of: entry)
         let body = try #require(try await store.body(of: entry, range: nil).bytes)
         #expect(body == [1, 2, 3] && body.capacity < 1024)
     }
@@ -60,7 +60,7 @@ struct MemoryStoreTests {
         var entry = entry("http://a.test/")
         entry.length = 6
         entry.parts.insert(0..<3)
-        _ = try store.put([1, 2, 3], at: 0, of: entry)
+        try await store.put([1, 2, 3], of: entry)
         let writer = await store.writer(for: entry, at: 3)
         try await writer.write([4, 5, 6])
         await store.remove(entry.key)
@@ -245,5 +245,13 @@ private struct SeededNumbers: RandomNumberGenerator {
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         return value ^ (value >> 31)
+    }
+}
+
+extension MemoryCacheStore {
+    fileprivate func put(_ bytes: [UInt8], of entry: CacheEntry) async throws {
+        let writer = await writer(for: entry, at: 0)
+        try await writer.write(bytes)
+        #expect(try await writer.commit(entry) { true })
     }
 }

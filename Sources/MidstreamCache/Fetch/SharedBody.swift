@@ -10,7 +10,7 @@ internal import MidstreamCore
 /// reader mustn't take the chunk from the others. The task begins in the reader's thread, and ends there where the chunk has arrived. A
 /// reader with whom nobody shares any more, nor can, reads the source itself.
 final class SharedBody: Sendable {
-    private typealias Waiter = UnsafeContinuation<[UInt8]?, any Error>
+    private typealias Waiter = Suspension<Result<[UInt8]?, any Error>>
 
     private struct State {
         /// What is kept, and how many readers still want each; the first has the number `first`.
@@ -92,23 +92,30 @@ final class SharedBody: Sendable {
 
     // MARK: The readers' side
 
-    /// What one reader gets next.
+    /// The next chunk for one reader.
     fileprivate func next(_ reader: Int) async throws -> [UInt8]? {
-        try await withTaskCancellationHandler {
+        do {
             switch take(reader, waiter: nil) {
-            case .takes(let result): try result.get()
-            case .readsAlone: try await readAlone()
-            case .waits: try await wait(reader)
+            case .takes(let result): return try result.get()
+            case .readsAlone:
+                return try await withTaskCancellationHandler {
+                    try await readAlone()
+                } onCancel: {
+                    leave(reader, CancellationError())
+                }
+            case .waits: return try await wait(reader)
             }
-        } onCancel: {
-            leave(reader, CancellationError())
+        } catch let error as CancellationError {
+            leave(reader, error)
+            throw error
         }
     }
 
     private func wait(_ reader: Int) async throws -> [UInt8]? {
-        try await withUnsafeThrowingContinuation { waiter in
-            if case .takes(let result) = take(reader, waiter: waiter) { waiter.resume(with: result) }
-        }
+        let waiter = Waiter()
+        if case .takes(let result) = take(reader, waiter: waiter) { return try result.get() }
+        guard case .value(let result) = await waiter.wait() else { throw CancellationError() }
+        return try result.get()
     }
 
     /// - Parameter waiter: Whom to wake when there is nothing yet; nil: nobody waits by this.
@@ -169,7 +176,7 @@ final class SharedBody: Sendable {
             finish(.failure(CancellationError()))
         }
         if let reading { read(reading, atOnce: false) }
-        waiter?.resume(throwing: error)
+        waiter?.resume(.failure(error))
     }
 
     // MARK: Reading the source
@@ -239,7 +246,7 @@ final class SharedBody: Sendable {
             Self.dropRead(&state)
             return waiters
         }
-        for waiter in waiters { waiter.resume(returning: chunk) }
+        for waiter in waiters { waiter.resume(.success(chunk)) }
         if isClosedNow { onClosed() }
     }
 
@@ -250,7 +257,7 @@ final class SharedBody: Sendable {
             state.end = end
             return (Self.takeWaiters(&state) { _, _ in }, !state.isOutgrown)
         }
-        for waiter in waiters { waiter.resume(with: end.map { nil }) }
+        for waiter in waiters { waiter.resume(end.map { nil }) }
         if wasOpen { onClosed() }
     }
 

@@ -18,7 +18,14 @@ enum Reuse: Equatable {
         case tooOld = "older than the request allows"
         case notFreshEnough = "not fresh for as long as the request wants"
         case invalidated = "it has changed on the server"
+
+        /// Whether the request is the reason, and not the response.
+        var isRequests: Bool { self == .demanded || self == .tooOld || self == .notFreshEnough }
     }
+}
+
+extension Reuse {
+    var isFresh: Bool { if case .fresh = self { true } else { false } }
 }
 
 extension CacheRules {

@@ -22,6 +22,9 @@ public protocol CacheStore: Sendable {
     /// The entries of a key, the newest first: heads only.
     func entries(for key: CacheKey) async throws -> [CacheEntry]
 
+    /// The same where the store knows them without waiting, as one in memory does; nil: ``entries(for:)`` is called. Nil by default.
+    func entriesNow(for key: CacheKey) -> [CacheEntry]?
+
     /// The stored bytes of an entry. They stay readable though the entry is evicted meanwhile.
     ///
     /// - Parameter range: Which, by their places in the representation; nil: all of a whole entry.
@@ -48,6 +51,9 @@ public protocol CacheStore: Sendable {
 extension CacheStore {
     /// False.
     public var boundsItsTime: Bool { false }
+
+    /// Nil.
+    public func entriesNow(for key: CacheKey) -> [CacheEntry]? { nil }
 
     /// Those of the process.
     public func salt() async throws -> [UInt8] { processSalt }

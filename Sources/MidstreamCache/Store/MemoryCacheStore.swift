@@ -66,33 +66,10 @@ public final class MemoryCacheStore: CacheStore {
     /// The entries of a key, the newest first.
     public func entries(for key: CacheKey) async -> [CacheEntry] { stored(for: key) }
 
-    func stored(for key: CacheKey) -> [CacheEntry] { state.withLock { $0.slots[key]?.map(\.entry) ?? [] } }
+    /// The entries of a key, the newest first.
+    public func entriesNow(for key: CacheKey) -> [CacheEntry]? { stored(for: key) }
 
-    /// What there is of a key.
-    enum Found {
-        /// The head of the first entry that matches, and its body.
-        case stored(StoredHead, [UInt8])
-        /// Something else.
-        case otherwise
-        case nothing
-    }
-
-    /// The first entry of a key that matches, if it is there as a whole and may be used; counts as a hit then.
-    func whole(for key: CacheKey, where matches: (CacheEntry) -> Bool, isUsable: (CacheEntry) -> Bool) -> Found {
-        state.withLock { state in
-            guard let slots = state.slots[key] else { return .nothing }
-            guard let slot = slots.first(where: { matches($0.entry) }), slot.entry.isWhole, slot.segments.count < 2,
-                isUsable(slot.entry)
-            else { return .otherwise }
-            slot.seat?.hit()
-            return .stored(slot.entry.head, slot.segments.first?.bytes ?? [])
-        }
-    }
-
-    /// Takes bytes of an entry that are there at once: what a writer does, without one.
-    func put(_ bytes: [UInt8], at offset: Int64, of entry: CacheEntry, if isCurrent: () -> Bool = { true }) throws -> Bool {
-        try commit(entry, Segment(start: offset, bytes: bytes), if: isCurrent)
-    }
+    private func stored(for key: CacheKey) -> [CacheEntry] { state.withLock { $0.slots[key]?.map(\.entry) ?? [] } }
 
     /// The bytes of an entry, which are in memory. Counts as a hit.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {

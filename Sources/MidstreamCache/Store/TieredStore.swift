@@ -54,6 +54,13 @@ public struct TieredStore: CacheStore {
         return entries
     }
 
+    /// The entries of a key where the quick one has all of them, and answers at once.
+    public func entriesNow(for key: CacheKey) -> [CacheEntry]? {
+        guard let ids = known.withLock({ $0.ids[key] }), let entries = near.entriesNow(for: key), Set(entries.map(\.id)) == ids
+        else { return nil }
+        return entries
+    }
+
     /// The bytes of an entry, from the quick one where it has them.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
         if let body = try? await near.body(of: entry, range: range) { return body }

@@ -1,0 +1,120 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCore
+
+/// A response that has come, and what it answers.
+struct FetchedResponse: Sendable {
+    let miss: CacheMiss
+    var response: HTTPResponse
+    let requestTime: Date
+    let responseTime: Date
+    /// Holds until something is removed that concerns the response.
+    let permit: CacheRemovals.Permit
+    /// The fetch that others share; nil: nobody does.
+    var fetch: SharedFetch?
+    /// Whether it may belong to another user than the key names.
+    var isForeign = false
+}
+
+extension ResponseCache {
+    /// Sends a request, and does with the response what is decided by it.
+    ///
+    /// - Parameter shared: The fetch that others share; nil: nobody does.
+    nonisolated(nonsending) func fetch(
+        _ miss: CacheMiss, _ next: Next, for shared: SharedFetch? = nil
+    ) async throws -> SharedFetch.Outcome {
+        let (permit, requestTime) = (shared?.permit ?? store.removals.permit(), options.now())
+        let response: HTTPResponse
+        do {
+            response = try await next(miss.decision.conditional(miss.request))
+        } catch {
+            return SharedFetch.Outcome(response: try await staleResponse(insteadOf: error, miss))
+        }
+        return try await received(
+            FetchedResponse(
+                miss: miss, response: response, requestTime: requestTime, responseTime: options.now(), permit: permit,
+                fetch: shared, isForeign: isForeign(response, to: miss, next)), next)
+    }
+
+    @inline(never)
+    nonisolated(nonsending) private func received(
+        _ fetched: FetchedResponse, _ next: Next
+    ) async throws -> SharedFetch.Outcome {
+        let (miss, response) = (fetched.miss, fetched.response)
+        switch rules.decide(on: response, to: miss, isForeign: fetched.isForeign, at: fetched.responseTime) {
+        case .freshen(let entry):
+            response.body.close()
+            if let outcome = await freshened(entry, fetched) { return outcome }
+            return try await sendAgain(fetched, "nothing that it could validate is there any more", next)
+        case .combine(let part, let wanted):
+            if let combined = await combined(part, wanted, fetched) { return SharedFetch.Outcome(response: combined) }
+            return try await sendAgain(fetched, "what was stored is gone", next)
+        case .sendAgain(let reason): return try await sendAgain(fetched, reason, next)
+        case .stale(let answer):
+            if let stale = await staleResponse(answer, insteadOf: "\(response.status)", miss) {
+                response.body.close()
+                return SharedFetch.Outcome(response: stale)
+            }
+        case .pass(let entry?): await update(freshened(entry, by: fetched), miss)
+        case .pass(nil), .store: break
+        }
+        return await stored(fetched)
+    }
+
+    /// Sends the request as it is, since what is stored was of no use.
+    nonisolated(nonsending) private func sendAgain(
+        _ fetched: FetchedResponse, _ reason: String, _ next: Next
+    ) async throws -> SharedFetch.Outcome {
+        fetched.response.body.close()
+        fetched.miss.request.note("asks again without conditions: \(reason)")
+        return try await fetch(fetched.miss.unconditional, next, for: fetched.fetch)
+    }
+
+    /// Whether a response may belong to another user than the key names: its request was sent with credentials that aren't part of the
+    /// key.
+    func isForeign(_ response: HTTPResponse, to miss: CacheMiss, _ next: Next) -> Bool {
+        guard options.partition == nil else { return false }
+        let identity = miss.lookup.identity
+        guard !identity.users.isEmpty else { return response.request.hasSecrets(beyond: miss.request) }
+        // Somebody else may have logged in meanwhile.
+        if rules.isShared || next.identity(of: miss.request) != identity { return true }
+        return !identity.isCertain && response.request.hasSecrets(beyond: miss.request)
+    }
+
+    /// A stale response in the place of an error (RFC 5861 §4), or that error.
+    @inline(never)
+    nonisolated(nonsending) func staleResponse(insteadOf error: any Error, _ miss: CacheMiss) async throws -> HTTPResponse {
+        guard let failure = error as? HTTPError, failure.isNoAnswer, let answer = rules.staleIfError(miss, at: options.now()),
+            let response = await staleResponse(answer, insteadOf: "\(failure.code)", miss)
+        else { throw error }
+        return response
+    }
+
+    nonisolated(nonsending) private func staleResponse(
+        _ answer: StoredAnswer, insteadOf error: String, _ miss: CacheMiss
+    ) async -> HTTPResponse? {
+        guard var response = await response(answer, miss.request, on: miss.clock, at: options.now()) else { return nil }
+        count { $0.stale += 1 }
+        let status = CacheStatus(forward: miss.reason.forward, ttl: Self.ttl(answer.left), detail: "stale-if-error")
+        miss.request.record(
+            CallEvents.CacheOutcome(status, "the stale response answers in the place of an error: \(error)"))
+        response.cacheStatus = status
+        return response
+    }
+
+    nonisolated(nonsending) func update(_ entry: CacheEntry, _ miss: CacheMiss) async {
+        _ = await ask(for: miss.request, on: miss.clock) { [store] in try await store.update(entry) }
+    }
+}
+
+extension HTTPError {
+    /// Whether it means that the server can't be had just now.
+    fileprivate var isNoAnswer: Bool {
+        switch code {
+        case .invalidRequest, .bodyNotReplayable, .bodyUnreadable, .bodyTooLarge, .unsupported, .explaining, .deadlineExceeded,
+            .authentication, .decoding:
+            false
+        default: true
+        }
+    }
+}

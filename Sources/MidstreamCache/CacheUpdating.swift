@@ -1,0 +1,75 @@
+internal import Foundation
+internal import MidstreamCore
+
+extension ResponseCache {
+    /// The stored response after the server confirmed it (RFC 9111 §4.3.4); nil when its body isn't there any more.
+    nonisolated(nonsending) func freshened(_ entry: CacheEntry, _ fetched: FetchedResponse) async -> SharedFetch.Outcome? {
+        let miss = fetched.miss
+        let entry = freshened(entry, by: fetched)
+        if !rules.control(of: entry.head).contains(.noStore), !fetched.isForeign { await update(entry, miss) }
+        let now = options.now()
+        guard let form = rules.form(of: entry, miss.request.method, miss.demand, at: now) else { return nil }
+        let (left, isFresh) = rules.left(of: entry.head, at: now)
+        let answer = StoredAnswer(entry: entry, form: form, left: left)
+        guard var response = await response(answer, miss.request, on: miss.clock, at: now) else { return nil }
+        count { $0.validations += 1 }
+        takeOver(fetched.response, into: &response)
+        var status = CacheStatus(forward: miss.reason.forward, ttl: Self.ttl(left))
+        status.forwardStatus = .notModified
+        note(miss, status, "the server says that it is still right, fresh for \(Self.ttl(left)) s")
+        response.cacheStatus = status
+        guard isFresh, !entry.head.isInvalidated, miss.demand.range == nil, !fetched.isForeign,
+            let bytes = response.body.bytes
+        else { return SharedFetch.Outcome(response: response) }
+        return SharedFetch.Outcome(response: response, shared: SharedResponse(head: entry.head, body: .bytes(bytes)))
+    }
+
+    /// The entry with the head that a response without a body gives it.
+    func freshened(_ entry: CacheEntry, by fetched: FetchedResponse) -> CacheEntry {
+        var entry = entry
+        entry.head = entry.head.freshened(
+            by: fetched.response, to: fetched.miss.request, requestTime: fetched.requestTime,
+            responseTime: fetched.responseTime, rules: rules, fingerprint: fetched.miss.lookup.fingerprint)
+        return entry
+    }
+
+    /// Gives a response that is made of a stored one the properties of the one that came. The cookies of that one are new, and for its
+    /// request alone where the cache keeps none.
+    private func takeOver(_ came: HTTPResponse, into response: inout HTTPResponse) {
+        response.isFromCache = !came.headers.contains(.setCookie)
+        response.version = came.version
+        response.metrics = came.metrics
+        response.request = came.request
+        guard !response.isFromCache, !response.headers.contains(.setCookie) else { return }
+        for cookie in came.headers.values(.setCookie) { response.headers.add(.setCookie, cookie) }
+    }
+
+    /// The stored bytes with the missing ones, which are stored while they are read (RFC 9111 §3.4); nil when the stored ones can't be read.
+    nonisolated(nonsending) func combined(
+        _ part: MissingPart, _ wanted: Range<Int64>, _ fetched: FetchedResponse
+    ) async -> HTTPResponse? {
+        let miss = fetched.miss
+        guard let length = part.entry.length,
+            let beginning = await body(of: part.entry, wanted.lowerBound..<part.start, miss.request, miss.clock)
+        else { return nil }
+        let target = Recording.Target(
+            entry: freshened(part.entry, by: fetched), offset: part.start, expected: wanted.upperBound - part.start,
+            length: length, keepsParts: true, limit: max(0, options.maximumEntryBytes - part.entry.storedBytes))
+        let (rest, _) = await record(fetched.response.body, target, fetched, sharing: nil)
+        let count = wanted.upperBound - wanted.lowerBound
+        let body = HTTPBody.incoming(JoinedBody(beginning, rest), length: count)
+        let isPart = miss.demand.range != nil
+        var response = made(
+            isPart ? .partialContent : .ok, of: target.entry.head, body, miss.request, at: options.now()
+        ) { fields in
+            if isPart { StoredFields.describe(wanted, of: length, in: &fields) } else { fields[.contentLength] = "\(count)" }
+        }
+        takeOver(fetched.response, into: &response)
+        var status = CacheStatus(forward: .partial, ttl: ttl(of: target.entry.head))
+        status.forwardStatus = .partialContent
+        status.isStored = true
+        miss.request.record(CallEvents.CacheOutcome(status, "a part is stored; the server gave the rest"))
+        response.cacheStatus = status
+        return response
+    }
+}

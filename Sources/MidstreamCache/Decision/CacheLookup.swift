@@ -1,0 +1,40 @@
+internal import MidstreamCore
+
+/// What is stored for a request.
+struct CacheLookup: Sendable {
+    /// The key of the request's own response.
+    var key: CacheKey
+    var fingerprint: Fingerprint
+    /// Whose the request will be, by those further in.
+    var identity = WireIdentity()
+    /// The entry that matches; nil: none.
+    var match: CacheEntry?
+    /// All variants, of the same owner.
+    var variants: [CacheEntry] = []
+    /// Whether there was a match whose bytes couldn't be read.
+    var isGone = false
+
+    /// Whether the match may be changed by the response to this request. An entry without an owner, which everybody gets, is not.
+    var isOwn: Bool { match.map { $0.key.partition == key.partition } ?? false }
+
+    /// Chooses the entry that matches (RFC 9111 §4.1).
+    mutating func select(from entries: [CacheEntry], for request: HTTPRequest) {
+        match = entries.first { entry in
+            entry.head.selecting.fields.isEmpty
+                || entry.head.selecting.match(request.headers, response: entry.head.fields, fingerprint: fingerprint)
+        }
+    }
+
+    /// Takes out the match, whose bytes can't be read.
+    mutating func forgetMatch() {
+        variants.removeAll { $0.id == match?.id }
+        match = nil
+        isGone = true
+    }
+
+    /// Lets go of bodies that were read with their heads, for as long as the server is waited for.
+    mutating func forgetBodies() {
+        match?.body = nil
+        for place in variants.indices { variants[place].body = nil }
+    }
+}

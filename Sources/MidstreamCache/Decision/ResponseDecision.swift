@@ -1,0 +1,95 @@
+internal import Foundation
+internal import MidstreamCore
+
+/// A request that the store doesn't answer. One object, since several hold it while the server is waited for.
+final class CacheMiss: Sendable {
+    let request: HTTPRequest
+    let demand: CacheDemand
+    let lookup: CacheLookup
+    let reason: MissReason
+    let decision: CacheDecision
+    let clock: any Clock<Duration>
+
+    init(
+        _ request: HTTPRequest, _ demand: CacheDemand, _ lookup: CacheLookup, _ reason: MissReason, _ decision: CacheDecision,
+        on clock: any Clock<Duration>
+    ) {
+        self.request = request
+        self.demand = demand
+        self.lookup = lookup
+        self.reason = reason
+        self.decision = decision
+        self.clock = clock
+    }
+
+    /// The same without conditions of the cache's own.
+    var unconditional: CacheMiss { CacheMiss(request, demand, lookup, reason, .fetch(reason), on: clock) }
+}
+
+/// What a cache does with the response to a request that it has sent.
+enum ResponseDecision: Sendable {
+    /// 304 to the cache's condition: the stored response answers, and its head is updated (RFC 9111 §4.3.4).
+    case freshen(CacheEntry)
+    /// 206 with the missing bytes: one response is made of the stored ones and these (§3.4).
+    case combine(MissingPart, wanted: Range<Int64>)
+    /// 500, 502, 503 or 504: a stale response answers (RFC 5861 §4).
+    case stale(StoredAnswer)
+    /// The cache's condition was of no use: the request is sent without (§4.3.3).
+    case sendAgain(String)
+    /// 304 to the caller's own condition: passed on. The head of the entry, if it is the same version, is updated (§4.3.4).
+    case pass(updating: CacheEntry?)
+    /// Any other: answers, and is stored where §3 allows it.
+    case store
+}
+
+extension CacheRules {
+    /// Decides what is done with the response to a `GET`.
+    ///
+    /// - Parameter isForeign: Whether the response may belong to another user than the key names.
+    func decide(on response: HTTPResponse, to miss: CacheMiss, isForeign: Bool, at now: Date) -> ResponseDecision {
+        switch (response.status.code, miss.decision) {
+        case (304, .validate):
+            return entry(validatedBy: response, miss.lookup).map(ResponseDecision.freshen)
+                ?? .sendAgain("nothing that it could validate is there any more")
+        case (304, _):
+            return .pass(updating: isForeign ? nil : entry(confirmedBy: response, miss.lookup))
+        case (206, .complete(_, let part)):
+            return combination(of: part, with: response, miss.demand, isForeign: isForeign)
+                ?? .sendAgain("what came doesn't fit what is stored")
+        case (416, .complete): return .sendAgain("what is stored doesn't fit what the server has")
+        case (500, _), (502, _), (503, _), (504, _): return staleIfError(miss, at: now).map(ResponseDecision.stale) ?? .store
+        default: return .store
+        }
+    }
+
+    /// The entry that a 304 is about: that with its strong tag, else with its weak tag, else the only one that could be, else the match.
+    private func entry(validatedBy response: HTTPResponse, _ lookup: CacheLookup) -> CacheEntry? {
+        let variants = lookup.variants.filter { $0.head.tag != nil || $0.head.lastModified != nil }
+        if let tag = response.headers.values("ETag").first.flatMap({ EntityTag($0) }) {
+            let tagged = variants.first { $0.head.tag?.isStronglyEqual(to: tag) ?? false }
+            if let entry = tagged ?? variants.first(where: { $0.head.tag?.isWeaklyEqual(to: tag) ?? false }) { return entry }
+        }
+        if variants.count == 1 { return variants[0] }
+        return lookup.isOwn ? lookup.match : nil
+    }
+
+    /// The match, if the 304 to the caller's own condition names its version.
+    private func entry(confirmedBy response: HTTPResponse, _ lookup: CacheLookup) -> CacheEntry? {
+        guard lookup.isOwn, let entry = lookup.match, let tag = entry.head.tag,
+            let other = response.headers.values("ETag").first.flatMap({ EntityTag($0) }), tag.isStronglyEqual(to: other)
+        else { return nil }
+        return entry
+    }
+
+    private func combination(
+        of part: MissingPart, with response: HTTPResponse, _ demand: CacheDemand, isForeign: Bool
+    ) -> ResponseDecision? {
+        guard let length = part.entry.length, !isForeign, let range = ContentRange(response.headers["Content-Range"]),
+            range.range.lowerBound == part.start, range.length == length,
+            part.entry.head.isSameVersion(as: response.headers),
+            let wanted = demand.range == nil ? 0..<length : demand.range?.resolved(length: length),
+            range.range.upperBound == wanted.upperBound
+        else { return nil }
+        return .combine(part, wanted: wanted)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamCache
+
+@Suite("Crowds that miss the same", .leavesNothing, .timeLimit(.minutes(10)))
+struct CrowdTests {
+    /// The store in memory, answering at once or not.
+    private static func store(answersAtOnce: Bool) -> any CacheStore {
+        let memory = MemoryCacheStore()
+        return answersAtOnce ? memory : DecoratedStore(base: memory)
+    }
+
+    @Test("one request is sent, whoever of them leaves, and nobody hangs", arguments: [true, false])
+    func crowd(answersAtOnce: Bool) async throws {
+        let bench = CacheBench(store: Self.store(answersAtOnce: answersAtOnce)) { request in
+            for _ in 0..<20 { await Task.yield() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivingBody([[1], [2, 3]])),
+                request: request)
+        }
+        var random = Chance(state: 7)
+        for round in 0..<300 {
+            let before = bench.sent
+            let callers = (0..<12).map { number in
+                Task { try await bench.get("\(CacheBench.url)/\(round)") }
+            }
+            // Never the same ones, and at least one stays to the end.
+            for number in (0..<12).shuffled(using: &random).prefix(8) {
+                if Bool.random(using: &random) { await Task.yield() }
+                callers[number].cancel()
+            }
+            var answers = 0
+            for caller in callers {
+                do {
+                    let response = try await caller.value
+                    #expect(response.body.bytes == [1, 2, 3])
+                    answers += 1
+                } catch {
+                    #expect(error is CancellationError)
+                }
+            }
+            #expect(answers >= 4)
+            #expect(bench.sent - before == 1, "round \(round)")
+        }
+    }
+
+    @Test("a server that takes eight seconds gets two requests of two hundred callers")
+    func herd() async throws {
+        let (gates, number) = ([Gate(), Gate(), Gate()], Locked(0))
+        let bench = CacheBench { request in
+            let place = number.withLock { number in
+                defer { number += 1 }
+                return min(number, 2)
+            }
+            await gates[place].wait()
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("\(place)"), request: request)
+        }
+        let callers = (0..<200).map { _ in Task { try await bench.get() } }
+        await gates[0].reached()
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 200 }
+        await bench.timer.waitForSleepers(1)
+        bench.timer.advance(by: .seconds(5))
+        await gates[1].reached()
+        #expect(bench.sent == 2)
+        bench.timer.advance(by: .seconds(3))
+        gates[0].open()
+        for caller in callers { #expect(try await caller.value.text == "0") }
+        #expect(bench.sent == 2)
+        gates[1].open()
+    }
+}
