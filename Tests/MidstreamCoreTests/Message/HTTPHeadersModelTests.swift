@@ -1,4 +1,5 @@
 @testable import MidstreamCore
+import TestSupport
 import Testing
 
 /// Headers as a plain list, slow and plainly right.
@@ -25,7 +26,7 @@ private struct Model {
 struct HTTPHeadersModelTests {
     @Test("any sequence of operations leaves what the model has, with few fields and with many", arguments: 0..<20, [0, 200])
     func randomOperations(seed: Int, more: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = Search.numbers(seed)
         let names = ["A", "a", "B", "Bb", "bB", "Content-Type", "content-type", "X"]
         let values = ["", "1", "two", "a: b", "x,y", "grün", "last value"]
         var (headers, model) = (HTTPHeaders(), Model())
@@ -81,20 +82,5 @@ struct HTTPHeadersModelTests {
             }
             #expect(isSame)
         }
-    }
-}
-
-/// SplitMix64, so that a failure can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
