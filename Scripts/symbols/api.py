@@ -76,9 +76,8 @@ a change of the API shows as a change of them; `Scripts/check api` compares.
 def main() -> None:
     package = Package(pathlib.Path.cwd())
     package.build()
-    modules = {
-        name: graph.declarations(name, package.import_flags(name)) for name in package.libraries()
-    }
+    symbols = graph.extracted(package)
+    modules = {name: graph.declarations(symbols, name) for name in package.libraries()}
     files = {f"{name}.txt": page(declarations) for name, declarations in modules.items()}
     files["README.md"] = overview(modules, reexported(package, UMBRELLA))
     written = {path.name: path.read_text() for path in FOLDER.glob("*")} if FOLDER.exists() else {}

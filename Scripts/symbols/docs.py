@@ -20,13 +20,10 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 def symbols(package: Package, directory: pathlib.Path) -> None:
     """The declarations of all modules as those of one, since links lead from each to each, and users see most of them as one."""
     directory.mkdir(parents=True)
-    for module in package.libraries():
-        graph.extract(module, package.import_flags(module), str(directory))
-    for file in list(directory.glob("*.json")):
+    for file in graph.extracted(package).glob("*.symbols.json"):
         content = json.loads(file.read_text())
         content["module"]["name"] = UMBRELLA
-        file.write_text(json.dumps(content))
-        file.rename(file.with_name(file.name.replace("@", "+")))
+        (directory / file.name.replace("@", "+")).write_text(json.dumps(content))
 
 
 def pages() -> list[pathlib.Path]:

@@ -1,12 +1,14 @@
-"""Reads the symbol graph of a module: its public declarations as the compiler sees them."""
+"""Makes and reads the symbol graphs of the modules: their public declarations as the compiler sees them."""
 
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
+
+from package import Package
 
 TYPES = {"struct", "enum", "class", "actor", "protocol", "typealias"}
 # What every type gets unasked.
@@ -26,22 +28,40 @@ class Declaration:
         return self.kind in TYPES
 
 
-def extract(module: str, flags: list[str], directory: str) -> None:
-    """Has the compiler write down a module's public declarations: a file for it, and one for each module that it extends."""
+def extracted(package: Package) -> pathlib.Path:
+    """A folder with the symbol graphs of all libraries: for each module a file, and one for each module that it extends. They are kept
+    until the build makes other modules."""
+    folder = package.root / ".build" / "symbols"
+    modules = package.libraries()
+    state = "\n".join(f"{file.name} {file.stat().st_mtime_ns}" for file in sorted(package.modules.glob("*.swift[dm]o*")))
+    stamp = folder / "modules.txt"
+    if stamp.exists() and stamp.read_text() == state:
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for module in modules:
+        extract(module, package.import_flags(module), folder)
+    stamp.write_text(state)
+    return folder
+
+
+def extract(module: str, flags: list[str], folder: pathlib.Path) -> None:
     done = subprocess.run(
-        ["swift", "symbolgraph-extract", "-module-name", module, "-output-dir", directory, *flags,
+        ["swift", "symbolgraph-extract", "-module-name", module, "-output-dir", str(folder), *flags,
          "-minimum-access-level", "public", "-skip-synthesized-members", "-skip-inherited-docs"],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         sys.exit(f"{done.stdout}\nThe symbols of {module} can't be extracted.")
 
 
-def declarations(module: str, flags: list[str]) -> list[Declaration]:
-    with tempfile.TemporaryDirectory() as directory:
-        extract(module, flags, directory)
-        graphs = [json.loads(path.read_text()) for path in sorted(pathlib.Path(directory).glob(f"{module}*.symbols.json"))]
+def files(folder: pathlib.Path, module: str) -> list[pathlib.Path]:
+    """The graph of a module, and those of what it adds to others."""
+    return [folder / f"{module}.symbols.json", *sorted(folder.glob(f"{module}@*.symbols.json"))]
+
+
+def declarations(folder: pathlib.Path, module: str) -> list[Declaration]:
     found = set()
-    for graph in graphs:
+    for graph in (json.loads(path.read_text()) for path in files(folder, module)):
         relations = Relations(graph["relationships"], {one["identifier"]["precise"]: one for one in graph["symbols"]})
         found |= {declaration(symbol, relations) for symbol in graph["symbols"] if is_written(symbol)}
     return sorted(found, key=lambda one: (one.path, one.text))
