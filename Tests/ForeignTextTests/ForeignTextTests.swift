@@ -52,9 +52,9 @@ import Testing
     }
 
     private static func corpus(of parser: ForeignParser) throws -> [[UInt8]] {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fuzz/Corpus/\(parser.rawValue)")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        return try names.map { Array(try Data(contentsOf: folder.appendingPathComponent($0))) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: corpus.path).sorted()
+        return try names.map { Array(try Data(contentsOf: corpus.appendingPathComponent($0))) }
     }
 }
