@@ -117,7 +117,7 @@ extension ResponseCache {
         var status = CacheStatus(forward: miss.reason.forward, ttl: ttl(of: head))
         status.isCollapsed = true
         request.record(
-            CallEvents.CacheOutcome(status, "answered by what another request asked for, fresh for \(ttl(of: head)) s"))
+            CallEvent.cacheOutcome(status, "answered by what another request asked for, fresh for \(ttl(of: head)) s"))
         response.cacheStatus = status
         return response
     }

@@ -74,7 +74,7 @@ extension ResponseCache {
         let status = CacheStatus(isHit: true, ttl: ttl)
         response.cacheStatus = status
         position.record(
-            { CallEvents.CacheOutcome(status, "answered from \(store.name), \(decision.freshness(ttl))") },
+            { CallEvent.cacheOutcome(status, "answered from \(store.name), \(decision.freshness(ttl))") },
             about: response.request)
     }
 
@@ -93,7 +93,7 @@ extension ResponseCache {
         _ request: HTTPRequest, _ reason: String, _ next: Next
     ) async throws -> HTTPResponse {
         let status = CacheStatus(forward: .bypass, detail: reason)
-        request.record(CallEvents.CacheOutcome(status, "isn't for the cache: \(reason)"))
+        request.record(.cacheOutcome(status, "isn't for the cache: \(reason)"))
         var response = try await next(request)
         response.cacheStatus = status
         return response

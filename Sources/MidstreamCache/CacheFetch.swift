@@ -97,7 +97,7 @@ extension ResponseCache {
         count { $0.stale += 1 }
         let status = CacheStatus(forward: miss.reason.forward, ttl: Self.ttl(answer.left), detail: "stale-if-error")
         miss.request.record(
-            CallEvents.CacheOutcome(status, "the stale response answers in the place of an error: \(error)"))
+            CallEvent.cacheOutcome(status, "the stale response answers in the place of an error: \(error)"))
         response.cacheStatus = status
         return response
     }

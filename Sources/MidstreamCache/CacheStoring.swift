@@ -156,6 +156,6 @@ extension ResponseCache {
     }
 
     func note(_ miss: CacheMiss, _ status: CacheStatus, _ text: @autoclosure () -> String) {
-        miss.request.record(CallEvents.CacheOutcome(status, "\(miss.reason.text); \(text())"))
+        miss.request.record(.cacheOutcome(status, "\(miss.reason.text); \(text())"))
     }
 }

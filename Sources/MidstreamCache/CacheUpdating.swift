@@ -68,7 +68,7 @@ extension ResponseCache {
         var status = CacheStatus(forward: .partial, ttl: ttl(of: target.entry.head))
         status.forwardStatus = .partialContent
         status.isStored = true
-        miss.request.record(CallEvents.CacheOutcome(status, "a part is stored; the server gave the rest"))
+        miss.request.record(.cacheOutcome(status, "a part is stored; the server gave the rest"))
         response.cacheStatus = status
         return response
     }

@@ -91,7 +91,7 @@ extension ResponseCache {
                         for try await _ in response.body {}
                         return response.cacheStatus ?? CacheStatus(forward: .stale)
                     }
-                    let event = CallEvents.CacheOutcome(status, "asked the server meanwhile")
+                    let event = CallEvent.cacheOutcome(status, "asked the server meanwhile")
                     recorder?.remark(event.description, event, pass: pass)
                 } catch {
                     recorder?.remark("failed to ask the server meanwhile: \(TraceRecorder.text(of: error))", nil, pass: pass)

@@ -38,7 +38,7 @@ struct MetricsExamples {
             #expect(counted.events == ["127.0.0.1 true"])
         #endif
 
-        let attempts = response.trace.events(of: CallEvents.Retry.self).count + 1
+        let attempts = response.trace.events(named: "retry").count + 1
         let milliseconds = response.trace.spans.first?.duration?.formatted(.units(allowed: [.milliseconds]))
         print(request.route ?? request.url.path, response.status, attempts, milliseconds ?? "")
         #expect(attempts == 1 && milliseconds != nil)

@@ -80,10 +80,10 @@ struct RedirectExamples {
     @Test("What is seen of it")
     func events() async throws {
         let response = try await HTTPClient(transport: stub()).send(HTTPRequest("https://h/old"))
-        for hop in response.trace.events(of: CallEvents.Redirect.self) {
-            print(hop.status, hop.target)
+        for hop in response.trace.events(named: "redirect") {
+            print(hop.text, hop.attributes["target"] ?? "")
         }
-        #expect(response.trace.events(of: CallEvents.Redirect.self).map(\.target) == ["https://h/new"])
+        #expect(response.trace.events(named: "redirect").map(\.attributes["target"]) == ["https://h/new"])
         #expect("\(response.trace)".contains("followed 302 to https://h/new"))
         #expect(response.url.absoluteString == "https://h/new")
     }

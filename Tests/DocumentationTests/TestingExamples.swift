@@ -107,7 +107,7 @@ struct TestingExamples {
         }
         chaos.isEnabled = true
         let response = try? await client.send(HTTPRequest("users"))
-        #expect(response?.trace.events(of: CallEvents.FaultInjected.self).isEmpty == false)
+        #expect(response?.trace.events(named: "chaos.injected").isEmpty == false)
     }
 
     @Test("A test that doesn't wait")

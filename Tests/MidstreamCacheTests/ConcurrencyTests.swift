@@ -324,9 +324,9 @@ struct ConcurrencyTests {
         #expect(try await bench.get().text == "two")
         #expect(bench.sent == 2)
         // What came of it is told where it began.
-        await eventually { answered.trace.events(of: CallEvents.CacheOutcome.self).count == 2 }
-        let events = answered.trace.events(of: CallEvents.CacheOutcome.self)
-        #expect(events.first?.status.isHit == true && events.last?.status.forward == .stale)
+        await eventually { answered.trace.events(named: "cache.outcome").count == 2 }
+        let events = answered.trace.events(named: "cache.outcome")
+        #expect(events.first?.attributes["hit"] == true && events.last?.attributes["forward"] == "stale")
     }
 
     @Test("a validation behind the answer that fails is told in the trace of the call that was answered")

@@ -99,7 +99,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         }
         let held = try await successor(of: present.generation, in: visit)
         if held.generation > present.generation {
-            visit.record(CallEvents.Credential(present.held == nil ? .obtained : .refreshed))
+            visit.record(.credential(present.held == nil ? .obtained : .refreshed))
         }
         return try await send(with: held, in: visit)
     }
@@ -114,7 +114,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         /// Whether the body hasn't been used up.
         var canSendAgain: Bool { !request.body.isSpent }
 
-        func record(_ event: @autoclosure () -> CallEvents.Credential) { request.record(event()) }
+        func record(_ event: @autoclosure () -> CallEvent) { request.record(event()) }
     }
 
     /// Sends with a credential that may turn out to be outdated.
@@ -126,7 +126,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         if isRejected, let newer = keeper.present.held, newer.generation > held.generation, newer.login == visit.login {
             guard visit.canSendAgain else { return response }
             response.body.close()
-            visit.record(CallEvents.Credential(.wasNewer, rejection: response.status))
+            visit.record(.credential(.wasNewer, rejection: response.status))
             held = newer
             (response, isRejected) = try await sent(with: held, in: visit)
             if !isRejected { keeper.hasHelped(held) }
@@ -137,10 +137,10 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         if canSendAgain { response.body.close() }
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
         guard canSendAgain else {
-            visit.record(CallEvents.Credential(.refreshedInVain, rejection: response.status))
+            visit.record(.credential(.refreshedInVain, rejection: response.status))
             return response
         }
-        visit.record(CallEvents.Credential(.refreshed, rejection: response.status))
+        visit.record(.credential(.refreshed, rejection: response.status))
         (response, isRejected) = try await sent(with: fresh, in: visit)
         if !isRejected { keeper.hasHelped(fresh) }
         return response

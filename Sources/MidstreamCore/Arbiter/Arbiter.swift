@@ -168,13 +168,13 @@ package final class Arbiter: HTTPInterceptor {
     ) async throws {
         while let wait = pacing.wait(for: retries.original.urlText) {
             guard retries.allowsWaiting(wait) else {
-                position.record({ CallEvents.Pacing(wait: wait, isSent: false) }, about: retries.original)
+                position.record({ .pacing(wait: wait, isSent: false) }, about: retries.original)
                 throw cause
                     ?? HTTPError(
                         .deadlineExceeded, "The server asks to wait for \(wait), which is longer than the call may take.",
                         request: retries.original, phase: .notSent)
             }
-            position.record({ CallEvents.Pacing(wait: wait, isSent: true) }, about: retries.original)
+            position.record({ .pacing(wait: wait, isSent: true) }, about: retries.original)
             try await settings.clock.pause(for: wait)
         }
     }
@@ -190,7 +190,7 @@ package final class Arbiter: HTTPInterceptor {
     ) async throws -> (any Error)? {
         func end(_ reason: String, _ error: any Error) -> any Error {
             attempt.record(
-                CallEvents.NoRetry(
+                .noRetry(
                     attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, reason: reason))
             return error
         }
@@ -207,7 +207,7 @@ package final class Arbiter: HTTPInterceptor {
         attempt.giveUp(outcome.response)
         retries.count()
         attempt.record(
-            CallEvents.Retry(
+            .retry(
                 attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, delay: delay))
         switch strategy.kind {
         case .delay, .custom: break
@@ -249,7 +249,7 @@ struct Attempt: Sendable {
     func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }
 
     /// Leaves an event at the arbiter's place.
-    func record(_ event: @autoclosure () -> some CallEvent) { next.position.record(event, about: request) }
+    func record(_ event: @autoclosure () -> CallEvent) { next.position.record(event, about: request) }
 
     /// Releases the connection of a response that nobody will read, and of whatever it was made from.
     func giveUp(_ response: HTTPResponse?) {

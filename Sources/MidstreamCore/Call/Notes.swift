@@ -13,7 +13,7 @@ extension HTTPRequest {
     /// Leaves an event in the call's trace, where ``note(_:)`` would leave a note: people read its description, programs its parts.
     ///
     /// - Parameter event: Not made when nothing is recorded.
-    public func record(_ event: @autoclosure () -> some CallEvent) { ChainPosition.current?.record(event, about: self) }
+    public func record(_ event: @autoclosure () -> CallEvent) { ChainPosition.current?.record(event, about: self) }
 }
 
 extension HTTPResponse {
@@ -25,7 +25,7 @@ extension HTTPResponse {
     /// Leaves an event in the call's trace, as ``HTTPRequest/record(_:)`` does.
     ///
     /// - Parameter event: Not made when nothing is recorded.
-    public func record(_ event: @autoclosure () -> some CallEvent) { ChainPosition.current?.record(event, about: request) }
+    public func record(_ event: @autoclosure () -> CallEvent) { ChainPosition.current?.record(event, about: request) }
 }
 
 extension ChainPosition {
@@ -36,7 +36,7 @@ extension ChainPosition {
     }
 
     /// Leaves an event at this position, for those who know theirs.
-    package func record(_ event: () -> some CallEvent, about request: HTTPRequest) {
+    package func record(_ event: () -> CallEvent, about request: HTTPRequest) {
         guard pass >= 0, let call, let recorder = call.recorder else { return }
         let event = event()
         recorder.remark(signed(event.description, in: call, about: request), event, pass: pass)

@@ -64,7 +64,7 @@ package struct Redirects: HTTPInterceptor {
         }
         // A redirect's body is of no use to anyone, and unread it would hold its connection.
         response.body.close()
-        position.record({ CallEvents.Redirect(status: response.status, target: target.redactedURL) }, about: request)
+        position.record({ .redirect(status: response.status, target: target.redactedURL) }, about: request)
         return target
     }
 
@@ -140,19 +140,10 @@ extension URLText {
     fileprivate var isHTTPS: Bool { scheme?.lowercased() == "https" }
 }
 
-extension CallEvents {
-    /// A redirect was followed (RFC 9110 §15.4).
-    public struct Redirect: CallEvent, Hashable {
-        /// `redirect`
-        public static let name = "redirect"
-        /// The status that asked for it.
-        public let status: HTTPStatus
-        /// Where it led, without secrets.
-        public let target: String
-
-        /// `status`, `target`
-        public var attributes: [String: EventValue] { ["status": .count(status.code), "target": .string(target)] }
-        /// Such as `followed 301 to https://a/b`.
-        public var description: String { "followed \(status.code) to \(target)" }
+extension CallEvent {
+    /// A redirect was followed (RFC 9110 §15.4) to this URL, which has no secrets.
+    fileprivate static func redirect(status: HTTPStatus, target: String) -> CallEvent {
+        CallEvent(
+            "redirect", "followed \(status.code) to \(target)", ["status": .count(status.code), "target": .string(target)])
     }
 }

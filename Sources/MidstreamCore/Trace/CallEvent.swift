@@ -1,23 +1,35 @@
 /// Something that happened to a call, in a form that programs can read.
 ///
-/// Whoever leaves a note for people can leave an event instead, which is both: its `description` stands among the notes, and
-/// ``Trace/events(of:)`` and ``Trace/Span/events`` give its parts.
+/// An event is a note with parts: its description stands among the notes, and ``Trace/events(named:)`` and ``Trace/Span/events`` have
+/// its name and attributes.
 ///
 /// ```swift
-/// struct Evicted: CallEvent {
-///     static let name = "cache.evicted"
-///     let entries: Int
-///     var attributes: [String: EventValue] { ["entries": .integer(Int64(entries))] }
-///     var description: String { "evicted \(entries) entries" }
-/// }
-/// request.record(Evicted(entries: 3))
+/// request.record(CallEvent("cache.evicted", "evicted 3 entries", ["entries": 3]))
 /// ```
-public protocol CallEvent: Sendable, CustomStringConvertible {
-    /// What kind of event it is: words in lower case, joined by full stops from the general to the special. It doesn't change
-    /// between versions.
-    static var name: String { get }
-    /// Its parts by their names, without secrets.
-    var attributes: [String: EventValue] { get }
+public struct CallEvent: Sendable, CustomStringConvertible {
+    /// The kind of event: words in lower case, joined by full stops from the general to the special. Midstream's own names don't
+    /// change between versions.
+    public let name: String
+    /// The event in a few words, without secrets.
+    public let description: String
+    private let parts: @Sendable () -> [String: EventValue?]
+
+    /// Makes an event.
+    ///
+    /// - Parameters:
+    ///   - name: Its kind, such as `cache.evicted`.
+    ///   - description: A few words without secrets.
+    ///   - attributes: Its parts by their names, without secrets; nil leaves one out. Not evaluated before somebody reads them.
+    public init(
+        _ name: String, _ description: String, _ attributes: @autoclosure @escaping @Sendable () -> [String: EventValue?] = [:]
+    ) {
+        self.name = name
+        self.description = description
+        parts = attributes
+    }
+
+    /// Its parts by their names.
+    public var attributes: [String: EventValue] { parts().compactMapValues { $0 } }
 }
 
 /// What a part of an event may be.
@@ -77,38 +89,15 @@ extension EventValue: Codable {
     }
 }
 
-/// The events that Midstream itself records. The modules of capabilities add theirs.
-public enum CallEvents {}
-
-extension CallEvents {
-    /// The transport had sent the request more than once, since a kept connection turned out to be dead.
-    public struct Resend: CallEvent, Hashable {
-        /// `transport.resend`
-        public static let name = "transport.resend"
-        /// How often it was sent again.
-        public let count: Int
-        /// `count`
-        public var attributes: [String: EventValue] { ["count": .count(count)] }
-        /// Such as `sent again by the transport, 2 times`.
-        public var description: String { "sent again by the transport\(count > 1 ? ", \(count) times" : "")" }
+extension CallEvent {
+    /// The transport sent the request more than once, since a kept connection turned out to be dead.
+    static func resend(count: Int) -> CallEvent {
+        CallEvent(
+            "transport.resend", "sent again by the transport\(count > 1 ? ", \(count) times" : "")", ["count": .count(count)])
     }
 
-    /// A response that came before the final one (RFC 9110 §15.2).
-    public struct Interim: CallEvent, Hashable {
-        /// `transport.interim`
-        public static let name = "transport.interim"
-        /// Its status.
-        public let status: HTTPStatus
-        private let text: String
-
-        init(_ response: InterimResponse) {
-            status = response.status
-            text = "before it: \(response)"
-        }
-
-        /// `status`
-        public var attributes: [String: EventValue] { ["status": .count(status.code)] }
-        /// Such as `before it: 103 Early Hints`.
-        public var description: String { text }
+    /// A response came before the final one (RFC 9110 §15.2).
+    static func interim(_ response: InterimResponse) -> CallEvent {
+        CallEvent("transport.interim", "before it: \(response)", ["status": .count(response.status.code)])
     }
 }

@@ -53,7 +53,7 @@ public struct Trace: Sendable {
 
     /// Something that happened, as it was recorded by ``HTTPRequest/record(_:)``.
     public struct Event: Sendable, Hashable, Codable {
-        /// The event's ``CallEvent/name``.
+        /// The kind of event; see ``CallEvent/name``.
         public let name: String
         /// When it was recorded, in nanoseconds from the start of the call.
         public let startNanoseconds: UInt64
@@ -62,10 +62,11 @@ public struct Trace: Sendable {
         /// Its parts by their names.
         public let attributes: [String: EventValue]
 
-        init(_ event: any CallEvent, _ text: String, at start: UInt64) {
-            name = type(of: event).name
-            startNanoseconds = start
-            self.text = text
+        init?(_ remark: TraceRecorder.Remark, of recording: TraceRecorder.Recording) {
+            guard let event = remark.event else { return nil }
+            name = event.name
+            startNanoseconds = remark.time - recording.start
+            text = remark.text.escapingControls
             attributes = event.attributes
         }
 
@@ -74,8 +75,9 @@ public struct Trace: Sendable {
     }
 
     /// The events of one kind, in the order in which they were recorded.
-    public func events<Event: CallEvent>(of kind: Event.Type) -> [Event] {
-        recorder?.snapshot.remarks.compactMap { $0.event as? Event } ?? []
+    public func events(named name: String) -> [Event] {
+        guard let recording = recorder?.snapshot else { return [] }
+        return recording.remarks.filter { $0.event?.name == name }.compactMap { Event($0, of: recording) }
     }
 
     /// The outermost passes; a single one for a call. Empty when nothing was recorded.

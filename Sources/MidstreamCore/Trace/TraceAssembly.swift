@@ -56,9 +56,7 @@ struct TraceAssembly {
             requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked) } } ?? [],
             responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked) } } ?? [],
             notes: remarks.map(\.text.escapingControls),
-            events: remarks.compactMap { remark in
-                remark.event.map { Trace.Event($0, remark.text.escapingControls, at: remark.time - recording.start) }
-            },
+            events: remarks.compactMap { Trace.Event($0, of: recording) },
             status: response?.status.code,
             failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],
             children: spans(below: index, cameUp: answer), isConcurrent: isConcurrent, cameUp: cameUp)

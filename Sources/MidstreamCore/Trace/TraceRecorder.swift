@@ -19,7 +19,7 @@ package struct TraceRecorder: Sendable {
         let pass: Int32
         let time: UInt64
         let text: String
-        let event: (any CallEvent)?
+        let event: CallEvent?
     }
 
     struct Recording {
@@ -37,11 +37,11 @@ package struct TraceRecorder: Sendable {
 
         /// Tells what the transport did by itself, and what came before the final response.
         mutating func note(_ metrics: TransportMetrics, pass: Int32) {
-            for interim in metrics.interim.prefix(100) { add(CallEvents.Interim(interim), pass: pass) }
-            if let resends = metrics.resends, resends > 0 { add(CallEvents.Resend(count: resends), pass: pass) }
+            for interim in metrics.interim.prefix(100) { add(.interim(interim), pass: pass) }
+            if let resends = metrics.resends, resends > 0 { add(.resend(count: resends), pass: pass) }
         }
 
-        private mutating func add(_ event: some CallEvent, pass: Int32) {
+        private mutating func add(_ event: CallEvent, pass: Int32) {
             remarks.append(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
         }
 
@@ -109,7 +109,7 @@ package struct TraceRecorder: Sendable {
         }
     }
 
-    package func remark(_ text: String, _ event: (any CallEvent)?, pass: Int32) {
+    package func remark(_ text: String, _ event: CallEvent?, pass: Int32) {
         guard pass >= 0 else { return }
         let remark = Remark(pass: pass, time: monotonicNanoseconds(), text: text, event: event)
         recording.withLock { recording in

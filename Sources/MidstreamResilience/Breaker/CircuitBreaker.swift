@@ -49,7 +49,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// Whether all circuits are held, those that are still to be made included.
     private let isIsolated: Locked<Bool>
     private let time = Timekeeper()
-    private let onChange: (@Sendable (CallEvents.BreakerChanged) -> Void)?
+    private let onChange: (@Sendable (CallEvent) -> Void)?
 
     /// Makes a breaker, closed.
     ///
@@ -69,7 +69,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         scope: ResilienceScope = .origin, failureRatio: Double = 0.5, slowerThan: Duration? = nil, slowRatio: Double = 0.5,
         minimum: Int = 20, window: Duration = .seconds(10), breakFor: Duration = .seconds(5),
         longestBreak: Duration = .seconds(60), probes: Int = 3,
-        onChange: (@Sendable (CallEvents.BreakerChanged) -> Void)? = nil
+        onChange: (@Sendable (CallEvent) -> Void)? = nil
     ) {
         let settings = BreakerSettings(
             failureRatio: failureRatio, slowerThan: slowerThan, slowRatio: slowRatio, minimum: max(1, minimum), window: window,
@@ -169,7 +169,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         if let change { tell(change, of: circuit, request, next) }
         switch admission {
         case .pass(let pass):
-            if pass.isProbe { next.position.record({ CallEvents.BreakerProbe(key: circuit.key) }, about: request) }
+            if pass.isProbe { next.position.record({ .breakerProbe(key: circuit.key) }, about: request) }
             return pass
         case .refused(let state, let counts, let last):
             throw refusal(circuit.key, state, counts, last, request, next)
@@ -202,7 +202,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         _ key: String, _ state: State, _ counts: FailureWindow.Counts, _ last: String, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) -> HTTPError {
-        next.position.record({ CallEvents.BreakerRefused(key: key, state: state) }, about: request)
+        next.position.record({ .breakerRefused(key: key, state: state) }, about: request)
         let figures =
             counts.slow > counts.failed
             ? "\(counts.slow) of \(counts.total) were slow" : "\(counts.failed) of \(counts.total) failed"
@@ -219,21 +219,11 @@ public final class CircuitBreaker: HTTPInterceptor {
     private func tell(
         _ change: Circuit.Change, of circuit: Circuit, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        next.position.record({ BreakerChanged(change, of: circuit) }, about: request)
-        onChange?(BreakerChanged(change, of: circuit))
+        next.position.record({ .breakerChanged(change, of: circuit) }, about: request)
+        onChange?(.breakerChanged(change, of: circuit))
     }
 
-    private func tell(_ change: Circuit.Change, of circuit: Circuit) { onChange?(BreakerChanged(change, of: circuit)) }
-}
-
-private typealias BreakerChanged = CallEvents.BreakerChanged
-
-extension CallEvents.BreakerChanged {
-    fileprivate init(_ change: Circuit.Change, of circuit: Circuit) {
-        self.init(
-            key: circuit.key, from: change.from, to: change.to, exchanges: change.counts.total, failed: change.counts.failed,
-            slow: change.counts.slow, last: change.last)
-    }
+    private func tell(_ change: Circuit.Change, of circuit: Circuit) { onChange?(.breakerChanged(change, of: circuit)) }
 }
 
 extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {

@@ -131,7 +131,7 @@ public final class Coalescing: HTTPInterceptor {
         }
         if calls > 1 {
             next.position.record(
-                { CallEvents.Coalesced(calls: calls, isMade: answer.maker === call) }, about: request)
+                { .coalesced(calls: calls, isMade: answer.maker === call) }, about: request)
         }
         do {
             var response = try answer.result.get()

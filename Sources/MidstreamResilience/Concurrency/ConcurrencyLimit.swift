@@ -183,7 +183,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             throw refusal(permits, request, next, (state.inFlight, state.limit, state.queued), after: waited)
         }
         next.position.record(
-            { CallEvents.ConcurrencyWait(key: permits.key, wait: .nanoseconds(waited)) }, about: request)
+            { .concurrencyWait(key: permits.key, wait: .nanoseconds(waited)) }, about: request)
     }
 
     @inline(never)
@@ -193,7 +193,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     ) -> HTTPError {
         next.position.record(
             {
-                CallEvents.Overloaded(
+                .overloaded(
                     key: permits.key, inFlight: state.inFlight, limit: state.limit, queued: state.queued)
             }, about: request)
         var text = "\(state.inFlight) requests to \(permits.key) are under way, of \(state.limit) that may be"
@@ -213,7 +213,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         guard let change = permits.failed(begunAt: start, at: time.now(next)) else { return }
         next.position.record(
             {
-                CallEvents.LimitLowered(
+                .limitLowered(
                     key: permits.key, before: change.before, after: change.after, reason: outcome.summary)
             }, about: request)
     }

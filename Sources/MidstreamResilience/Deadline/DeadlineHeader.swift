@@ -107,7 +107,7 @@ public final class DeadlineHeader: HTTPInterceptor {
         let start = time.now(next)
         let times = table.state(for: request) { start }
         if let usual = times.refusal(of: left, at: start), let left {
-            next.position.record({ CallEvents.Hopeless(key: times.key, left: left, usual: usual) }, about: request)
+            next.position.record({ .hopeless(key: times.key, left: left, usual: usual) }, about: request)
             throw HTTPError(
                 .timeout, "\(left.brief) are left, and half of the answers of \(times.key) take longer than \(usual.brief).",
                 request: request, phase: .notSent
@@ -130,24 +130,12 @@ public final class DeadlineHeader: HTTPInterceptor {
     }
 }
 
-extension CallEvents {
-    /// A request wasn't sent, since it would hardly have been answered in time.
-    public struct Hopeless: CallEvent, Hashable {
-        /// `deadline.hopeless`
-        public static let name = "deadline.hopeless"
-        /// Whose answers take so long.
-        public let key: String
-        /// The time that was left.
-        public let left: Duration
-        /// The time within which half of the answers came.
-        public let usual: Duration
-
-        /// `key`, `left` and `usual` in seconds
-        public var attributes: [String: EventValue] {
-            ["key": .string(key), "left": .seconds(left), "usual": .seconds(usual)]
-        }
-        /// Such as `not sent: 40 ms are left, and https://a usually takes 95 ms`.
-        public var description: String { "not sent: \(left.brief) are left, and \(key) usually takes \(usual.brief)" }
+extension CallEvent {
+    /// A request wasn't sent, since it would hardly have been answered in time: half of the answers take longer than `usual`.
+    fileprivate static func hopeless(key: String, left: Duration, usual: Duration) -> CallEvent {
+        CallEvent(
+            "deadline.hopeless", "not sent: \(left.brief) are left, and \(key) usually takes \(usual.brief)",
+            ["key": .string(key), "left": .seconds(left), "usual": .seconds(usual)])
     }
 }
 

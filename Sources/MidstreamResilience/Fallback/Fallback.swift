@@ -59,7 +59,7 @@ public struct Fallback: HTTPInterceptor {
             response.isFallback = true
             let reason = (error as? HTTPError).map { "\($0.cause)" } ?? "\(type(of: error))"
             next.position.record(
-                { CallEvents.FallbackUsed(reason: reason, status: response.status.code) }, about: request)
+                { .fallbackUsed(reason: reason, status: response.status.code) }, about: request)
             return response
         }
     }
@@ -70,20 +70,12 @@ public struct Fallback: HTTPInterceptor {
     }
 }
 
-extension CallEvents {
-    /// A fallback has answered in place of the server.
-    public struct FallbackUsed: CallEvent, Hashable {
-        /// `fallback`
-        public static let name = "fallback"
-        /// What the call would have ended with.
-        public let reason: String
-        /// The status of what is answered.
-        public let status: Int
-
-        /// `reason`, `status`
-        public var attributes: [String: EventValue] { ["reason": .string(reason), "status": .count(status)] }
-        /// Such as `answers 200 in place of the server: circuitOpen`.
-        public var description: String { "answers \(status) in place of the server: \(reason)" }
+extension CallEvent {
+    /// A fallback answered with this status in place of the server; the reason is what the call would have ended with.
+    fileprivate static func fallbackUsed(reason: String, status: Int) -> CallEvent {
+        CallEvent(
+            "fallback", "answers \(status) in place of the server: \(reason)",
+            ["reason": .string(reason), "status": .count(status)])
     }
 }
 

@@ -79,7 +79,7 @@ struct HedgeRace: Sendable {
     private func mayBegin() -> Bool {
         let isSent = account.takeHedge()
         next.position.record(
-            { CallEvents.Hedge(key: account.key, after: .nanoseconds(delay), isSent: isSent) }, about: request)
+            { .hedge(key: account.key, after: .nanoseconds(delay), isSent: isSent) }, about: request)
         return isSent
     }
 
@@ -93,7 +93,7 @@ struct HedgeRace: Sendable {
         next.call?.opened(response.body)
         if isHedged {
             next.position.record(
-                { CallEvents.HedgeWon(isSecond: winner.isSecond, time: .nanoseconds(now &- start)) }, about: request)
+                { .hedgeWon(isSecond: winner.isSecond, time: .nanoseconds(now &- start)) }, about: request)
         }
         return response
     }

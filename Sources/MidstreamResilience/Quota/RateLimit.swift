@@ -184,14 +184,14 @@ public final class RateLimit: HTTPInterceptor {
     private func noteWait(
         _ wait: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        next.position.record({ CallEvents.QuotaWait(key: shelf.key, wait: .nanoseconds(wait), isSent: true) }, about: request)
+        next.position.record({ .quotaWait(key: shelf.key, wait: .nanoseconds(wait), isSent: true) }, about: request)
     }
 
     private func refusal(
         _ wait: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) -> HTTPError {
         let wait = Duration.nanoseconds(wait)
-        next.position.record({ CallEvents.QuotaWait(key: shelf.key, wait: wait, isSent: false) }, about: request)
+        next.position.record({ .quotaWait(key: shelf.key, wait: wait, isSent: false) }, about: request)
         let bound =
             wait > maximumWait ? "and requests wait at most \(maximumWait.brief)" : "which is longer than this one may take"
         return HTTPError(
@@ -218,7 +218,7 @@ public final class RateLimit: HTTPInterceptor {
             queue.learn(said, retryAfter: wait, isThrottled: isThrottled, at: now)
             next.position.record(
                 {
-                    CallEvents.QuotaLearned(
+                    .quotaLearned(
                         key: shelf.key, left: retryAfter == nil ? said.left : nil,
                         time: retryAfter ?? said.seconds.map { .seconds($0) }, isOfPartition: isPartition,
                         malformed: isPartition ? nil : fields.malformed)

@@ -78,7 +78,7 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard isEnabled, let lot = lots.first(where: { $0.strikes(request) }) else { return try await next(request) }
         let fault = lot.rule.fault
-        next.position.record({ CallEvents.FaultInjected(fault: fault.summary) }, about: request)
+        next.position.record({ .faultInjected(fault: fault.summary) }, about: request)
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
         let exchange = FaultedExchange(fault: fault, clock: clock, random: lot.times.split())
         var response = try await TimeLimit(next.timeLeft, on: clock).run(error: { _ in .timedOut() }) {
@@ -103,17 +103,9 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
     }
 }
 
-extension CallEvents {
-    /// An exchange went wrong on purpose.
-    public struct FaultInjected: CallEvent, Hashable {
-        /// `chaos.injected`
-        public static let name = "chaos.injected"
-        /// In which way, in words.
-        public let fault: String
-
-        /// `fault`
-        public var attributes: [String: EventValue] { ["fault": .string(fault)] }
-        /// Such as `injected: status 503`.
-        public var description: String { "injected: \(fault)" }
+extension CallEvent {
+    /// An exchange went wrong on purpose, in this way.
+    fileprivate static func faultInjected(fault: String) -> CallEvent {
+        CallEvent("chaos.injected", "injected: \(fault)", ["fault": .string(fault)])
     }
 }

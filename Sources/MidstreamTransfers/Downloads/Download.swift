@@ -113,13 +113,13 @@ final class Download: Sendable {
                 guard attempts <= max(1, options.resumes) else {
                     throw HTTPError(.protocolViolation, "The download can't go on: \(again.reason).", phase: .answered)
                 }
-                source.record(CallEvents.TransferRestart(reason: again.reason))
+                source.record(.transferRestart(reason: again.reason))
                 try startAgain()
             } catch let error as HTTPError where error.mayPass && state.withLock({ $0.hasBegun && $0.validator != nil }) {
                 attempts += 1
                 guard attempts <= options.resumes else { throw error }
                 error.response?.body.close()
-                source.record(CallEvents.TransferInterruption(cause: "\(error.code)", bytes: state.withLock { $0.done.count }))
+                source.record(.transferInterruption(cause: "\(error.code)", bytes: state.withLock { $0.done.count }))
                 try await source.pace.pause(before: attempts, after: error)
             }
         }
@@ -134,7 +134,7 @@ final class Download: Sendable {
             if source.isWhole, isEncoded(response), !takesEncodings {
                 try startAgain(takingEncodings: true)
                 response.body.close()
-                source.record(CallEvents.TransferRestart(reason: "the answer is encoded, though no encoding was asked for"))
+                source.record(.transferRestart(reason: "the answer is encoded, though no encoding was asked for"))
                 return nil
             }
             // Another success, such as 202 or 204, is no representation of what was asked for (RFC 9110 §15.3).
@@ -183,7 +183,7 @@ final class Download: Sendable {
         case .whole:
             let known = state.withLock { $0.validator?.isTag(of: response.headers) == true ? $0.total : nil }
             if gap != nil {
-                source.record(CallEvents.TransferRestart(reason: "the answer is the whole"))
+                source.record(.transferRestart(reason: "the answer is the whole"))
                 try startAgain()
             }
             if let known, let told = response.body.length, known != told {
@@ -200,7 +200,7 @@ final class Download: Sendable {
                 state.hasBegun = true
             }
             if let total { try part.checkRoom(for: total) }
-            source.record(CallEvents.TransferResumption(offset: range.lowerBound, total: total, proof: "If-Range matched"))
+            source.record(.transferResumption(offset: range.lowerBound, total: total, proof: "If-Range matched"))
             try await receive(response, range, isOpen: false)
         }
     }

@@ -55,7 +55,7 @@ struct DownloadSource: Sendable {
     }
 
     /// Leaves an event in the call's trace.
-    func record(_ event: @autoclosure () -> some CallEvent) { next.position.record(event, about: request) }
+    func record(_ event: @autoclosure () -> CallEvent) { next.position.record(event, about: request) }
 
     /// Leaves a note in the call's trace.
     func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }

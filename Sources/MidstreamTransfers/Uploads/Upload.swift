@@ -63,7 +63,7 @@ struct Upload {
                 guard failures <= settings.resumes, told.withLock({ $0.url }) != nil || mayBeginAgain else { throw error }
                 offset = nil
                 let cause = error.response.map { "\($0.status)" } ?? "\(error.code)"
-                record(CallEvents.TransferInterruption(cause: cause, bytes: nil))
+                record(.transferInterruption(cause: cause, bytes: nil))
                 // After a conflict the server only has to be asked, but not for ever.
                 if failures > 1 || error.response?.status != .conflict { try await pace.pause(before: failures, after: error) }
             }
@@ -124,7 +124,7 @@ struct Upload {
         let isDone = try isAllConfirmed(response, assuming: isComplete == true ? told.withLock { $0.sent } : nil)
         guard let offset else { throw violation("The server doesn't say how much it has", response) }
         settings.meter?.begin(at: offset, of: length, isRestart: false, on: pace.clock)
-        record(CallEvents.TransferResumption(offset: offset, total: length, proof: nil))
+        record(.transferResumption(offset: offset, total: length, proof: nil))
         // A server that doesn't say whether it is complete waits for the end.
         return isDone && (isComplete == true || !settings.protocol.createsWithContent) ? .done(response) : .goOn
     }
@@ -275,5 +275,5 @@ struct Upload {
         return isUnfinished || request.isRepeatable
     }
 
-    private func record(_ event: @autoclosure () -> some CallEvent) { next.position.record(event, about: request) }
+    private func record(_ event: @autoclosure () -> CallEvent) { next.position.record(event, about: request) }
 }

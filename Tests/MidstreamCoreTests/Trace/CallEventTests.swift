@@ -4,22 +4,21 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-/// Says in parts what it chose.
-private struct Chosen: CallEvent, Equatable {
-    static let name = "mirror.chosen"
-    let place: Int
-    let isNear: Bool
-    var attributes: [String: EventValue] { ["place": .count(place), "near": .boolean(isNear), "share": 0.5, "kind": "mirror"] }
-    var description: String { "mirror \(place)" }
+extension CallEvent {
+    fileprivate static func chosen(place: Int, isNear: Bool) -> CallEvent {
+        CallEvent(
+            "mirror.chosen", "mirror \(place)",
+            ["place": .count(place), "near": .boolean(isNear), "share": 0.5, "kind": "mirror", "host": nil])
+    }
 }
 
 private struct ChoosesMirror: RequestInterceptor {
-    func intercept(request: inout HTTPRequest) async throws { request.record(Chosen(place: 2, isNear: true)) }
+    func intercept(request: inout HTTPRequest) async throws { request.record(.chosen(place: 2, isNear: true)) }
 }
 
 private struct RecordingValidator: HTTPValidator {
     func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
-        response.record(Chosen(place: 3, isNear: false))
+        response.record(.chosen(place: 3, isNear: false))
         return .next
     }
 }
@@ -30,7 +29,6 @@ struct CallEventTests {
     func ownEvent() async throws {
         let client = testClient(transport: StubTransport(status: .ok)) { ChoosesMirror().at(.call) }
         let trace = try await client.send(HTTPRequest("https://a/")).trace
-        #expect(trace.events(of: Chosen.self) == [Chosen(place: 2, isNear: true)])
         let span = try #require(trace.spans.first)
         #expect(span.notes == ["mirror 2"])
         let event = try #require(span.events.first)
@@ -38,6 +36,7 @@ struct CallEventTests {
         #expect(event.text == "mirror 2")
         #expect(event.attributes == ["place": 2, "near": true, "share": 0.5, "kind": "mirror"])
         #expect(event.startNanoseconds >= span.startNanoseconds)
+        #expect(trace.events(named: "mirror.chosen") == [event] && trace.events(named: "mirror").isEmpty)
         #expect("\(trace)".contains("· mirror 2"))
     }
 
@@ -50,7 +49,7 @@ struct CallEventTests {
         let span = try #require(trace.spans.first)
         #expect(span.name == "Arbiter")
         #expect(span.events.map(\.text) == ["RecordingValidator: mirror 3"])
-        #expect(trace.events(of: Chosen.self).map(\.place) == [3])
+        #expect(trace.events(named: "mirror.chosen").map(\.attributes["place"]) == [3])
     }
 
     @Test("Nothing is made of an event when nothing is recorded")
@@ -60,13 +59,13 @@ struct CallEventTests {
         let client = testClient(configuration: configuration, transport: StubTransport(status: .ok)) {
             ClosureRequestInterceptor("Unheard") { request in
                 request.record(
-                    { () -> Chosen in
+                    { () -> CallEvent in
                         Issue.record("made")
-                        return Chosen(place: 0, isNear: false)
+                        return .chosen(place: 0, isNear: false)
                     }())
             }
         }
-        #expect(try await client.send(HTTPRequest("https://a/")).trace.events(of: Chosen.self).isEmpty)
+        #expect(try await client.send(HTTPRequest("https://a/")).trace.events(named: "mirror.chosen").isEmpty)
     }
 
     @Test("Retries, redirects and what ends them can be read")
@@ -80,15 +79,13 @@ struct CallEventTests {
         let client = testClient(configuration: configuration, transport: stub)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("https://a/")) }
         let trace = try #require(error?.trace)
-        let retry = try #require(trace.events(of: CallEvents.Retry.self).first)
-        #expect(retry.attempt == 1)
-        #expect(retry.status == 503)
-        #expect(retry.outcome == "503 Service Unavailable")
-        let redirect = try #require(trace.events(of: CallEvents.Redirect.self).first)
-        #expect(redirect.status == 302)
-        #expect(!redirect.target.contains("S3CRET"))
-        let end = try #require(trace.events(of: CallEvents.NoRetry.self).first)
-        #expect(end.attempt == 2)
+        let retry = try #require(trace.events(named: "retry").first)
+        #expect(retry.attributes == ["attempt": 1, "status": 503, "outcome": "503 Service Unavailable", "delay": 0.0])
+        let redirect = try #require(trace.events(named: "redirect").first)
+        #expect(redirect.attributes["status"] == 302)
+        #expect(redirect.attributes["target"].map { "\($0)".contains("S3CRET") } == false)
+        let end = try #require(trace.events(named: "retry.none").first)
+        #expect(end.attributes["attempt"] == 2)
         #expect(end.attributes["status"] == 503)
     }
 

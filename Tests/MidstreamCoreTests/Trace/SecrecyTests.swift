@@ -138,7 +138,7 @@ struct SecrecyTests {
         let response = try await testClient(transport: stub).send(HTTPRequest("https://h/?token=\(Self.secret)"))
         #expect(stub.requests.last?.urlText.contains(Self.secret) == true)
         expectNoSecret(response.trace, "the trace")
-        let events = response.trace.events(of: CallEvents.Redirect.self)
+        let events = response.trace.events(named: "redirect")
         #expect(events.count == 1)
         for event in events {
             expectNoSecret(event, "the redirect")

@@ -40,19 +40,19 @@ struct CircuitBreakerTests {
 
     @Test("it opens when half of twenty have failed, and says so")
     func opens() async throws {
-        let changes = Locked<[CallEvents.BreakerChanged]>([])
+        let changes = Locked<[CallEvent]>([])
         let breaker = CircuitBreaker { change in changes.withLock { $0.append(change) } }
         let client = client(breaker)
         await open(client, 19)
         #expect(state(breaker) == .closed)
         let last = try await client.send(HTTPRequest("/"))
         #expect(state(breaker) == .open(for: .seconds(5)))
-        #expect(last.trace.events(of: CallEvents.BreakerChanged.self).first?.failed == 20)
+        #expect(last.trace.events(named: "breaker.changed").first?.attributes["failed"] == 20)
         bench.clock.advance(by: .milliseconds(1_800))
         let error = try #require(await httpError { try await client.send(HTTPRequest("/")) })
         #expect(error.code == .circuitOpen && error.phase == .notSent)
         #expect(error.message == "The breaker of https://h is open for 3.2 s: 20 of 20 failed, last: 500.")
-        #expect(error.trace?.events(of: CallEvents.BreakerRefused.self).count == 1)
+        #expect(error.trace?.events(named: "breaker.refused").count == 1)
         #expect(
             changes.withLock { $0.map(\.description) } == [
                 "breaker of https://h: closed → open for 5.0 s: 20 of 20 failed, last: 500"
@@ -158,7 +158,7 @@ struct CircuitBreakerTests {
         #expect(error?.code == .circuitOpen && error?.message.contains("half open") == true)
         isHeld.withLock { $0 = false }
         gate.open()
-        #expect(try await probe.trace.events(of: CallEvents.BreakerProbe.self).count == 1)
+        #expect(try await probe.trace.events(named: "breaker.probe").count == 1)
         for _ in 0..<2 {
             #expect(state(breaker) == .halfOpen)
             _ = try await client.send(HTTPRequest("/"))

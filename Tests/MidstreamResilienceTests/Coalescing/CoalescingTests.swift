@@ -101,15 +101,16 @@ struct CoalescingTests {
             let response = try await call.value
             #expect(response.body.bytes == Array("answer to https://h/users".utf8))
             #expect(response.request.id == id)
-            let event = try #require(response.trace.events(of: CallEvents.Coalesced.self).first)
-            #expect(event.calls == 10)
-            made += event.isMade ? 1 : 0
-            let text = event.isMade ? "answers 10 equal calls at once" : "takes the answer of an equal call, which is that of 10"
+            let event = try #require(response.trace.events(named: "coalesced").first)
+            #expect(event.attributes["calls"] == 10)
+            let isMade = event.attributes["made"] == true
+            made += isMade ? 1 : 0
+            let text = isMade ? "answers 10 equal calls at once" : "takes the answer of an equal call, which is that of 10"
             #expect("\(response.trace)".contains(text))
         }
         #expect(made == 1 && stub.requests.count == 1 && coalescing.waiting == 0)
         // Nothing is kept.
-        #expect(try await client.send(HTTPRequest("/users")).trace.events(of: CallEvents.Coalesced.self).isEmpty)
+        #expect(try await client.send(HTTPRequest("/users")).trace.events(named: "coalesced").isEmpty)
         #expect(stub.requests.count == 2)
     }
 
@@ -433,7 +434,7 @@ struct CoalescingTests {
             let error = try #require(await call.result.httpError)
             #expect(error.code == .retriesExhausted && error.request?.id == id)
             #expect(error.response?.body.bytes == Array("no".utf8))
-            #expect(error.trace?.events(of: CallEvents.Coalesced.self).count == 1)
+            #expect(error.trace?.events(named: "coalesced").count == 1)
         }
         #expect(stub.requests.count == 3)
     }

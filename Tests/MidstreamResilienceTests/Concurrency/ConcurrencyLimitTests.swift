@@ -37,8 +37,8 @@ struct ConcurrencyLimitTests {
         #expect(error.code == .overloaded)
         #expect(error.phase == .notSent)
         #expect(error.message.contains("2 requests to https://h are under way, of 2 that may be"))
-        let event = try #require(error.trace?.events(of: CallEvents.Overloaded.self).first)
-        #expect(event.inFlight == 2 && event.limit == 2 && event.key == "https://h")
+        let event = try #require(error.trace?.events(named: "concurrency.refused").first)
+        #expect(event.attributes == ["key": "https://h", "in-flight": 2, "limit": 2, "queued": 0])
         gate.open()
         _ = try await (first, second)
         #expect(limit.states["https://h"] == .init(limit: 2, inFlight: 0, queued: 0))
@@ -145,8 +145,8 @@ struct ConcurrencyLimitTests {
         bench.clock.advance(by: .milliseconds(120))
         gate.open()
         _ = try await first
-        let event = try #require(try await second.trace.events(of: CallEvents.ConcurrencyWait.self).first)
-        #expect(event.wait == .milliseconds(120))
+        let event = try #require(try await second.trace.events(named: "concurrency.wait").first)
+        #expect(event.attributes["wait"] == 0.12)
         #expect(limit.states["https://h"] == .init(limit: 1, inFlight: 0, queued: 0))
     }
 
@@ -296,7 +296,7 @@ struct ConcurrencyLimitTests {
         let result = await Result { try await client.send(request()) }
         #expect(limit.states["https://h"]?.limit == (isLowered ? 18 : 20))
         let trace = try? result.get().trace
-        #expect((trace ?? result.httpError?.trace)?.events(of: CallEvents.LimitLowered.self).count == (isLowered ? 1 : 0))
+        #expect((trace ?? result.httpError?.trace)?.events(named: "concurrency.lowered").count == (isLowered ? 1 : 0))
     }
 
     @Test("a deadline counts as a timeout, and the user's cancellation as nothing", arguments: [true, false])

@@ -54,7 +54,7 @@ struct DeadlineHeaderTests {
         let hasty = request
         let error = try #require(await httpError { try await client.send(hasty) })
         #expect(error.code == .timeout && error.phase == .notSent)
-        #expect(error.trace?.events(of: CallEvents.Hopeless.self).count == 1)
+        #expect(error.trace?.events(named: "deadline.hopeless").count == 1)
         #expect(stub.requests.count == 20)
         request.timeout = .milliseconds(150)
         _ = try await client.send(request)

@@ -60,8 +60,8 @@ struct HedgingTests {
         let response = try await call
         #expect(response.headers["From"] == "second")
         #expect(wasCancelled.withLock { $0 })
-        #expect(response.trace.events(of: CallEvents.Hedge.self).map(\.isSent) == [true])
-        #expect(response.trace.events(of: CallEvents.HedgeWon.self).map(\.isSecond) == [true])
+        #expect(response.trace.events(named: "hedge").map(\.attributes["sent"]) == [true])
+        #expect(response.trace.events(named: "hedge.won").map(\.attributes["second"]) == [true])
         #expect("\(response.trace)".contains("no answer after 1.0 s: sends it a second time"))
         #expect(hedging.states["https://h"] == .init(exchanges: 1, hedges: 1, delay: .seconds(1)))
     }
@@ -99,7 +99,7 @@ struct HedgingTests {
         async let call = held.send(HTTPRequest(.post, "/"))
         await gate.reached()
         gate.open()
-        #expect(try await call.trace.events(of: CallEvents.Hedge.self).isEmpty)
+        #expect(try await call.trace.events(named: "hedge").isEmpty)
     }
 
     @Test("a POST with an Idempotency-Key is hedged")

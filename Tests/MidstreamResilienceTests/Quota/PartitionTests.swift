@@ -30,9 +30,9 @@ struct PartitionTests {
         let server = server { user in (200, ["RateLimit": "\"user\";r=\(user == "a" ? 0 : 9);t=30;pk=:\(user)aaa:"]) }
         let client = bench.client(server, interceptors: { RateLimit(maximumWait: .seconds(60)) })
         let first = try await client.send(request("a"))
-        let event = try #require(first.trace.events(of: CallEvents.QuotaLearned.self).first)
-        #expect(event.left == 0 && event.isOfPartition && event.attributes["partition"] == .boolean(true))
-        #expect("\(event)" == "https://h leaves 0 requests for 30.0 s to those with these credentials")
+        let event = try #require(first.trace.events(named: "quota.learned").first)
+        #expect(event.attributes["left"] == 0 && event.attributes["partition"] == true)
+        #expect(event.text == "https://h leaves 0 requests for 30.0 s to those with these credentials")
         #expect(await bench.waits(0, of: client, request("b")).delays.isEmpty)
         #expect(await bench.waits(0, of: client, request(nil)).delays.isEmpty)
         #expect(await bench.waits(1, of: client, request("a")).delays == [.seconds(30)])

@@ -20,8 +20,8 @@ struct RateLimitTests {
         for _ in 0..<3 { _ = try await client.send(HTTPRequest("/")) }
         let (delays, result) = await bench.waits(1, of: client)
         #expect(delays == [.milliseconds(500)])
-        let event = try #require(try result.get().trace.events(of: CallEvents.QuotaWait.self).first)
-        #expect(event.isSent && event.wait == .milliseconds(500))
+        let event = try #require(try result.get().trace.events(named: "quota.wait").first)
+        #expect(event.attributes == ["key": "https://h", "sent": true, "wait": 0.5])
         #expect(await bench.waits(1, of: client).delays == [.milliseconds(500)])
         bench.clock.advance(by: .seconds(60))
         for _ in 0..<3 { #expect(await bench.waits(0, of: client).delays.isEmpty) }
@@ -50,7 +50,7 @@ struct RateLimitTests {
         #expect(error.code == .rateLimited && error.phase == .notSent)
         let reason = byDeadline ? "which is longer than this one may take" : "and requests wait at most 5.0 s"
         #expect(error.message == "The quota of https://h is used up for 10.0 s, \(reason). Send fewer, or later.")
-        #expect(error.trace?.events(of: CallEvents.QuotaWait.self).map(\.isSent) == [false])
+        #expect(error.trace?.events(named: "quota.wait").map(\.attributes["sent"]) == [false])
     }
 
     @Test("one field doesn't shut an origin for good")
@@ -93,7 +93,7 @@ struct RateLimitTests {
         let client = bench.client(
             answering(200, ["RateLimit": "\"a\";r=2;t=30"]), interceptors: { RateLimit(maximumWait: .seconds(60)) })
         let first = try await client.send(HTTPRequest("/"))
-        #expect(first.trace.events(of: CallEvents.QuotaLearned.self).first?.left == 2)
+        #expect(first.trace.events(named: "quota.learned").first?.attributes["left"] == 2)
         let empty = bench.client(
             answering(200, ["RateLimit": "\"a\";r=0;t=30"]), interceptors: { RateLimit(maximumWait: .seconds(60)) })
         _ = try await empty.send(HTTPRequest("/"))
@@ -128,7 +128,8 @@ struct RateLimitTests {
         let client = bench.client(
             answering(429, ["Retry-After": value, "RateLimit": value]), validators: [], interceptors: { RateLimit() })
         let response = try await client.send(HTTPRequest("/"))
-        #expect(response.trace.events(of: CallEvents.QuotaLearned.self).first?.malformed == (value.isEmpty ? nil : "RateLimit"))
+        let malformed = response.trace.events(named: "quota.learned").first?.attributes["malformed"]
+        #expect(malformed == (value.isEmpty ? nil : "RateLimit"))
         let (delays, _) = await bench.waits(0, of: client)
         #expect(delays.isEmpty)
     }

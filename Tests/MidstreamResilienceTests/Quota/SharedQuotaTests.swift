@@ -42,7 +42,7 @@ struct SharedQuotaTests {
         #expect(await bench.waits(0, of: one).delays.isEmpty)
         let (delays, result) = await bench.waits(1, of: other)
         #expect(delays == [.seconds(2)])
-        #expect(try result.get().trace.events(of: CallEvents.QuotaWait.self).map(\.wait) == [.seconds(2)])
+        #expect(try result.get().trace.events(named: "quota.wait").map(\.attributes["wait"]) == [.number(2)])
         #expect(await bench.waits(0, of: one).delays.isEmpty)
         #expect(quota.asked.withLock { $0.map(\.key) } == ["https://h", "https://h", "https://h"])
         #expect(quota.asked.withLock { $0.map(\.most) } == [.seconds(5), .seconds(5), .seconds(5)])

@@ -37,19 +37,25 @@ struct Property: Sendable {
         Property("a breaker changes from the state in which it was to one that may follow") { _, _, seen in
             var state = "closed"
             return seen.changes.allSatisfy { change in
-                defer { state = change.to.name }
+                guard case (.string(let from), .string(let to)) = (change.attributes["from"], change.attributes["to"]) else {
+                    return false
+                }
+                defer { state = to }
                 let next = ["closed": ["open"], "open": ["half open"], "half open": ["open", "closed"]]
-                return change.from.name == state && next[state]?.contains(change.to.name) == true
+                return from == state && next[state]?.contains(to) == true
             }
         },
         Property("a breaker that opens stays open for as long as it says") { _, _, seen in
             zip(zip(seen.changes, seen.changeTimes), seen.changeTimes.dropFirst()).allSatisfy { opening, end in
-                guard case .open(let length) = opening.0.to else { return true }
-                return end - opening.1 >= length
+                guard case .number(let length) = opening.0.attributes["left"] else { return true }
+                return (end - opening.1) / .seconds(1) >= length
             }
         },
         Property("a breaker opens when half of at least five have failed, and not before") { _, _, seen in
-            seen.changes.filter { $0.from.name == "closed" }.allSatisfy { $0.exchanges >= 5 && $0.failed * 2 >= $0.exchanges }
+            seen.changes.map(\.attributes).filter { $0["from"] == "closed" }.allSatisfy {
+                guard case (.integer(let exchanges), .integer(let failed)) = ($0["exchanges"], $0["failed"]) else { return false }
+                return exchanges >= 5 && failed * 2 >= exchanges
+            }
         },
         Property("after an outage a breaker finds out that the server is well again") { _, who, _ in
             who.breaker.state(of: Inhabitant.key, on: who.clock) == .closed

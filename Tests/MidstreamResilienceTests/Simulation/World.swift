@@ -19,7 +19,6 @@ final class Inhabitant: Sendable {
         var error: HTTPError?
         var otherError: String?
         var wasCancelled = false
-        var coalesced: CallEvents.Coalesced?
     }
 
     struct Seen: Sendable {
@@ -53,7 +52,7 @@ final class Inhabitant: Sendable {
         /// Attempts.
         var refusals: [HTTPError.Code: Int] = [:]
         var sentRefusals = 0
-        var changes: [CallEvents.BreakerChanged] = []
+        var changes: [CallEvent] = []
         /// When they were.
         var changeTimes: [Duration] = []
     }

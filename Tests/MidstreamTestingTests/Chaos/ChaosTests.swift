@@ -46,7 +46,7 @@ struct ChaosTests {
             var calls: [Task<Bool, any Error>] = []
             for number in 1...200 {
                 let call = Task {
-                    try await !client.send(HTTPRequest("/")).trace.events(of: CallEvents.FaultInjected.self).isEmpty
+                    try await !client.send(HTTPRequest("/")).trace.events(named: "chaos.injected").isEmpty
                 }
                 calls.append(call)
                 if overlapping { await gate.reached(by: number) } else { _ = try await call.value }
@@ -66,7 +66,7 @@ struct ChaosTests {
         let stub = stub
         let response = try await client([.init(.status(503))], on: stub).send(HTTPRequest("/"))
         #expect(response.status == 503 && stub.requests.isEmpty)
-        #expect(response.trace.events(of: CallEvents.FaultInjected.self).map(\.fault) == ["status 503"])
+        #expect(response.trace.events(named: "chaos.injected").map(\.attributes) == [["fault": "status 503"]])
         #expect("\(response.trace)".contains("injected: status 503"))
     }
 
@@ -89,7 +89,7 @@ struct ChaosTests {
         let error = await httpError { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == code && error?.phase == phase, "\(fault)")
         #expect(stub.requests.count == sent)
-        #expect(error?.trace?.events(of: CallEvents.FaultInjected.self).count == 1)
+        #expect(error?.trace?.events(named: "chaos.injected").count == 1)
     }
 
     @Test("faults after the response change nothing, and one that says a shorter length cuts the body")

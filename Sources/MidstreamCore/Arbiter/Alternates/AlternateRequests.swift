@@ -21,14 +21,14 @@ final class AlternateRequests: Sendable {
         do {
             let response = try await call.owner.sendAlternate(prepared(alternate, validators), sharing: shared)
             attempt.record(
-                CallEvents.Alternate(
+                .alternate(
                     request: alternate.description, outcome: "\(response.status)", status: response.status.code,
                     isShared: shared.wasShared))
             return response
         } catch {
             if Task.isCancelled { throw CancellationError() }
             attempt.record(
-                CallEvents.Alternate(
+                .alternate(
                     request: alternate.description, outcome: TraceRecorder.text(of: error), status: nil,
                     isShared: shared.wasShared))
             throw Self.failure(of: attempt.request, outcome, error)
