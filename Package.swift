@@ -36,7 +36,11 @@ let package = Package(
     targets: [
         .target(name: "Platform", swiftSettings: settings),
         .target(name: "Interception", dependencies: ["Platform"], swiftSettings: settings),
-        .target(name: "MidstreamCore", dependencies: ["Interception", "Platform"], swiftSettings: settings),
+        .systemLibrary(name: "CCrypto"),
+        .target(
+            name: "MidstreamCore",
+            dependencies: ["Interception", "Platform", .target(name: "CCrypto", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings),
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
@@ -82,13 +86,7 @@ let package = Package(
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ],
             swiftSettings: settings),
-        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(
-            name: "MidstreamSigning",
-            dependencies: [
-                "MidstreamCore", "Interception", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
-            ],
-            swiftSettings: settings),
+        .target(name: "MidstreamSigning", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "MidstreamDiskCache",

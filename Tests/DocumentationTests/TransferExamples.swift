@@ -1,6 +1,5 @@
 import Foundation
 import Midstream
-import MidstreamSigning
 import MidstreamTesting
 import Testing
 
@@ -15,9 +14,9 @@ struct TransferExamples {
         let file = folder.appendingPathComponent("film")
         let stub = StubTransport(status: .ok, body: .text("film"))
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub)
-        let expected = try await HTTPBody.text("film").digest(.sha256)
+        let published = "d0607f7ad2628b2af9158dfba06ce87166e66b15bf68f8f358f9aa27ccb7c321"
         try await client.get("film").download(to: file)
-        let options = DownloadOptions(parallel: 4, digest: .sha256(expected))
+        let options = try DownloadOptions(parallel: 4, digest: .sha256(hex: published))
         let response = try await client.download(HTTPRequest("film"), to: file, options: options)
         #expect(response.status == .ok)
         #expect(try Data(contentsOf: file) == Data("film".utf8))

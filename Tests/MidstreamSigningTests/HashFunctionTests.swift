@@ -1,3 +1,4 @@
+import MidstreamCore
 import Testing
 
 @testable import MidstreamSigning
@@ -17,7 +18,7 @@ import Testing
 
     @Test func piecesHashLikeTheWhole() throws {
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
-        var hashing = try Hashing(.sha256)
+        let hashing = try Hashing(.sha256)
         for start in stride(from: 0, to: bytes.count, by: 777) {
             try hashing.update(Array(bytes[start..<min(start + 777, bytes.count)]))
         }
@@ -27,11 +28,11 @@ import Testing
     @Test func authenticationCodesAreThoseOfTheStandard() throws {
         // RFC 4231 §4.3 and §4.7: a short key and one longer than a block.
         #expect(
-            try Hashing.authenticationCode(Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8)).hexadecimal
+            try HashFunction.authenticationCode(Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8)).hexadecimal
                 == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
         let text = "Test Using Larger Than Block-Size Key - Hash Key First"
         #expect(
-            try Hashing.authenticationCode(Array(text.utf8), key: Array(repeating: 0xaa, count: 131)).hexadecimal
+            try HashFunction.authenticationCode(Array(text.utf8), key: Array(repeating: 0xaa, count: 131)).hexadecimal
                 == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
     }
 }

@@ -1,50 +1,33 @@
 internal import Interception
 
-/// A function that makes a short digest of bytes, by which it shows when they have changed.
+/// A hash function for digests of bodies and files.
 ///
-/// `.sha256` and `.sha512` come with the module `MidstreamSigning`, since they need the system's cryptographic library.
+/// Hashing takes the system's library: CryptoKit on Apple's platforms, elsewhere libcrypto, which is looked up when it is needed. Without it,
+/// what computes a digest throws ``HTTPError/Code/unsupported``.
 public struct DigestAlgorithm: Sendable, Hashable, CustomStringConvertible {
+    package let function: HashFunction
     /// Its key in the fields of RFC 9530, such as `sha-256`.
     public let name: String
     /// How many bytes a digest has.
     public let length: Int
-    /// Begins a digest.
-    package let begin: @Sendable () throws -> any RunningDigest
 
-    package init(name: String, length: Int, begin: @escaping @Sendable () throws -> any RunningDigest) {
-        self.name = name
-        self.length = length
-        self.begin = begin
-    }
+    /// SHA-256 (FIPS 180-4).
+    public static let sha256 = DigestAlgorithm(function: .sha256, name: "sha-256", length: 32)
+    /// SHA-512 (FIPS 180-4).
+    public static let sha512 = DigestAlgorithm(function: .sha512, name: "sha-512", length: 64)
 
     /// The name.
     public var description: String { name }
 
-    /// Compares names.
-    public static func == (a: DigestAlgorithm, b: DigestAlgorithm) -> Bool { a.name == b.name }
-
-    /// Hashes the name.
-    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
-
     /// The digest of bytes in memory.
-    package func digest(of bytes: [UInt8]) throws -> [UInt8] {
-        let running = try begin()
-        try running.update(bytes)
-        return try running.finish()
-    }
+    package func digest(of bytes: [UInt8]) throws -> [UInt8] { try function.hash(bytes) }
 }
 
-/// A digest that is being made from pieces, by one task at a time.
-package protocol RunningDigest: AnyObject {
-    /// Takes the next piece.
-    func update(_ bytes: [UInt8]) throws
-    /// The digest of all pieces; none can follow.
-    func finish() throws -> [UInt8]
-}
-
-/// What the digest of a body has to be.
+/// The digest that a body or file has to have.
 ///
-/// With the module `MidstreamSigning` there are `.sha256(_:)` and `.sha512(_:)`.
+/// ```swift
+/// let options = DownloadOptions(digest: try .sha256(hex: "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"))
+/// ```
 public struct ExpectedDigest: Sendable, Hashable {
     /// The function.
     public let algorithm: DigestAlgorithm
@@ -57,10 +40,10 @@ public struct ExpectedDigest: Sendable, Hashable {
         self.value = value
     }
 
-    /// Expects a digest that is written in hexadecimal digits, as `sha256sum` prints it.
+    /// Expects a digest in hexadecimal digits, as `sha256sum` prints it.
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest`` when the text is no digest of this function.
-    public init(_ algorithm: DigestAlgorithm, hexadecimal text: String) throws {
+    public init(_ algorithm: DigestAlgorithm, hex text: String) throws {
         let digits = text.utf8.compactMap(\.hexadecimalValue)
         guard digits.count == text.utf8.count, digits.count == 2 * algorithm.length else {
             throw HTTPError(
@@ -69,13 +52,28 @@ public struct ExpectedDigest: Sendable, Hashable {
         self.init(algorithm, stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 
+    /// A digest by SHA-256, of 32 bytes.
+    public static func sha256(_ value: [UInt8]) -> ExpectedDigest { ExpectedDigest(.sha256, value) }
+    /// A digest by SHA-512, of 64 bytes.
+    public static func sha512(_ value: [UInt8]) -> ExpectedDigest { ExpectedDigest(.sha512, value) }
+
+    /// A digest by SHA-256 in 64 hexadecimal digits.
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest`` for any other text.
+    public static func sha256(hex text: String) throws -> ExpectedDigest { try ExpectedDigest(.sha256, hex: text) }
+    /// A digest by SHA-512 in 128 hexadecimal digits.
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest`` for any other text.
+    public static func sha512(hex text: String) throws -> ExpectedDigest { try ExpectedDigest(.sha512, hex: text) }
+
     /// Does nothing if this is the digest that was expected.
     ///
     /// - Parameter source: Who expects it.
     package func check(_ actual: [UInt8], toldBy source: String) throws {
         guard actual != value else { return }
         throw HTTPError(
-            .digestMismatch, "The digest of the body by \(algorithm) is \(actual.digits); \(source) says \(value.digits).",
+            .digestMismatch,
+            "The digest of the body by \(algorithm) is \(actual.hexadecimal); \(source) says \(value.hexadecimal).",
             phase: .answered)
     }
 }
@@ -112,29 +110,46 @@ extension HTTPRequest {
 }
 
 extension HTTPBody {
-    /// The same body, which fails with ``HTTPError/Code/digestMismatch`` in place of its end when its digest is another. What is in
+    /// The digest of the body, which is read for it.
+    ///
+    /// ```swift
+    /// let digest = try await HTTPBody.file(film).digest(.sha256)
+    /// ```
+    ///
+    /// - Throws: ``HTTPError/Code/bodyNotReplayable`` for a body that can be read only once, without reading it; what reading it throws;
+    ///   ``HTTPError/Code/unsupported`` without the system's library.
+    public func digest(_ algorithm: DigestAlgorithm) async throws -> [UInt8] {
+        if let bytes { return try algorithm.digest(of: bytes) }
+        guard replayability == .replayable else {
+            throw HTTPError(
+                .bodyNotReplayable, "The body can be read only once, which its digest would take.", phase: .notSent)
+        }
+        let hashing = try Hashing(algorithm.function)
+        for try await chunk in self { try hashing.update(chunk) }
+        // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+        try Task.checkCancellation()
+        return try hashing.finish()
+    }
+
+    /// The same body, which fails with ``HTTPError/Code/digestMismatch`` in place of its end when its digest is another. A body in
     /// memory is checked at once.
     ///
     /// - Throws: When it is in memory and another; when the algorithm can't be used.
     package func checked(against expected: ExpectedDigest) throws -> HTTPBody {
+        let function = expected.algorithm.function
         if let bytes {
             try expected.check(expected.algorithm.digest(of: bytes), toldBy: "who asked for it")
             return self
         }
-        // Asked now, since a reading that begins has nobody to tell.
-        _ = try expected.algorithm.begin()
+        // Now, since a failure at the beginning of a reading would look like one of the transport.
+        _ = try Hashing(function)
         return checked {
-            let running = try expected.algorithm.begin()
+            let hashing = try Hashing(function)
             return BodyCheck {
-                try running.update($0)
+                try hashing.update($0)
             } atEnd: { _ in
-                try expected.check(running.finish(), toldBy: "who asked for it")
+                try expected.check(hashing.finish(), toldBy: "who asked for it")
             }
         }
     }
-}
-
-extension [UInt8] {
-    /// The bytes in hexadecimal digits.
-    fileprivate var digits: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

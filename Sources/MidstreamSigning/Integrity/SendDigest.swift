@@ -1,29 +1,6 @@
 public import Interception
 public import MidstreamCore
 
-extension HTTPBody {
-    /// The digest of the body, which is read for it.
-    ///
-    /// ```swift
-    /// request.headers["Repr-Digest"] = DigestAlgorithm.sha256.field(try await request.body.digest(.sha256))
-    /// ```
-    ///
-    /// - Throws: ``HTTPError/Code/bodyNotReplayable`` for a body that can be read a single time, which isn't read then; what
-    ///   reading it throws.
-    public func digest(_ algorithm: DigestAlgorithm) async throws -> [UInt8] {
-        if let bytes { return try algorithm.digest(of: bytes) }
-        guard replayability == .replayable else {
-            throw HTTPError(
-                .bodyNotReplayable, "The body can be read only once, which its digest would take.", phase: .notSent)
-        }
-        let running = try algorithm.begin()
-        for try await chunk in self { try running.update(chunk) }
-        // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-        try Task.checkCancellation()
-        return try running.finish()
-    }
-}
-
 extension DigestAlgorithm {
     /// A digest as the fields of RFC 9530 have it, such as `sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:`.
     public func field(_ digest: [UInt8]) -> String { DigestField.text(self, digest) }
@@ -73,7 +50,7 @@ public struct SendDigest: HTTPInterceptor {
         let sent = Locked<[UInt8]?>(nil)
         let algorithm = algorithm
         request.body = body.checked {
-            let running = try algorithm.begin()
+            let running = try Hashing(algorithm.function)
             return BodyCheck {
                 try running.update($0)
             } atEnd: { _ in

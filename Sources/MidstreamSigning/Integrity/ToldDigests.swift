@@ -71,7 +71,7 @@ struct ToldDigests: Sendable {
 
     /// Begins to check one reading of the body.
     func beginCheck() throws -> BodyCheck {
-        let running = try algorithms.map { ($0, try $0.begin()) }
+        let running = try algorithms.map { ($0, try Hashing($0.function)) }
         return BodyCheck { chunk in
             for (_, digest) in running { try digest.update(chunk) }
         } atEnd: { trailers in

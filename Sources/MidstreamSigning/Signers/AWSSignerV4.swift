@@ -141,14 +141,7 @@ public struct AWSSignerV4: RequestSigner {
         let body = request.body
         let isProtected = request.urlText.utf8.prefix(6).elementsEqual("https:".utf8) { $0.asciiLowercased == $1 }
         if payload == .unsigned, isProtected { return CanonicalRequest.unsignedPayload }
-        if let bytes = body.bytes { return try HashFunction.sha256.hash(bytes).hexadecimal }
-        if body.replayability == .replayable {
-            var hashing = try Hashing(.sha256)
-            for try await chunk in body { try hashing.update(chunk) }
-            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-            try Task.checkCancellation()
-            return try hashing.finish().hexadecimal
-        }
+        if body.replayability == .replayable { return try await body.digest(.sha256).hexadecimal }
         guard payload == .unsignedStreams, isProtected else {
             throw HTTPError(
                 .unsupported,

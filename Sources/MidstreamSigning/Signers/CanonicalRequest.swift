@@ -144,7 +144,7 @@ struct SigningScope {
         let hash = try HashFunction.sha256.hexadecimal(request.text)
         let steps = [day, region, service, "aws4_request", "AWS4-HMAC-SHA256\n\(timestamp)\n\(text)\n\(hash)"]
         return try steps.reduce(Array("AWS4\(secret)".utf8)) { key, step in
-            try Hashing.authenticationCode(Array(step.utf8), key: key)
+            try HashFunction.authenticationCode(Array(step.utf8), key: key)
         }.hexadecimal
     }
 }

@@ -92,7 +92,7 @@ final class PartFile: Sendable {
 
     /// The digest of the first bytes.
     func digest(_ algorithm: DigestAlgorithm, upTo total: Int64) throws -> [UInt8] {
-        let running = try algorithm.begin()
+        let running = try Hashing(algorithm.function)
         var offset: Int64 = 0
         while offset < total {
             try Task.checkCancellation()

@@ -54,10 +54,10 @@ import Testing
     @Test("Digests that are expected, in hexadecimal")
     func hexadecimal() throws {
         let digest = try HashFunction.sha256.hash(Self.hello)
-        #expect(try ExpectedDigest(.sha256, hexadecimal: digest.hexadecimal) == .sha256(digest))
-        #expect(try ExpectedDigest(.sha256, hexadecimal: digest.hexadecimal.uppercased()) == .sha256(digest))
+        #expect(try ExpectedDigest(.sha256, hex: digest.hexadecimal) == .sha256(digest))
+        #expect(try ExpectedDigest(.sha256, hex: digest.hexadecimal.uppercased()) == .sha256(digest))
         for text in ["", "ab", digest.hexadecimal + "0", "\(digest.hexadecimal.dropLast())g"] {
-            #expect(throws: HTTPError.self) { try ExpectedDigest(.sha256, hexadecimal: text) }
+            #expect(throws: HTTPError.self) { try ExpectedDigest(.sha256, hex: text) }
         }
     }
 }

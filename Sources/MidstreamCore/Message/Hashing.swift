@@ -1,0 +1,124 @@
+#if canImport(CryptoKit)
+    internal import CryptoKit
+#else
+    internal import CCrypto
+#endif
+
+/// The hash functions of the system's library: CryptoKit on Apple's platforms, libcrypto elsewhere.
+package enum HashFunction: Sendable {
+    /// RFC 1321. Broken, and still what many servers use in the Digest scheme.
+    case md5
+    /// FIPS 180-4.
+    case sha256
+    /// FIPS 180-4.
+    case sha512
+
+    /// The hash of bytes in memory.
+    ///
+    /// - Throws: ``HTTPError/Code/unsupported`` when the system has no library for it, or the library refuses the function.
+    package func hash(_ bytes: some Sequence<UInt8>) throws -> [UInt8] {
+        let hashing = try Hashing(self)
+        try hashing.update(Array(bytes))
+        return try hashing.finish()
+    }
+}
+
+#if canImport(CryptoKit)
+    /// A hash computed from pieces, by one task at a time.
+    package final class Hashing {
+        private enum State {
+            case md5(Insecure.MD5)
+            case sha256(SHA256)
+            case sha512(SHA512)
+        }
+
+        private var state: State
+
+        package init(_ function: HashFunction) throws {
+            switch function {
+            case .md5: state = .md5(Insecure.MD5())
+            case .sha256: state = .sha256(SHA256())
+            case .sha512: state = .sha512(SHA512())
+            }
+        }
+
+        /// Takes the next piece.
+        package func update(_ bytes: [UInt8]) throws {
+            switch state {
+            case .md5(var hash):
+                hash.update(data: bytes)
+                state = .md5(hash)
+            case .sha256(var hash):
+                hash.update(data: bytes)
+                state = .sha256(hash)
+            case .sha512(var hash):
+                hash.update(data: bytes)
+                state = .sha512(hash)
+            }
+        }
+
+        /// The hash of all pieces; no other may follow.
+        package func finish() throws -> [UInt8] {
+            switch state {
+            case .md5(let hash): Array(hash.finalize())
+            case .sha256(let hash): Array(hash.finalize())
+            case .sha512(let hash): Array(hash.finalize())
+            }
+        }
+    }
+#else
+    /// A hash computed from pieces, by one task at a time.
+    package final class Hashing {
+        private let library: ccrypto_library
+        private let context: UnsafeMutableRawPointer
+
+        private static let library: ccrypto_library? = {
+            var library = ccrypto_library()
+            return ccrypto_find(&library) != 0 ? library : nil
+        }()
+
+        package init(_ function: HashFunction) throws {
+            guard let library = Self.library else {
+                throw HTTPError(.unsupported, "Digests need libcrypto.so.3 or libcrypto.so.1.1 of OpenSSL.", phase: .notSent)
+            }
+            guard let context = library.create() else { throw Self.refused }
+            self.library = library
+            self.context = context
+            let method =
+                switch function {
+                case .md5: library.md5()
+                case .sha256: library.sha256()
+                case .sha512: library.sha512()
+                }
+            // The machine's policy (FIPS) may forbid MD5.
+            guard library.begin(context, method, nil) == 1 else { throw Self.refused }
+        }
+
+        deinit { library.free(context) }
+
+        /// Takes the next piece.
+        package func update(_ bytes: [UInt8]) throws {
+            guard library.update(context, bytes, bytes.count) == 1 else { throw Self.refused }
+        }
+
+        /// The hash of all pieces; no other may follow.
+        package func finish() throws -> [UInt8] {
+            var hash = [UInt8](repeating: 0, count: Int(CCRYPTO_LONGEST_HASH))
+            var length: UInt32 = 0
+            guard library.finish(context, &hash, &length) == 1 else { throw Self.refused }
+            return Array(hash.prefix(Int(length)))
+        }
+
+        private static var refused: HTTPError {
+            HTTPError(.unsupported, "libcrypto refuses the hash function.", phase: .notSent)
+        }
+    }
+#endif
+
+extension [UInt8] {
+    /// The bytes as small hexadecimal digits.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
