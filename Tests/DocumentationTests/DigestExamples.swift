@@ -36,17 +36,18 @@ struct DigestExamples {
         let client = HTTPClient(baseURL: "https://files.example.com", transport: stub)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("digest-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
-        try await check(client, file, try await HTTPBody.text("film").digest(.sha256))
+        let published = "d0607f7ad2628b2af9158dfba06ce87166e66b15bf68f8f358f9aa27ccb7c321"
+        try await check(client, file, published, try await HTTPBody.text("film").digest(.sha256))
         try await ask(file)
         let wrong = [UInt8](repeating: 1, count: 32)
-        await #expect(throws: HTTPError.self) { try await check(client, file, wrong) }
-        let streamed = client.get("film").streamed().modifier(Modifiers.Checksum(.sha256, expected: wrong))
+        await #expect(throws: HTTPError.self) { try await check(client, file, published, wrong) }
+        let streamed = client.get("film").streamed().checksum(.sha256(wrong))
         await #expect(throws: HTTPError.self) { try await streamed.collectData().result() }
     }
 
-    private func check(_ client: HTTPClient, _ file: URL, _ digest: [UInt8]) async throws {
-        let film = try await client.get("film").modifier(Modifiers.Checksum(.sha256, expected: digest)).data()
-        try await client.get("film").download(to: file, options: .init(digest: .sha256(digest)))
+    private func check(_ client: HTTPClient, _ file: URL, _ published: String, _ digest: [UInt8]) async throws {
+        try await client.get("film").download(to: file, options: .init(digest: .sha256(hex: published)))
+        let film = try await client.get("film").checksum(.sha256(digest)).data()
         #expect(film == Data("film".utf8))
     }
 

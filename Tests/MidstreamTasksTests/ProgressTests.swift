@@ -48,7 +48,7 @@ import Testing
         _ = try await HTTPClient.stubbed(stub([[1]])).post("a", body: .bytes([1]))
             .progress(.upload) { inner.add($0.direction) }
             .map { $0 }
-            .progress(.both) { outer.add($0.direction) }
+            .progress { outer.add($0.direction) }
             .result()
         #expect(inner.entries == [.upload])
         #expect(outer.entries == [.upload, .download])

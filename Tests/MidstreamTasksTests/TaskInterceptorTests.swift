@@ -96,10 +96,13 @@ import Testing
 
     @Test func aBreakpointStopsWhereItsConditionHolds() async throws {
         let stops = Locked(0)
-        let breakpoint = Interceptors.Breakpoint<Int>(when: { (try? $0.get()) == 2 }, stop: { stops.withLock { $0 += 1 } })
-        _ = try await MockedTask { 1 }.interceptor(breakpoint).result()
+        func run(_ value: Int) async throws {
+            let task = MockedTask { value }.breakpoint(when: { (try? $0.get()) == 2 }, stop: { stops.withLock { $0 += 1 } })
+            #expect(try await task.result() == value)
+        }
+        try await run(1)
         #expect(stops.withLock { $0 } == 0)
-        _ = try await MockedTask { 2 }.interceptor(breakpoint).result()
+        try await run(2)
         #expect(stops.withLock { $0 } == 1)
     }
 

@@ -72,15 +72,15 @@ extension DataTask {
     /// With another decoder for its answer than the client's.
     public func decoder(_ decoder: any BodyDecoder) -> DataTask { with { $0.decoder = decoder } }
 
-    /// With somebody who hears how much of the bodies has gone over the wire; see ``Modifiers/Progress``.
+    /// With reports of how much of the bodies has gone over the wire; see ``RequestTask/progress(_:_:)``.
     ///
     /// ```swift
     /// try await client.get("film").progress(.download) { print($0.fraction ?? 0) }.download(to: file)
     /// ```
     public func progress(
-        _ watched: TransferProgress.Watched = .both, _ report: @escaping @Sendable (TransferProgress) -> Void
+        _ direction: TransferProgress.Direction? = nil, _ report: @escaping @Sendable (TransferProgress) -> Void
     ) -> DataTask {
-        interceptor(TransferInterceptor(observer: TransferObserver(watched, report)))
+        interceptor(TransferInterceptor(observer: TransferObserver(direction, report)))
     }
 
     /// With a limit on how long one attempt may take; zero or less: it is over at once. See ``HTTPRequest/timeout``.

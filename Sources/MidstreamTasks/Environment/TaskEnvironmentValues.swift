@@ -30,7 +30,7 @@ public struct TaskEnvironmentValues: Sendable, CustomStringConvertible, CustomRe
     /// Nothing set.
     public init() {}
 
-    /// The values at this place. Set by ``Modifiers/Environment`` alone; nothing is set outside a task.
+    /// The values at this place, as `environment` modifiers have set them; nothing is set outside a task.
     @TaskLocal public static var current = TaskEnvironmentValues()
 
     /// The value of a key; its default when none is set.

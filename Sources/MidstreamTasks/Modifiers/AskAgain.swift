@@ -1,58 +1,5 @@
 public import MidstreamCore
 
-extension Modifiers {
-    /// Asks the task again when it fails or its result is rejected.
-    ///
-    /// It repeats everything before it, decoding too. To repeat only the request, as the client's validators see fit and with `Retry-After`
-    /// honoured, use ``DataTask/retries(_:)``. Where both are used they multiply, and the traces of the repeated calls say so.
-    public struct AskAgain<Element: Sendable>: RequestTaskModifier {
-        private let limit: Int
-        private let delay: @Sendable (_ retry: Int) -> Duration
-        private let clock: any Clock<Duration>
-        private let condition: @Sendable (any Error) -> Bool
-
-        /// Makes the modifier.
-        ///
-        /// - Parameters:
-        ///   - limit: How many times at most; less than 1: none.
-        ///   - delay: How long to wait before the retry of this number, 1 for the first; no time by default.
-        ///   - clock: What the time is measured by; the system's by default.
-        ///   - condition: Which errors are worth another try. By default those that may pass by themselves
-        ///     (``HTTPError/isTransient``), of requests that may be sent twice. Never asked about a cancellation.
-        public init(
-            _ limit: Int, delay: @escaping @Sendable (_ retry: Int) -> Duration = { _ in .zero },
-            clock: any Clock<Duration> = ContinuousClock(),
-            when condition: @escaping @Sendable (any Error) -> Bool = { ($0 as? HTTPError)?.isTransient == true }
-        ) {
-            self.limit = limit
-            self.delay = delay
-            self.clock = clock
-            self.condition = condition
-        }
-
-        /// Gives the first success, or the last result or error.
-        ///
-        /// - Throws: What the task throws at last; `CancellationError`, in a delay at once.
-        public func body(_ task: AnyRequestTask<Element>) async throws -> Element {
-            var retry = 1
-            while true {
-                do {
-                    let repetition = Repetition(number: retry, limit: limit)
-                    let result = try await task.environment(RepetitionKey.self, repetition).result()
-                    guard retry <= limit, let rejection = (result as? any Rejectable)?.rejection, condition(rejection) else {
-                        return result
-                    }
-                } catch {
-                    guard retry <= limit, !(error is CancellationError), condition(error) else { throw error }
-                }
-                let delay = delay(retry)
-                if delay > .zero { try await clock.pause(for: delay) } else { try Task.checkCancellation() }
-                retry += 1
-            }
-        }
-    }
-}
-
 /// Which asking of a task this is, of how many.
 struct Repetition: Sendable {
     /// 1 for the first, which is no repetition.
@@ -84,13 +31,37 @@ extension RequestTask {
     /// client.get("news").decode(News.self).askAgain(2, delay: { .seconds($0) })
     /// ```
     ///
-    /// See ``Modifiers/AskAgain``.
+    /// It repeats everything before it, decoding too. To repeat only the request, as the client's validators see fit and with `Retry-After`
+    /// honoured, use ``DataTask/retries(_:)``. Where both are used they multiply, and the traces of the repeated calls say so.
+    ///
+    /// - Parameters:
+    ///   - limit: How many times at most; less than 1: none.
+    ///   - delay: How long to wait before the retry of this number, 1 for the first; no time by default. A cancellation ends the wait.
+    ///   - clock: The clock of the delay; the system's by default.
+    ///   - condition: Which errors are worth another try. By default those that may pass by themselves
+    ///     (``HTTPError/isTransient``), of requests that may be sent twice. Not called for a cancellation.
     public func askAgain(
         _ limit: Int, delay: @escaping @Sendable (_ retry: Int) -> Duration = { _ in .zero },
         clock: any Clock<Duration> = ContinuousClock(),
         when condition: @escaping @Sendable (any Error) -> Bool = { ($0 as? HTTPError)?.isTransient == true }
     ) -> AnyRequestTask<Element> {
-        modifier(Modifiers.AskAgain(limit, delay: delay, clock: clock, when: condition))
+        AnyRequestTask {
+            var retry = 1
+            while true {
+                do {
+                    let repetition = Repetition(number: retry, limit: limit)
+                    let result = try await self.environment(RepetitionKey.self, repetition).result()
+                    guard retry <= limit, let rejection = (result as? any Rejectable)?.rejection, condition(rejection) else {
+                        return result
+                    }
+                } catch {
+                    guard retry <= limit, !(error is CancellationError), condition(error) else { throw error }
+                }
+                let pause = delay(retry)
+                if pause > .zero { try await clock.pause(for: pause) } else { try Task.checkCancellation() }
+                retry += 1
+            }
+        }
     }
 }
 

@@ -1,53 +1,29 @@
 public import Foundation
 public import MidstreamCore
 
-extension Modifiers {
-    /// Checks the digest of a body.
+extension RequestTask {
+    /// Checks the digest of the body, which fails with ``HTTPError/Code/digestMismatch`` when it is another.
     ///
     /// ```swift
-    /// let film = try await client.get("film").modifier(Modifiers.Checksum(.sha256, expected: digest)).data()
+    /// let film = try await client.get("film").checksum(.sha256(digest)).data()
     /// ```
     ///
-    /// One in memory is checked at once, one that is streamed while it is read: the error comes in place of its end. A result whose status
-    /// was rejected passes as it is.
-    public struct Checksum<Payload: Sendable>: RequestTaskModifier {
-        private let expected: ExpectedDigest
-        private let check: @Sendable (Payload, ExpectedDigest) throws -> Payload
-
-        /// Gives the result, its body checked.
-        ///
-        /// - Throws: What the task throws; ``HTTPError/Code/digestMismatch``.
-        public func body(_ task: AnyRequestTask<TaskResult<Payload>>) async throws -> TaskResult<Payload> {
-            let result = try await task.result()
-            guard result.rejection == nil else { return result }
-            return try result.map { try check($0, expected) }
+    /// A result whose status was rejected passes as it is.
+    public func checksum(_ expected: ExpectedDigest) -> AnyRequestTask<Element> where Element == TaskResult<Data> {
+        checkingPayload {
+            _ = try HTTPBody.data($0).checked(against: expected)
+            return $0
         }
     }
-}
 
-extension Modifiers.Checksum where Payload == Data {
-    /// Makes the modifier, for bodies in memory.
-    ///
-    /// - Parameters:
-    ///   - algorithm: `.sha256` or `.sha512`, which come with the module `MidstreamSigning`.
-    ///   - digest: What has to come out.
-    public init(_ algorithm: DigestAlgorithm, expected digest: [UInt8]) {
-        expected = ExpectedDigest(algorithm, digest)
-        check = { data, expected in
-            _ = try HTTPBody.data(data).checked(against: expected)
-            return data
-        }
+    /// Checks the digest of the body while it is read: ``HTTPError/Code/digestMismatch`` comes in place of its end when it is another.
+    public func checksum(_ expected: ExpectedDigest) -> AnyRequestTask<Element> where Element == TaskResult<HTTPBody> {
+        checkingPayload { try $0.checked(against: expected) }
     }
-}
 
-extension Modifiers.Checksum where Payload == HTTPBody {
-    /// Makes the modifier, for bodies that are streamed.
-    ///
-    /// - Parameters:
-    ///   - algorithm: `.sha256` or `.sha512`, which come with the module `MidstreamSigning`.
-    ///   - digest: What has to come out.
-    public init(_ algorithm: DigestAlgorithm, expected digest: [UInt8]) {
-        expected = ExpectedDigest(algorithm, digest)
-        check = { try $0.checked(against: $1) }
+    private func checkingPayload<Payload>(
+        _ check: @escaping @Sendable (Payload) throws -> Payload
+    ) -> AnyRequestTask<Element> where Element == TaskResult<Payload> {
+        map { $0.rejection == nil ? try $0.map(check) : $0 }
     }
 }

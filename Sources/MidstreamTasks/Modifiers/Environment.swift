@@ -1,40 +1,12 @@
 internal import MidstreamCore
 
-extension Modifiers {
-    /// Sets a value of the environment for everything before it.
-    public struct Environment<Element: Sendable>: RequestTaskModifier {
-        private let change: @Sendable (inout TaskEnvironmentValues) -> Void
-
-        /// Makes the modifier of a property of the values.
-        public init<Value: Sendable>(
-            _ keyPath: any WritableKeyPath<TaskEnvironmentValues, Value> & Sendable, _ value: Value
-        ) {
-            change = { $0[keyPath: keyPath] = value }
-        }
-
-        /// Makes the modifier of a key.
-        public init<Key: TaskEnvironmentKey & SendableMetatype>(_ key: Key.Type, _ value: Key.Value) {
-            change = { $0[key] = value }
-        }
-
-        /// Gives the result as it is.
-        ///
-        /// - Throws: What the task throws.
-        public func body(_ task: AnyRequestTask<Element>) async throws -> Element {
-            var values = TaskEnvironmentValues.current
-            change(&values)
-            return try await TaskEnvironmentValues.$current.withValue(values) { try await task.result() }
-        }
-    }
-}
-
 extension RequestTask {
     /// Sets a value of the environment for everything before it; one that is set further in wins. See
     /// ``TaskEnvironmentValues``.
     public func environment<Value: Sendable>(
         _ keyPath: any WritableKeyPath<TaskEnvironmentValues, Value> & Sendable, _ value: Value
     ) -> AnyRequestTask<Element> {
-        modifier(Modifiers.Environment(keyPath, value))
+        changingEnvironment { $0[keyPath: keyPath] = value }
     }
 
     /// Sets a value of the environment for everything before it; one that is set further in wins. See
@@ -42,6 +14,28 @@ extension RequestTask {
     public func environment<Key: TaskEnvironmentKey & SendableMetatype>(
         _ key: Key.Type, _ value: Key.Value
     ) -> AnyRequestTask<Element> {
-        modifier(Modifiers.Environment(key, value))
+        changingEnvironment { $0[key] = value }
     }
+
+    /// Sets the logger of everything before it. See ``TaskLogger``.
+    public func logger(_ logger: TaskLogger) -> AnyRequestTask<Element> { environment(\.logger, logger) }
+
+    /// Limits how long one attempt of each request before it may take; a limit further in wins. For a limit on everything
+    /// before it, retries and waits included, use ``deadline(_:clock:)``.
+    ///
+    /// - Parameter duration: How long an attempt may take; zero or less fails immediately. See ``HTTPRequest/timeout``.
+    public func timeout(_ duration: Duration) -> AnyRequestTask<Element> { environment(AttemptTimeoutKey.self, duration) }
+
+    func changingEnvironment(_ change: @escaping @Sendable (inout TaskEnvironmentValues) -> Void) -> AnyRequestTask<Element> {
+        AnyRequestTask {
+            var values = TaskEnvironmentValues.current
+            change(&values)
+            return try await TaskEnvironmentValues.$current.withValue(values) { try await self.result() }
+        }
+    }
+}
+
+/// The timeout of an attempt of data tasks that set none.
+enum AttemptTimeoutKey: TaskEnvironmentKey {
+    static var defaultValue: Duration? { nil }
 }

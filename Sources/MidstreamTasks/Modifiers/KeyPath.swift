@@ -1,26 +1,6 @@
 public import Foundation
 internal import MidstreamCore
 
-extension Modifiers {
-    /// Goes on with a part of a JSON body.
-    public struct KeyPath: RequestTaskModifier {
-        private let path: JSONPath
-
-        /// Makes the modifier.
-        public init(_ path: Swift.KeyPath<JSONPath, JSONPath>) { self.path = JSONPath(path) }
-
-        /// Gives the part, byte for byte as it stands in the body.
-        ///
-        /// - Throws: The result's rejection; ``HTTPError/Code/decoding`` that names the part of the path that isn't there; what the
-        ///   task throws.
-        public func body(_ task: AnyRequestTask<TaskResult<Data>>) async throws -> TaskResult<Data> {
-            let result = try await task.result()
-            let data = try result.get()
-            return result.part(try JSONPart(data, of: result).part(at: path), at: path.steps)
-        }
-    }
-}
-
 extension RequestTask {
     /// Goes on with a part of the JSON body.
     ///
@@ -28,11 +8,15 @@ extension RequestTask {
     /// client.get("users").keyPath(\.data.items[0]["display-name"]).value(String.self)
     /// ```
     ///
-    /// See ``JSONPath`` and ``Modifiers/KeyPath``.
+    /// The part is byte for byte as it stands in the body. The task throws the result's rejection, and ``HTTPError/Code/decoding`` that
+    /// names the part of the path that isn't there. See ``JSONPath``.
     public func keyPath(
         _ path: KeyPath<JSONPath, JSONPath>
     ) -> AnyRequestTask<TaskResult<Data>> where Element == TaskResult<Data> {
-        modifier(Modifiers.KeyPath(path))
+        let path = JSONPath(path)
+        return map { result in
+            result.part(try JSONPart(result.get(), of: result).part(at: path), at: path.steps)
+        }
     }
 
     /// Goes on with a part of the JSON data.

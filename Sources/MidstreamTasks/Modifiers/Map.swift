@@ -1,25 +1,46 @@
 internal import MidstreamCore
 
-extension Modifiers {
-    /// Makes something else of a result.
-    public struct Map<Input: Sendable, Output: Sendable>: RequestTaskModifier {
-        private let transform: @Sendable (Input) async throws -> Output
-
-        /// Makes the modifier.
-        public init(_ transform: @escaping @Sendable (Input) async throws -> Output) { self.transform = transform }
-
-        /// Gives what the closure makes of the result.
-        ///
-        /// - Throws: What the task or the closure throws.
-        public func body(_ task: AnyRequestTask<Input>) async throws -> Output { try await transform(task.result()) }
-    }
-}
-
 extension RequestTask {
-    /// Makes something else of the result; what the closure throws, the task throws. See ``Modifiers/Map``.
+    /// Makes something else of the result; what the closure throws, the task throws.
     public func map<Output: Sendable>(
         _ transform: @escaping @Sendable (Element) async throws -> Output
     ) -> AnyRequestTask<Output> {
-        modifier(Modifiers.Map(transform))
+        AnyRequestTask { try await transform(self.result()) }
+    }
+
+    /// Makes something else of the success or the failure, which may be a `CancellationError`.
+    public func flatMap<Output: Sendable>(
+        _ transform: @escaping @Sendable (Result<Element, any Error>) async throws -> Output
+    ) -> AnyRequestTask<Output> {
+        AnyRequestTask {
+            let result: Result<Element, any Error>
+            do { result = .success(try await self.result()) } catch { result = .failure(error) }
+            return try await transform(result)
+        }
+    }
+
+    /// Recovers from an error with a value, or throws another one; a cancellation passes by.
+    public func mapError(_ transform: @escaping @Sendable (any Error) async throws -> Element) -> AnyRequestTask<Element> {
+        AnyRequestTask {
+            do {
+                return try await self.result()
+            } catch {
+                if error is CancellationError { throw error }
+                return try await transform(error)
+            }
+        }
+    }
+
+    /// Does something about an error, which goes on unless the closure throws another one; a cancellation passes by.
+    public func flatMapError(_ perform: @escaping @Sendable (any Error) async throws -> Void) -> AnyRequestTask<Element> {
+        mapError { error in
+            try await perform(error)
+            throw error
+        }
+    }
+
+    /// Takes the payload out of the result, which throws when the validators reject its status.
+    public func extractPayload<Payload>() -> AnyRequestTask<Payload> where Element == TaskResult<Payload> {
+        map { try $0.get() }
     }
 }

@@ -1,35 +1,15 @@
 public import MidstreamCore
 
-extension Modifiers {
-    /// Does something when the status is one of a set. The result goes on unless that throws.
-    public struct OnStatusCode<Payload: Sendable>: RequestTaskModifier {
-        private let statuses: HTTPStatusSet
-        private let perform: @Sendable (TaskResult<Payload>) async throws -> Void
-
-        /// Makes the modifier.
-        public init(_ statuses: HTTPStatusSet, perform: @escaping @Sendable (TaskResult<Payload>) async throws -> Void) {
-            self.statuses = statuses
-            self.perform = perform
-        }
-
-        /// Gives the result as it is.
-        ///
-        /// - Throws: What the task or the closure throws.
-        public func body(_ task: AnyRequestTask<TaskResult<Payload>>) async throws -> TaskResult<Payload> {
-            let result = try await task.result()
-            if statuses.contains(result.head.status) { try await perform(result) }
-            return result
-        }
-    }
-}
-
-/// ``Modifiers/OnStatusCode`` for a code, a range or a set; with the result or without.
+/// For a code, a range or a set; with the result or without.
 extension RequestTask {
     /// Does something when the status is one of a set; what it throws, the task throws.
     public func onStatusCode<Payload>(
         _ statuses: HTTPStatusSet, _ perform: @escaping @Sendable (TaskResult<Payload>) async throws -> Void
     ) -> AnyRequestTask<TaskResult<Payload>> where Element == TaskResult<Payload> {
-        modifier(Modifiers.OnStatusCode(statuses, perform: perform))
+        map { result in
+            if statuses.contains(result.head.status) { try await perform(result) }
+            return result
+        }
     }
 
     /// Does something when the status is one of a set; what it throws, the task throws.

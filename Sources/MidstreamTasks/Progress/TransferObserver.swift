@@ -1,24 +1,25 @@
 internal import Interception
 internal import MidstreamCore
 
-/// Counts the bytes of a request's and a response's body, for those who asked.
+/// Counts the bytes of a request's and a response's body.
 struct TransferObserver: Sendable {
-    private let watched: TransferProgress.Watched
+    /// nil: both.
+    private let direction: TransferProgress.Direction?
     private let report: @Sendable (TransferProgress) -> Void
 
-    init(_ watched: TransferProgress.Watched, _ report: @escaping @Sendable (TransferProgress) -> Void) {
-        self.watched = watched
+    init(_ direction: TransferProgress.Direction?, _ report: @escaping @Sendable (TransferProgress) -> Void) {
+        self.direction = direction
         self.report = report
     }
 
-    var watchesDownload: Bool { watched != .upload }
+    var watchesDownload: Bool { direction != .upload }
 
-    private var watchesUpload: Bool { watched != .download }
+    private var watchesUpload: Bool { direction != .download }
 
-    /// An observer that tells both.
+    /// An observer that reports to both.
     func and(_ other: TransferObserver?) -> TransferObserver {
         guard let other else { return self }
-        return TransferObserver(watched == other.watched ? watched : .both) { [self] progress in
+        return TransferObserver(direction == other.direction ? direction : nil) { [self] progress in
             tell(progress)
             other.tell(progress)
         }

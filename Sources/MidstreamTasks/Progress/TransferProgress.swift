@@ -10,16 +10,6 @@ public struct TransferProgress: Sendable, Hashable {
         case download
     }
 
-    /// Which of the two bodies is watched.
-    public enum Watched: String, Sendable, Hashable {
-        /// The request's body.
-        case upload
-        /// The response's body.
-        case download
-        /// Either.
-        case both
-    }
-
     /// Which body it is.
     public let direction: Direction
     /// How many of its bytes so far. Sent bytes are counted when the transport takes them, received ones after decoding.

@@ -23,10 +23,16 @@ extension RequestTask {
     public func interceptor<Interceptor: RequestTaskInterceptor>(
         _ interceptor: Interceptor
     ) -> AnyRequestTask<Element> where Interceptor.Element == Element {
+        detach { interceptor.output($0) }
+    }
+
+    /// Shows each result to a closure, which can't change it: exactly once for each call of `result()`, with a success, a failure or the
+    /// `CancellationError`, before the caller gets it.
+    public func detach(_ perform: @escaping @Sendable (Result<Element, any Error>) -> Void) -> AnyRequestTask<Element> {
         AnyRequestTask {
             let result: Result<Element, any Error>
             do { result = .success(try await self.result()) } catch { result = .failure(error) }
-            interceptor.output(result)
+            perform(result)
             return try result.get()
         }
     }
