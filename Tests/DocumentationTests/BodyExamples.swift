@@ -78,7 +78,7 @@ struct BodyExamples {
     @Test("Parts of one whole")
     func related() async throws {
         defer { end() }
-        var parts = Multipart(.related(type: "application/json"))
+        var parts = Multipart.related(type: "application/json")
         parts.add(.json(text: #"{"name": "rain.mp4"}"#))
         parts.add(.file(file).withContentType("video/mp4"), headers: ["Content-ID": "<film>"])
         _ = try await client.post("upload", body: .multipart(parts)).data()

@@ -73,7 +73,7 @@ struct StreamExamples {
         defer { try? FileManager.default.removeItem(at: cover) }
         let stub = StubTransport(status: .ok)
         let client = client(stub)
-        var album = Multipart(.related(type: "application/json"))
+        var album = Multipart.related(type: "application/json")
         album.add(try .json(["title": "Walden"]))
         album.add(.file(cover), headers: ["Content-Type": "image/png", "Content-ID": "<cover>"])
         _ = try await client.send(HTTPRequest(.post, "albums", body: .multipart(album)))

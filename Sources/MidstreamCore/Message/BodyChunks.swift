@@ -1,9 +1,6 @@
 internal import Interception
 
 extension HTTPBody: AsyncSequence {
-    /// A piece of the body; never empty.
-    public typealias Element = [UInt8]
-
     /// Reads the chunks of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var chunks: ChunkIterator

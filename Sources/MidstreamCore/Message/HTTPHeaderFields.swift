@@ -1,9 +1,6 @@
 internal import Platform
 
 extension HTTPHeaders: Sequence {
-    /// A field: its name as it was given, and its value.
-    public typealias Element = (name: Name, value: String)
-
     /// Iterates over the fields in order.
     public struct Iterator: IteratorProtocol {
         private let bytes: [UInt8]
@@ -11,10 +8,10 @@ extension HTTPHeaders: Sequence {
 
         init(_ headers: HTTPHeaders) { bytes = headers.bytes }
 
-        /// The next field.
-        public mutating func next() -> Element? {
+        /// The next field: its name as it was given, and its value.
+        public mutating func next() -> (name: Name, value: String)? {
             let start = position
-            let found: (Element, end: Int)? = bytes.withUnsafeBufferPointer { all in
+            let found: ((name: Name, value: String), end: Int)? = bytes.withUnsafeBufferPointer { all in
                 FieldLine(in: all, at: start).map { (($0.name, String(fieldBytes: $0.value)), $0.end) }
             }
             guard let (field, end) = found else { return nil }

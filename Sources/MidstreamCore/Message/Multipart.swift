@@ -5,24 +5,6 @@ internal import Foundation
 /// Parts are read while it is sent, so a large file takes no memory. When the length of every part is known, so is that of the
 /// whole.
 public struct Multipart: Sendable {
-    /// How the parts belong together.
-    public struct Subtype: Sendable, Hashable {
-        let text: String
-
-        /// `mixed`: independent parts in an order (RFC 2046 §5.1.3).
-        public static let mixed = Subtype(text: "mixed")
-        static let formData = Subtype(text: "form-data")
-
-        /// `related`: parts of one whole (RFC 2387).
-        ///
-        /// - Parameters:
-        ///   - type: The media type of the root, which is the first part unless `start` names another.
-        ///   - start: The `Content-ID` of the root, with its angle brackets.
-        public static func related(type: String, start: String? = nil) -> Subtype {
-            Subtype(text: "related; type=\(type.quoted)" + (start.map { "; start=\($0.quoted)" } ?? ""))
-        }
-    }
-
     fileprivate struct Part: Sendable {
         let head: [UInt8]
         let content: HTTPBody
@@ -30,21 +12,32 @@ public struct Multipart: Sendable {
 
     /// What separates the parts; random.
     public let boundary: String
-    /// How the parts belong together.
-    public let subtype: Subtype
+    /// The subtype with its parameters.
+    fileprivate let subtype: String
     private var parts: [Part] = []
     /// The first field that can't be sent.
     private var refused: HTTPHeaders.Name?
 
-    /// Makes a body without parts.
+    /// Makes a body without parts, of the subtype `mixed`: independent parts in an order (RFC 2046 §5.1.3).
     ///
-    /// - Parameters:
-    ///   - subtype: How the parts belong together; `mixed` by default.
-    ///   - boundary: A text of at most 70 characters that occurs in no part; random by default. Sending fails with
-    ///     ``HTTPError/Code/invalidRequest`` when it can't be one (RFC 2046 §5.1.1), or occurs in a part that is in memory.
-    public init(_ subtype: Subtype = .mixed, boundary: String = randomBoundary()) {
+    /// - Parameter boundary: A text of at most 70 characters that occurs in no part; random by default. Sending fails with
+    ///   ``HTTPError/Code/invalidRequest`` when it can't be one (RFC 2046 §5.1.1), or occurs in a part that is in memory.
+    public init(boundary: String = randomBoundary()) { self.init(subtype: "mixed", boundary: boundary) }
+
+    init(subtype: String, boundary: String) {
         self.subtype = subtype
         self.boundary = boundary
+    }
+
+    /// A body without parts of the subtype `related`: parts of one whole (RFC 2387).
+    ///
+    /// - Parameters:
+    ///   - type: The media type of the root, which is the first part unless `start` names another.
+    ///   - start: The `Content-ID` of the root, with its angle brackets.
+    ///   - boundary: As for ``init(boundary:)``.
+    public static func related(type: String, start: String? = nil, boundary: String = randomBoundary()) -> Multipart {
+        Multipart(
+            subtype: "related; type=\(type.quoted)" + (start.map { "; start=\($0.quoted)" } ?? ""), boundary: boundary)
     }
 
     /// A boundary that occurs in no part, as far as anyone can tell.
@@ -132,7 +125,7 @@ extension Multipart: CustomStringConvertible, CustomReflectable {
 extension HTTPBody {
     /// A body of several parts. It can be sent again when each of its parts can.
     public static func multipart(_ multipart: Multipart) -> HTTPBody {
-        let type = "multipart/\(multipart.subtype.text); boundary=\(multipart.boundary.quotedUnlessToken)"
+        let type = "multipart/\(multipart.subtype); boundary=\(multipart.boundary.quotedUnlessToken)"
         if let problem = multipart.problem {
             return HTTPBody(.stream(FreshChunks(length: nil) { .failing(problem) }), contentType: type)
         }

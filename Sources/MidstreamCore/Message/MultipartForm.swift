@@ -66,7 +66,7 @@ public struct MultipartForm: Sendable {
     ///   - boundary: A text of at most 70 characters that occurs in no part; random by default. Sending fails with
     ///     ``HTTPError/Code/invalidRequest`` when it can't be one, or occurs in a part that is in memory.
     public init(_ parts: [Part] = [], boundary: String = Multipart.randomBoundary()) {
-        self.parts = Multipart(.formData, boundary: boundary)
+        self.parts = Multipart(subtype: "form-data", boundary: boundary)
         for part in parts { add(part) }
     }
 

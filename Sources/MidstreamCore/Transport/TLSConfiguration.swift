@@ -14,16 +14,14 @@ public struct TLSConfiguration: Sendable {
 
     /// A certificate by which this client proves who it is, with its private key.
     public struct ClientCertificate: Sendable {
-        /// How certificate and key are kept.
-        public enum Format: Sendable, Hashable {
-            /// As PEM (RFC 7468), in two files or one. URLSession can't use it: the system makes no identity of it.
+        package enum Format: Sendable {
+            /// As PEM (RFC 7468), in two files or one.
             case pem
             /// As PKCS #12 (RFC 7292), in one file.
             case pkcs12
         }
 
-        /// How certificate and key are kept.
-        public let format: Format
+        package let format: Format
         /// Path of the certificate, with those of its authorities after it.
         public var certificate: String
         /// Path of the private key; for PKCS #12 the same file.
@@ -31,7 +29,7 @@ public struct TLSConfiguration: Sendable {
         /// What the key is encrypted with; nil when it isn't. In no description.
         public var password: String?
 
-        /// Takes the paths of PEM files; libcurl reads them for each new connection.
+        /// Takes the paths of PEM files (RFC 7468), which libcurl reads for each new connection. URLSession can't use them.
         public init(certificate: String, key: String, password: String? = nil) {
             format = .pem
             self.certificate = certificate

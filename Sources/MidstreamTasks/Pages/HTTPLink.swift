@@ -1,23 +1,23 @@
-public import MidstreamCore
+package import MidstreamCore
 
 /// A link from one resource to another, as the `Link` header gives it (RFC 8288 §3).
-public struct HTTPLink: Sendable, Hashable {
+package struct HTTPLink: Sendable, Hashable {
     /// Where it leads, as it was given: absolute or relative to the response's URL.
-    public let target: String
+    package let target: String
     /// What it means, in small letters, such as `next`; the first 64, when there are more.
-    public let relations: [String]
+    package let relations: [String]
     /// What it is a link of, when that isn't the response itself.
-    public let anchor: String?
+    package let anchor: String?
 
     /// The links of a message, in order. What can't be read is left out, and so is what comes after 100,000.
-    public static func all(in headers: HTTPHeaders) -> [HTTPLink] {
+    package static func all(in headers: HTTPHeaders) -> [HTTPLink] {
         var links: [HTTPLink] = []
         for value in headers.values(.link) { add(linksIn: value, to: &links) }
         return links
     }
 
     /// The URL that the first link of a relation leads to, seen from the response; nil when there is none that can be requested.
-    public static func url(_ relation: String, in response: HTTPResponse) -> String? {
+    package static func url(_ relation: String, in response: HTTPResponse) -> String? {
         let wanted = relation.lowercased()
         let link = all(in: response.headers).first { $0.relations.contains(wanted) && $0.anchor == nil }
         return link.flatMap { URLText.resolve(location: $0.target, from: response.request.urlText) }

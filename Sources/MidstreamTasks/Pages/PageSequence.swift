@@ -12,9 +12,6 @@ public import MidstreamCore
 ///
 /// Iterating again begins again at the first page. It ends with the last page, after the given number of pages, or with an error.
 public struct PageSequence: AsyncSequence, Sendable {
-    /// A page, its body in memory.
-    public typealias Element = HTTPResponse
-
     let task: DataTask
     let pagination: Pagination
     let limit: Int

@@ -90,7 +90,7 @@ struct BodyEncodingTests {
             "--a b\r\nX-A: 1\r\nX-B: ü\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nx\r\n--a b\r\n\r\n\r\n--a b--\r\n"
         #expect(String(decoding: try await body.collect(), as: UTF8.self) == expected)
         #expect(body.length == Int64(expected.utf8.count))
-        let related = HTTPBody.multipart(Multipart(.related(type: "a/b; c=\"d\"", start: "<1>"), boundary: "b"))
+        let related = HTTPBody.multipart(.related(type: "a/b; c=\"d\"", start: "<1>", boundary: "b"))
         #expect(related.contentType == "multipart/related; type=\"a/b; c=\\\"d\\\"\"; start=\"<1>\"; boundary=b")
     }
 
