@@ -13,15 +13,28 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
+let curl = Target.Dependency.target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"]))
+
+/// The transports of the platform and the traits.
+let transports: [Target.Dependency] = [
+    .target(
+        name: "MidstreamURLSession", condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+    // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
+    .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
+    curl,
+]
+
 let package = Package(
     name: "Midstream",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Midstream", targets: ["Midstream"]),
+        .library(name: "MidstreamClient", targets: ["MidstreamClient"]),
         .library(name: "Interception", targets: ["Interception"]),
         .library(name: "MidstreamResilience", targets: ["MidstreamResilience"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
+        .library(name: "MidstreamCurl", targets: ["MidstreamCurl"]),
         .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
@@ -53,10 +66,9 @@ let package = Package(
         .target(
             name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings
         ),
+        .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
-            name: "MidstreamTransfers", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
-        .target(
-            name: "MidstreamTasks", dependencies: ["MidstreamTransfers", "MidstreamCore", "Interception", "Platform"],
+            name: "MidstreamTransfers", dependencies: ["MidstreamTasks", "MidstreamCore", "Interception", "Platform"],
             swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
@@ -72,18 +84,13 @@ let package = Package(
         // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
         .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
         .target(
+            name: "MidstreamClient", dependencies: ["Interception", "MidstreamCore", "MidstreamTasks"] + transports,
+            swiftSettings: settings),
+        .target(
             name: "Midstream",
             dependencies: [
-                "Interception", "MidstreamCore", "MidstreamAuthentication", "MidstreamCache", "MidstreamCookies",
-                "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamCompression", "MidstreamTransfers",
-                "MidstreamTasks",
-                "MidstreamTemplates",
-                .target(
-                    name: "MidstreamURLSession",
-                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
-                // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
-                .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
-                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                "MidstreamClient", "MidstreamAuthentication", "MidstreamCache", "MidstreamCompression", "MidstreamCookies",
+                "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamTemplates", "MidstreamTransfers",
             ],
             swiftSettings: settings),
         .target(name: "MidstreamSigning", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
@@ -98,15 +105,14 @@ let package = Package(
         .target(
             name: "MidstreamTesting", dependencies: ["MidstreamResilience", "MidstreamCore", "Interception", "Platform"],
             swiftSettings: settings),
-        .executableTarget(
-            name: "MidstreamTool", dependencies: ["Midstream"], swiftSettings: settings),
+        .executableTarget(name: "MidstreamTool", dependencies: ["Midstream"] + transports, swiftSettings: settings),
         .executableTarget(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
         .target(
             name: "TestSupport",
             dependencies: [
                 "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
-                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                curl,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception", "MidstreamTesting", "TestSupport"], swiftSettings: settings),
@@ -151,7 +157,7 @@ let package = Package(
             name: "MidstreamCompressionTests",
             dependencies: [
                 "Midstream", "MidstreamCompression", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
-                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                curl,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -178,11 +184,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTests",
-            dependencies: ["Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport"],
+            dependencies: [
+                "Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport", curl,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SoakTests",
-            dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception"],
+            dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception", curl],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
@@ -208,20 +216,21 @@ let package = Package(
             dependencies: [
                 "MidstreamCore", "Interception", "TestSupport",
                 .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
-                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                curl,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting", "MidstreamTool", "MidstreamURLSession",
+                curl,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
                 "TestSupport", "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
-                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                curl,
             ],
             swiftSettings: settings),
     ],

@@ -34,6 +34,7 @@ let package = Package(
             name: "MidstreamBench",
             dependencies: [
                 "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamCurl", package: "Midstream"),
                 .product(name: "MidstreamURLSession", package: "Midstream"),
             ],
             swiftSettings: [
@@ -42,7 +43,12 @@ let package = Package(
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]),
         // What others notice of a body that grows by decoding.
-        .executableTarget(name: "BombBench", dependencies: ["Measuring", .product(name: "Midstream", package: "Midstream")]),
+        .executableTarget(
+            name: "BombBench",
+            dependencies: [
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamCurl", package: "Midstream"),
+            ]),
         // How fast bodies are read in lines, events and parts, and hashed.
         .executableTarget(
             name: "StreamBench",

@@ -1,6 +1,15 @@
 import Foundation
 import Midstream
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+#if !os(Linux)
+    import MidstreamURLSession
+#elseif URLSession
+    import URLSessionOnLinux
+#endif
+
 /// Which transport to use and how it connects.
 struct TransportOptions {
     private var name: String?

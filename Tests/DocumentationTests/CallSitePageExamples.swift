@@ -3,6 +3,10 @@ import Midstream
 import MidstreamTesting
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 @Suite("CallSites.md", .timeLimit(.minutes(1)))
 struct CallSitePageExamples {
     private struct User: Codable, Sendable { let name: String }

@@ -3,6 +3,10 @@ import Midstream
 import MidstreamTesting
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 @Suite("Configuration.md")
 struct ConfigurationExamples {
     private let stub = StubTransport(status: .ok)

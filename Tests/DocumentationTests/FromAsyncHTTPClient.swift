@@ -3,6 +3,10 @@ import Midstream
 import MidstreamTesting
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 @Suite("Coming from AsyncHTTPClient", .timeLimit(.minutes(1)))
 struct FromAsyncHTTPClient {
     private struct User: Decodable, Sendable { let name: String }

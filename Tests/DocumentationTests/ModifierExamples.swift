@@ -39,8 +39,11 @@ struct ModifierExamples {
     func complete() throws {
         var declared: Set<String> = []
         var isTask = false
-        for line in try Repository.lines(of: "Documentation/API/MidstreamTasks.txt") {
-            if !line.hasPrefix(" ") { isTask = line.hasPrefix("struct DataTask:") || line.hasPrefix("protocol RequestTask<") }
+        let tasks = try Repository.lines(of: "Documentation/API/MidstreamTasks.txt")
+        for line in try tasks + Repository.lines(of: "Documentation/API/MidstreamTransfers.txt") {
+            if !line.hasPrefix(" ") {
+                isTask = line.firstMatch(of: /^(struct DataTask:|extension DataTask$|protocol RequestTask<)/) != nil
+            }
             if isTask, let name = line.firstMatch(of: /func (\w+)/)?.1 { declared.insert(String(name)) }
         }
         let page = MarkdownPage(path: "Documentation/ModifierReference.md")

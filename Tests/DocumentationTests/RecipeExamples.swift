@@ -6,6 +6,10 @@ import MidstreamTesting
 import MidstreamURLSession
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 @Suite("Recipes.md", .timeLimit(.minutes(1)))
 struct RecipeExamples {
     struct Problem: Decodable {

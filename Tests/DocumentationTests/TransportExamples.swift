@@ -7,6 +7,9 @@ import Testing
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
 
 @Suite("Transports.md")
 struct TransportExamples {

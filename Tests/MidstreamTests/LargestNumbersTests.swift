@@ -5,6 +5,10 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 /// Numbers and times as large as their types allow, which neither trap nor make anything wait.
 @Suite("The largest numbers are as good as any", .leavesNothing, .timeLimit(.minutes(10)))
 struct LargestNumbersTests {

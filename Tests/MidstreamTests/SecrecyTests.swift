@@ -8,6 +8,9 @@ import Testing
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
 
 /// Puts a secret into every place of every public type that has one for it, and looks for it in all that can be printed.
 @Suite("No type shows a secret that it was given", .leavesNothing)

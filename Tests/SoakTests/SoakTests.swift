@@ -4,6 +4,10 @@ import MidstreamTesting
 import MidstreamURLSession
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 /// Set to a number of calls by `Scripts/check soak`, which lets these tests have the process to themselves.
 private let wantedCalls = ProcessInfo.processInfo.environment["MIDSTREAM_SOAK"].flatMap { Int($0) }
 

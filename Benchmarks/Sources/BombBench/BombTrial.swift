@@ -1,6 +1,7 @@
 import Foundation
 import Measuring
 import Midstream
+import MidstreamCurl
 import Synchronization
 
 /// One bomb, one way to take it.

@@ -1,4 +1,5 @@
 import Midstream
+import MidstreamCurl
 import MidstreamURLSession
 
 /// Does nothing: what it costs is what any interceptor costs.

@@ -1,6 +1,5 @@
 public import Foundation
 public import MidstreamCore
-public import MidstreamTransfers
 
 /// The short ways to an answer. Each sends the request.
 extension DataTask {
@@ -13,26 +12,6 @@ extension DataTask {
     ///
     /// - Throws: What ``HTTPClient/stream(_:)`` throws, for a rejected status too.
     public func stream() async throws -> HTTPResponse { try await client.stream(newCall()) }
-
-    /// Sends the request and writes the body of the response to a file, as it arrives.
-    ///
-    /// It goes to a file beside the target, which takes the target's place when it is complete. What breaks off is continued where it
-    /// broke off, in this call and by a later one, where the server shows that it is still the same; see
-    /// ``HTTPClient/download(_:to:options:)``. Otherwise a failure leaves nothing. The target is as it was then.
-    ///
-    /// - Parameters:
-    ///   - file: Where to; its folder must exist. A file that is there already is replaced.
-    ///   - options: How; see ``DownloadOptions`` for the defaults.
-    ///   - progress: Hears how much of the response's body has arrived, piece by piece; nobody by default.
-    /// - Returns: The head of the last response.
-    /// - Throws: What ``HTTPClient/download(_:to:options:)`` throws.
-    @discardableResult
-    public func download(
-        to file: URL, options: DownloadOptions = DownloadOptions(), progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> ResponseHead {
-        if let progress { return try await self.progress(.download, progress).download(to: file, options: options) }
-        return ResponseHead(try await client.download(newCall(), to: file, options: options))
-    }
 }
 
 /// The payload, whatever stands before it.

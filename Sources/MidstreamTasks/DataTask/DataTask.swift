@@ -56,7 +56,7 @@ public struct DataTask: RequestTask {
     }
 
     /// The request as the next call sends it.
-    func newCall() -> HTTPRequest {
+    package func newCall() -> HTTPRequest {
         var request = request.asNewCall()
         let environment = TaskEnvironmentValues.current
         // Not for what interceptors send by tasks of their own.

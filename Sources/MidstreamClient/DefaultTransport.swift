@@ -1,5 +1,13 @@
 public import Foundation
 
+#if Curl && os(Linux)
+    internal import MidstreamCurl
+#elseif !os(Linux)
+    internal import MidstreamURLSession
+#elseif URLSession
+    internal import URLSessionOnLinux
+#endif
+
 extension HTTPClient {
     /// Makes a client on the platform's transport: libcurl on Linux, URLSession elsewhere.
     ///

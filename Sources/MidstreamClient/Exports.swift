@@ -1,0 +1,3 @@
+@_exported public import Interception
+@_exported public import MidstreamCore
+@_exported public import MidstreamTasks

@@ -1,0 +1,116 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite(.leavesNothing) struct DataTaskDownloadTests {
+    private let chunks: [[UInt8]] = [[1, 2], [UInt8](repeating: 3, count: 300_000), [4]]
+
+    private func streaming(_ chunks: AsyncThrowingStream<[UInt8], any Error>, status: HTTPStatus = .ok) -> HTTPClient {
+        client(StubTransport { HTTPResponse(status: status, body: .once(chunks), request: $0) })
+    }
+
+    private func client(_ stub: StubTransport) -> HTTPClient { testClient(baseURL: "https://example.com", transport: stub) }
+
+    private func finished(_ error: (any Error)? = nil) -> AsyncThrowingStream<[UInt8], any Error> {
+        AsyncThrowingStream { continuation in
+            for chunk in chunks { continuation.yield(chunk) }
+            continuation.finish(throwing: error)
+        }
+    }
+
+    @Test func theBodyIsWrittenAndNothingElseIsLeft() async throws {
+        let folder = try Folder()
+        let head = try await streaming(finished()).get("a").download(to: folder.target)
+        #expect(head.status == .ok)
+        #expect(folder.content == chunks.flatMap { $0 })
+        #expect(folder.names == ["target.bin"])
+    }
+
+    @Test func aFileThatIsThereIsReplaced() async throws {
+        let folder = try Folder()
+        try Data("old".utf8).write(to: folder.target)
+        try await streaming(finished()).get("a").download(to: folder.target)
+        #expect(folder.content?.count == 300_003)
+        #expect(folder.names == ["target.bin"])
+    }
+
+    @Test func aBrokenTransferLeavesTheTargetAsItWas() async throws {
+        let folder = try Folder()
+        try Data("old".utf8).write(to: folder.target)
+        let error = await httpError {
+            try await streaming(finished(HTTPError(.connectionLost))).get("a").download(to: folder.target)
+        }
+        #expect(error?.code == .connectionLost)
+        #expect(folder.content == Array("old".utf8))
+        #expect(folder.names == ["target.bin"])
+    }
+
+    @Test func aRejectedStatusWritesNothing() async throws {
+        let folder = try Folder()
+        let error = await httpError { try await streaming(finished(), status: 404).get("a").download(to: folder.target) }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aCancelledTransferLeavesNothing() async throws {
+        let folder = try Folder()
+        let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        let (reading, isReading) = AsyncStream<Void>.makeStream()
+        let client = self.client(
+            StubTransport { request in
+                let body = HTTPBody.stream {
+                    chunks.map { chunk in
+                        isReading.yield()
+                        return chunk
+                    }
+                }
+                return HTTPResponse(status: .ok, body: body, request: request)
+            })
+        let target = folder.target
+        let running = Task { try await client.get("a").download(to: target) }
+        continuation.yield([1])
+        for await _ in reading { break }
+        running.cancel()
+        continuation.finish(throwing: CancellationError())
+        await #expect(throws: CancellationError.self) { try await running.value }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aPlaceThatCannotBeWrittenToIsFoundOutBeforeAnythingIsSent() async throws {
+        let folder = try Folder()
+        let stub = StubTransport.ok
+        let task = client(stub).get("a")
+        let missing = folder.url.appendingPathComponent("missing/target.bin")
+        for url in [missing, try #require(URL(string: "https://example.com/"))] {
+            let error = await httpError { try await task.download(to: url) }
+            #expect(error?.code == .fileUnwritable)
+            #expect(error?.phase == .notSent)
+        }
+        #expect(stub.requests.isEmpty)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aFolderIsNoFileToWriteTo() async throws {
+        let folder = try Folder()
+        let stub = StubTransport.ok
+        let error = await httpError { try await client(stub).get("a").download(to: folder.url) }
+        #expect(error?.code == .fileUnwritable && error?.message.contains("is a folder") == true)
+        #expect(stub.requests.isEmpty && folder.names.isEmpty)
+    }
+
+    @Test func whatHasNoRoomOnTheDiskIsRefusedWhenItsLengthIsKnown() async throws {
+        let folder = try Folder()
+        let body = HTTPBody.stream(length: .max) {
+            AsyncStream<[UInt8]> { continuation in
+                continuation.yield([1])
+                continuation.finish()
+            }
+        }
+        let client = self.client(StubTransport { HTTPResponse(status: .ok, body: body, request: $0) })
+        let error = await httpError { try await client.get("a").download(to: folder.target) }
+        #expect(error?.code == .fileUnwritable && error?.message.contains("are free") == true)
+        #expect(folder.names.isEmpty)
+    }
+}
