@@ -32,7 +32,7 @@ package struct Locked<Value>: @unchecked Sendable {
 
     /// Calls `body` with the value while the lock is held. Not reentrant; `body` must not wait for anything.
     @inlinable
-    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result: ~Copyable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { value, lock in
             LockWord.acquire(lock)
             defer { LockWord.release(lock) }
