@@ -2,19 +2,24 @@ internal import MidstreamCore
 
 extension CallEvent {
     /// A circuit breaker changed its state.
-    static func breakerChanged(_ change: Circuit.Change, of circuit: Circuit) -> CallEvent {
-        let counts = change.counts
+    ///
+    /// - Parameters:
+    ///   - counts: The exchanges that were the reason; none when it was changed by hand.
+    ///   - last: The result of the last one.
+    static func breakerChanged(
+        key: String, from: CircuitBreaker.State, to state: CircuitBreaker.State, _ counts: FailureWindow.Counts, last: String
+    ) -> CallEvent {
         let figures =
             counts.slow > counts.failed
             ? "\(counts.slow) of \(counts.total) were slow" : "\(counts.failed) of \(counts.total) failed"
-        let left: Duration? = if case .open(let time) = change.to { time } else { nil }
-        let reason = counts.total == 0 ? change.last : "\(figures), last: \(change.last)"
+        let left: Duration? = if case .open(let time) = state { time } else { nil }
+        let reason = counts.total == 0 ? last : "\(figures), last: \(last)"
         return CallEvent(
-            "breaker.changed", "breaker of \(circuit.key): \(change.from.name) → \(change.to): \(reason)",
+            "breaker.changed", "breaker of \(key): \(from.name) → \(state): \(reason)",
             [
-                "key": .string(circuit.key), "from": .string(change.from.name), "to": .string(change.to.name),
+                "key": .string(key), "from": .string(from.name), "to": .string(state.name),
                 "exchanges": .count(counts.total), "failed": .count(counts.failed), "slow": .count(counts.slow),
-                "last": .string(change.last), "left": left.map { .seconds($0) },
+                "last": .string(last), "left": left.map { .seconds($0) },
             ])
     }
 

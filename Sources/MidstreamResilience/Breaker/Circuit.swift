@@ -1,26 +1,35 @@
 internal import Interception
 internal import MidstreamCore
 
+/// When a circuit breaker opens, and for how long.
+struct BreakerSettings: Sendable, Hashable {
+    var failureRatio: Double
+    var slowerThan: Duration?
+    var slowRatio: Double
+    var minimum: Int
+    var window: Duration
+    var breakFor: Duration
+    var longestBreak: Duration
+    var probes: Int
+}
+
 /// The breaker of one key.
 final class Circuit: ScopeState {
-    /// A request that was let through.
-    struct Pass: Sendable {
-        /// Results of exchanges that were begun before the last change are no news.
+    /// The right to send one request. A probe's place is free again when its pass is gone.
+    struct Pass: ~Copyable, Sendable {
+        fileprivate let circuit: Circuit
+        /// The number of changes of the state before: results of exchanges that were begun before the last one don't count.
         fileprivate let epoch: UInt64
-        let isProbe: Bool
+        fileprivate let isProbe: Bool
+
+        deinit { if isProbe { circuit.probeEnded(epoch) } }
     }
 
-    enum Admission: Sendable {
+    enum Admission: ~Copyable {
         case pass(Pass)
+        /// The first probe after a break changes the state.
+        case probe(Pass, CallEvent?)
         case refused(CircuitBreaker.State, counts: FailureWindow.Counts, last: String)
-    }
-
-    /// A change of the state, with the figures that led to it.
-    struct Change: Sendable {
-        let from: CircuitBreaker.State
-        let to: CircuitBreaker.State
-        let counts: FailureWindow.Counts
-        let last: String
     }
 
     private enum Phase {
@@ -34,13 +43,13 @@ final class Circuit: ScopeState {
         var phase = Phase.closed
         var epoch: UInt64 = 0
         var window: FailureWindow
-        /// The counts at the opening, for those who are refused.
+        /// The counts at the opening, for refusals.
         var counts = FailureWindow.Counts()
         var last = "nothing"
         var breakLength: Int64 = 0
         var goodProbes = 0
         var isProbing = false
-        /// When an exchange failed or was slow last; the smallest number: never.
+        /// The time of the last failed or slow exchange; the smallest number: none.
         var lastTrouble = Int64.min
         /// Whether all circuits of the breaker are isolated, whatever the phase of this one.
         var isHeld: Bool
@@ -67,7 +76,7 @@ final class Circuit: ScopeState {
     let key: String
     private let settings: BreakerSettings
     private let slow: Int64
-    /// For so long after a failure the circuit isn't forgotten.
+    /// How long a circuit is kept after a failure.
     private let memory: Int64
     private let state: Locked<State>
 
@@ -92,55 +101,52 @@ final class Circuit: ScopeState {
 
     func publicState(at now: Int64) -> CircuitBreaker.State { state.withLock { $0.publicState(at: now) } }
 
-    /// Asks to send a request while the circuit is closed, as it is nearly always; nil: it isn't, so ``admit(mayProbe:at:)`` has to be asked.
+    /// A pass while the circuit is closed, as it nearly always is; otherwise ``admit(mayProbe:at:)`` decides.
     func admitWhenClosed() -> Pass? {
         state.withLock { state in
             guard case .closed = state.phase, !state.isHeld else { return nil }
-            return Pass(epoch: state.epoch, isProbe: false)
+            return Pass(circuit: self, epoch: state.epoch, isProbe: false)
         }
     }
 
-    /// Asks to send a request.
-    ///
-    /// - Parameter mayProbe: Whether it may be the one that finds out if the server is well again.
-    func admit(mayProbe: Bool, at now: Int64) -> (Admission, Change?) {
+    /// - Parameter mayProbe: Whether the request may be the one that finds out if the server has recovered.
+    func admit(mayProbe: Bool, at now: Int64) -> Admission {
         state.withLock { state in
-            if state.isHeld { return (.refused(.isolated, counts: .init(), last: ""), nil) }
+            var change: CallEvent?
             switch state.phase {
-            case .closed: return (.pass(Pass(epoch: state.epoch, isProbe: false)), nil)
-            case .open(let until) where until <= now && mayProbe:
+            case .closed where !state.isHeld: return .pass(Pass(circuit: self, epoch: state.epoch, isProbe: false))
+            case .open(let until) where until <= now && mayProbe && !state.isHeld:
                 let from = state.publicState(at: until - 1)
                 state.enter(.halfOpen)
-                state.isProbing = true
-                let change = Change(from: from, to: .halfOpen, counts: state.counts, last: state.last)
-                return (.pass(Pass(epoch: state.epoch, isProbe: true)), change)
-            case .halfOpen where mayProbe && !state.isProbing:
-                state.isProbing = true
-                return (.pass(Pass(epoch: state.epoch, isProbe: true)), nil)
-            case .open, .halfOpen, .isolated:
-                return (.refused(state.publicState(at: now), counts: state.counts, last: state.last), nil)
+                change = changed(from, to: .halfOpen, state.counts, last: state.last)
+            case .halfOpen where mayProbe && !state.isProbing && !state.isHeld: break
+            default: return .refused(state.publicState(at: now), counts: state.counts, last: state.last)
             }
+            state.isProbing = true
+            return .probe(Pass(circuit: self, epoch: state.epoch, isProbe: true), change)
         }
     }
 
-    /// Tells what became of a request that was let through.
+    /// Counts the result of an exchange.
     ///
     /// - Parameters:
-    ///   - time: How long the head took, in nanoseconds.
-    ///   - retryAfter: How long the server asks to be left alone.
+    ///   - time: The nanoseconds until the head of the response.
+    ///   - retryAfter: For how long the server wants to be left alone.
     ///   - random: A number in 0..<1.
     func ended(
-        _ pass: Pass, _ outcome: ExchangeOutcome, after time: Int64, retryAfter: Duration?, at now: Int64, random: () -> Double
-    ) -> Change? {
+        _ pass: borrowing Pass, _ outcome: ExchangeOutcome, after time: Int64, retryAfter: Duration?, at now: Int64,
+        random: () -> Double
+    ) -> CallEvent? {
         let isSlow = isSlow(time)
-        return state.withLock { state -> Change? in
-            guard pass.epoch == state.epoch else { return nil }
-            if pass.isProbe { state.isProbing = false }
-            guard let isFailure = outcome.isFailure else { return nil }
-            if isFailure || isSlow { state.lastTrouble = now }
-            if isFailure { state.last = outcome.summary } else if isSlow { state.last = "\(Duration.nanoseconds(time).brief)" }
-            if pass.isProbe {
-                if isFailure || isSlow {
+        let (epoch, isProbe) = (pass.epoch, pass.isProbe)
+        return state.withLock { state in
+            guard epoch == state.epoch, let isFailure = outcome.isFailure else { return nil }
+            if isFailure || isSlow {
+                state.lastTrouble = now
+                state.last = isFailure ? outcome.summary : Duration.nanoseconds(time).brief
+            }
+            if isProbe {
+                guard !isFailure && !isSlow else {
                     state.counts = .init(total: state.goodProbes + 1, failed: 1, slow: isSlow && !isFailure ? 1 : 0)
                     let longest = min(settings.longestBreak, .longest).wholeNanoseconds
                     state.breakLength = min(longest, state.breakLength.multipliedReportingOverflow(by: 2).partialValue)
@@ -148,10 +154,9 @@ final class Circuit: ScopeState {
                 }
                 state.goodProbes += 1
                 guard state.goodProbes >= settings.probes else { return nil }
-                let change = Change(
-                    from: .halfOpen, to: .closed, counts: .init(total: state.goodProbes, failed: 0, slow: 0), last: "success")
+                let counts = FailureWindow.Counts(total: state.goodProbes, failed: 0, slow: 0)
                 state.enter(.closed)
-                return change
+                return changed(.halfOpen, to: .closed, counts, last: "success")
             }
             let counts = state.window.count(failed: isFailure, slow: isSlow, at: now)
             guard counts.total >= settings.minimum, isTooMany(counts) else { return nil }
@@ -165,18 +170,22 @@ final class Circuit: ScopeState {
     func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
     /// Refuses everything until it is closed.
-    func isolate() -> Change { change(to: .isolated) }
+    func isolate() -> CallEvent { change(to: .isolated) }
 
     /// Lets everything through again.
-    func close() -> Change { change(to: .closed) }
+    func close() -> CallEvent { change(to: .closed) }
 
-    /// Without a call there is no telling what time it is, so nothing is said about what was still to come.
-    private func change(to phase: Phase) -> Change {
+    /// There is no clock without a call, so the remaining time of a break is left out.
+    private func change(to phase: Phase) -> CallEvent {
         state.withLock { state in
             let from: CircuitBreaker.State = if case .open = state.phase { .open(for: .zero) } else { state.publicState(at: 0) }
             state.enter(phase)
-            return Change(from: from, to: state.publicState(at: 0), counts: .init(), last: "by hand")
+            return changed(from, to: state.publicState(at: 0), .init(), last: "by hand")
         }
+    }
+
+    private func probeEnded(_ epoch: UInt64) {
+        state.withLock { if $0.epoch == epoch { $0.isProbing = false } }
     }
 
     private func isTooMany(_ counts: FailureWindow.Counts) -> Bool {
@@ -187,19 +196,24 @@ final class Circuit: ScopeState {
 
     private func open(
         _ state: inout State, from: CircuitBreaker.State, _ retryAfter: Duration?, _ now: Int64, _ random: () -> Double
-    ) -> Change {
+    ) -> CallEvent {
         // A tenth more or less, so that many clients don't come back at the same moment.
         let spread = Int64((Double(state.breakLength) * (0.9 + 0.2 * random())).rounded())
         let asked = min(max(.zero, retryAfter ?? .zero), settings.longestBreak, .longest).wholeNanoseconds
         let length = max(spread, asked)
-        let counts = state.counts
         state.enter(.open(until: now &+ length))
-        return Change(from: from, to: .open(for: .nanoseconds(length)), counts: counts, last: state.last)
+        return changed(from, to: .open(for: .nanoseconds(length)), state.counts, last: state.last)
+    }
+
+    private func changed(
+        _ from: CircuitBreaker.State, to state: CircuitBreaker.State, _ counts: FailureWindow.Counts, last: String
+    ) -> CallEvent {
+        .breakerChanged(key: key, from: from, to: state, counts, last: last)
     }
 }
 
 extension ExchangeOutcome {
-    /// Whether the server has failed; nil when it says nothing about that.
+    /// Whether the server has failed; nil: that isn't known.
     var isFailure: Bool? {
         switch self {
         case .answered(let status): status.code >= 500 || status == .tooManyRequests

@@ -46,9 +46,8 @@ public final class CircuitBreaker: HTTPInterceptor {
 
     private let settings: BreakerSettings
     private let table: ScopeTable<Circuit>
-    /// Whether all circuits are held, those that are still to be made included.
+    /// Whether all circuits are held, including those made later.
     private let isIsolated: Locked<Bool>
-    private let time = Timekeeper()
     private let onChange: (@Sendable (CallEvent) -> Void)?
 
     /// Makes a breaker, closed.
@@ -64,7 +63,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     ///     longer, up to `longestBreak`.
     ///   - longestBreak: The longest that doubling makes of it; 60 s by default.
     ///   - probes: How many good exchanges close it; 3 by default.
-    ///   - onChange: Hears of each change of a state, in the task that has caused it.
+    ///   - onChange: Called with each change of a state, in the task that causes it.
     public init(
         scope: ResilienceScope = .origin, failureRatio: Double = 0.5, slowerThan: Duration? = nil, slowRatio: Double = 0.5,
         minimum: Int = 20, window: Duration = .seconds(10), breakFor: Duration = .seconds(5),
@@ -86,13 +85,13 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// `.breaker`
     public var rank: InterceptorRank { .breaker }
 
-    /// The state of a key, such as `https://api.example.com`; `.closed` for one that it knows nothing of. Of a breaker with the scope
-    /// `.client` any key is the one.
+    /// The state of a key, such as `https://api.example.com`; `.closed` for an unknown one. Of a breaker with the scope `.client` any key
+    /// is the one.
     ///
     /// - Parameter clock: That of the client, when it isn't the system's.
     public func state(of key: String, on clock: any Clock<Duration> = ContinuousClock()) -> State {
         if isIsolated.withLock({ $0 }) { return .isolated }
-        return table.all.first { $0.key == key || table.isSingle }?.state.publicState(at: time.now(on: clock)) ?? .closed
+        return states(on: clock).first { $0.key == key || table.isSingle }?.state ?? .closed
     }
 
     /// Refuses all requests of a key until ``close(_:)``, whatever their results.
@@ -100,8 +99,8 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
     public func isolate(_ key: String? = nil) {
         guard let key else { return holdAll(true) }
-        let circuit = table.state(of: key) { .min }
-        tell(circuit.isolate(), of: circuit)
+        let change = table.state(of: key, at: .min).isolate()
+        onChange?(change)
     }
 
     /// Lets requests through again, and begins to count anew.
@@ -110,18 +109,19 @@ public final class CircuitBreaker: HTTPInterceptor {
     public func close(_ key: String? = nil) {
         if key == nil { holdAll(false) }
         for (name, circuit) in table.all where key == nil || name == key || table.isSingle {
-            tell(circuit.close(), of: circuit)
+            let change = circuit.close()
+            onChange?(change)
         }
     }
 
-    /// First what those are made by that are made from now on, and then those that there are.
+    /// The flag comes first, so that no circuit is made between the two steps that misses the change.
     private func holdAll(_ isHeld: Bool) {
         isIsolated.withLock { $0 = isHeld }
         for (_, circuit) in table.all { circuit.hold(isHeld) }
     }
 
     func states(on clock: any Clock<Duration>) -> [(key: String, state: State)] {
-        let now = time.now(on: clock)
+        let now = table.time.now(on: clock)
         return table.all.map { ($0.key, $0.state.publicState(at: now)) }
     }
 
@@ -130,28 +130,24 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/circuitOpen`` when it is.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let circuit = table.state(for: request) { time.now(next) }
-        // Nobody asks how long it takes when none is slow.
-        let start = settings.slowerThan == nil ? nil : time.now(next)
-        let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, at: start ?? time.now(next), next)
+        let circuit = table.state(for: request, next)
+        let start = settings.slowerThan == nil ? nil : table.time.now(next)
+        let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, next)
         let response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            failed(pass, error, in: circuit, since: start, request, next)
+            ended(pass, .failure(error), in: circuit, since: start, request, next)
             throw error
         }
-        ended(pass, .answered(response.status), in: circuit, since: start, request, next) {
-            response.retryAfter(at: $0.now)
-        }
+        ended(pass, .success(response), in: circuit, since: start, request, next)
         return response
     }
 
     /// Shows the breaker's state; `.answers` when it would refuse the request.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        let call = ChainPosition.current?.call
-        let now = time.now(call)
-        let circuit = table.state(for: request) { now }
+        let now = table.time.now(ChainPosition.current?.call)
+        let circuit = table.state(for: request, at: now)
         let state = circuit.publicState(at: now)
         switch state {
         case .closed: return .known("closed")
@@ -160,16 +156,16 @@ public final class CircuitBreaker: HTTPInterceptor {
         }
     }
 
-    /// Apart, as is whatever else isn't the rule: what it needs all exchanges would have to keep while they wait.
+    /// Not inlined, so that its locals aren't part of the frame that waits for the response.
     @inline(never)
     private func admit(
-        _ request: HTTPRequest, to circuit: Circuit, at now: Int64, _ next: Next<HTTPRequest, HTTPResponse>
+        _ request: HTTPRequest, to circuit: Circuit, _ next: Next<HTTPRequest, HTTPResponse>
     ) throws -> Circuit.Pass {
-        let (admission, change) = circuit.admit(mayProbe: !request.isHedge, at: now)
-        if let change { tell(change, of: circuit, request, next) }
-        switch admission {
-        case .pass(let pass):
-            if pass.isProbe { next.position.record({ .breakerProbe(key: circuit.key) }, about: request) }
+        switch circuit.admit(mayProbe: !request.isHedge, at: table.time.now(next)) {
+        case .pass(let pass): return pass
+        case .probe(let pass, let change):
+            if let change { report(change, request, next) }
+            next.position.record({ .breakerProbe(key: circuit.key) }, about: request)
             return pass
         case .refused(let state, let counts, let last):
             throw refusal(circuit.key, state, counts, last, request, next)
@@ -177,25 +173,23 @@ public final class CircuitBreaker: HTTPInterceptor {
     }
 
     @inline(never)
-    private func failed(
-        _ pass: Circuit.Pass, _ error: any Error, in circuit: Circuit, since start: Int64?, _ request: HTTPRequest,
-        _ next: Next<HTTPRequest, HTTPResponse>
-    ) {
-        ended(pass, ExchangeOutcome(error, in: next.call), in: circuit, since: start, request, next) { _ in nil }
-    }
-
     private func ended(
-        _ pass: Circuit.Pass, _ outcome: ExchangeOutcome, in circuit: Circuit, since start: Int64?,
-        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, retryAfter: (any CallOwner) -> Duration?
+        _ pass: borrowing Circuit.Pass, _ result: Result<HTTPResponse, any Error>, in circuit: Circuit, since start: Int64?,
+        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        let now = time.now(next)
+        let outcome: ExchangeOutcome
+        switch result {
+        case .success(let response): outcome = .answered(response.status)
+        case .failure(let error): outcome = ExchangeOutcome(error, in: next.call)
+        }
+        let now = table.time.now(next)
         let latency = start.map { now &- $0 } ?? 0
-        // Others don't open it.
-        let mayOpen = outcome.isFailure == true || circuit.isSlow(latency)
-        let owner = mayOpen ? next.call?.owner : nil
+        // Other results don't open it, so neither number is needed.
+        let owner = outcome.isFailure == true || circuit.isSlow(latency) ? next.call?.owner : nil
+        let retryAfter = owner.flatMap { owner in (try? result.get())?.retryAfter(at: owner.now) }
         let change = circuit.ended(
-            pass, outcome, after: latency, retryAfter: owner.flatMap(retryAfter), at: now, random: { owner?.random() ?? 0.5 })
-        if let change { tell(change, of: circuit, request, next) }
+            pass, outcome, after: latency, retryAfter: retryAfter, at: now, random: { owner?.random() ?? 0.5 })
+        if let change { report(change, request, next) }
     }
 
     private func refusal(
@@ -215,15 +209,12 @@ public final class CircuitBreaker: HTTPInterceptor {
         return HTTPError(.circuitOpen, text, request: request, phase: .notSent)
     }
 
-    @inline(never)
-    private func tell(
-        _ change: Circuit.Change, of circuit: Circuit, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+    private func report(
+        _ change: CallEvent, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        next.position.record({ .breakerChanged(change, of: circuit) }, about: request)
-        onChange?(.breakerChanged(change, of: circuit))
+        next.position.record({ change }, about: request)
+        onChange?(change)
     }
-
-    private func tell(_ change: Circuit.Change, of circuit: Circuit) { onChange?(.breakerChanged(change, of: circuit)) }
 }
 
 extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {

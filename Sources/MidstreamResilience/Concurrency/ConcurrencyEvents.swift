@@ -2,11 +2,15 @@ internal import MidstreamCore
 
 extension CallEvent {
     /// A request wasn't sent, since too many to this key were under way.
-    static func overloaded(key: String, inFlight: Int, limit: Int, queued: Int) -> CallEvent {
+    static func overloaded(key: String, state: ConcurrencyLimit.State) -> CallEvent {
         CallEvent(
             "concurrency.refused",
-            "refused: \(inFlight) of \(limit) requests to \(key) are under way\(queued > 0 ? ", \(queued) wait" : "")",
-            ["key": .string(key), "in-flight": .count(inFlight), "limit": .count(limit), "queued": .count(queued)])
+            "refused: \(state.inFlight) of \(state.limit) requests to \(key) are under way"
+                + (state.queued > 0 ? ", \(state.queued) wait" : ""),
+            [
+                "key": .string(key), "in-flight": .count(state.inFlight), "limit": .count(state.limit),
+                "queued": .count(state.queued),
+            ])
     }
 
     /// A request waited until another one had ended.

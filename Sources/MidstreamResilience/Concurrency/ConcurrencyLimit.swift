@@ -84,30 +84,28 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     public var rank: InterceptorRank { .concurrency }
 
     /// Where each key stands.
-    public var states: [String: State] {
-        Dictionary(uniqueKeysWithValues: table.all.map { ($0.key, State($0.state.snapshot)) })
-    }
+    public var states: [String: State] { Dictionary(uniqueKeysWithValues: table.all.map { ($0.key, $0.state.snapshot) }) }
 
-    /// Where each key stands, and how long half of its answers took, and 95 of 100.
+    /// Where each key stands, and the medians and 95th percentiles of its answers' times.
     func reports(on clock: any Clock<Duration>) -> [(key: String, state: State, p50: Duration?, p95: Duration?)] {
-        let now = time.now(on: clock)
-        return table.all.map { ($0, State($1.snapshot), $1.quantile(0.5, at: now), $1.quantile(0.95, at: now)) }
+        let now = table.time.now(on: clock)
+        return table.all.map { ($0, $1.snapshot, $1.quantile(0.5, at: now), $1.quantile(0.95, at: now)) }
     }
 
-    /// Takes a permit, sends the request on, and sees to it that the permit comes back.
+    /// Sends the request on with a permit, which is held until the response's body has ended.
     ///
-    /// - Throws: ``HTTPError/Code/overloaded`` when there is no permit and no place in the queue, or none came in time.
+    /// - Throws: ``HTTPError/Code/overloaded`` when there is no permit and no place in the queue, or none came within the attempt's
+    ///   timeout; ``HTTPError/Code/deadlineExceeded`` when none came by the call's deadline.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let permits = table.state(for: request) { time.now(next) }
-        let isHedge = request.isHedge
-        switch permits.enter(isSheddable: isHedge || request.isSheddable, mayWait: !isHedge) {
-        case .granted: break
-        case .waits(let waiter): try await wait(waiter, for: permits, request, next)
-        case .refused(let inFlight, let limit, let queued):
-            throw refusal(permits, request, next, (inFlight, limit, queued))
+        let permits = table.state(for: request, next)
+        var permit: Permits.Permit
+        if let free = permits.take(isSheddable: request.isHedge || request.isSheddable) {
+            permit = free
+        } else {
+            permit = try await wait(for: permits, request, next)
         }
-        let start = time.now(next)
+        let start = table.time.now(next)
         let response: HTTPResponse
         do {
             response = try await next(request)
@@ -116,112 +114,108 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             throw error
         }
         let outcome = ExchangeOutcome.answered(response.status)
-        if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
-        let now = time.now(next)
-        let latency = outcome.isTooMuch ? nil : now &- start
-        // Any other body is whole already.
+        let now = table.time.now(next)
+        if outcome.isTooMuch { lowerLimit(of: permits, after: outcome, since: start, request, next) }
+        // Any other body is still to come, and the permit with it.
         guard response.isWhole else {
-            if let latency { permits.answered(after: latency, at: now) }
-            return Self.watched(response, for: permits)
+            if !outcome.isTooMuch { permits.answered(after: now &- start, at: now) }
+            return Self.holding(permit, until: response)
         }
-        permits.leave(answeredAfter: latency, at: now)
+        if !outcome.isTooMuch { permit.answered(after: now &- start, at: now) }
         return response
     }
 
-    /// Apart, as is whatever else isn't the rule: what it needs all exchanges would have to keep while they wait.
-    @inline(never)
-    private func failed(
-        _ error: any Error, _ permits: Permits, since start: Int64, _ request: HTTPRequest,
-        _ next: Next<HTTPRequest, HTTPResponse>
-    ) {
-        let outcome = ExchangeOutcome(error, in: next.call)
-        // Cancelled losers of a hedge, refusals and the like say nothing.
-        if outcome.isTooMuch { lower(permits, outcome, since: start, request, next) }
-        permits.leave()
-    }
-
-    /// A response whose permit comes back when its body has ended.
-    @inline(never)
-    private static func watched(_ response: HTTPResponse, for permits: Permits) -> HTTPResponse {
-        var response = response
-        response.body = response.body.observed { _ in
-        } onEnd: { _ in
-            permits.leave()
-        }
-        return response
-    }
-
-    /// Says where the limit stands.
+    /// Where the limit stands.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        let state = table.state(for: request) { time.now(ChainPosition.current?.call) }.snapshot
+        let state = table.state(for: request, at: table.time.now(ChainPosition.current?.call)).snapshot
         let queue = places > 0 ? ", \(state.queued) of \(places) wait" : ""
         return .known("\(limit); \(state.inFlight) of \(state.limit) under way\(queue)")
     }
 
     private func wait(
-        _ waiter: Permits.Waiter, for permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
-    ) async throws {
-        let start = time.now(next)
-        let clock = next.call?.stopwatch.clock ?? ContinuousClock()
-        let isGranted: Bool
-        do {
-            isGranted = try await TimeLimit(next.timeLeft, on: clock).run { _ in
-                HTTPError(.overloaded, "", request: request, phase: .notSent)
-            } _: {
-                try await permits.wait(waiter)
-            }
-        } catch {
-            permits.abandon(waiter)
-            guard error is HTTPError else { throw error }
-            let state = permits.snapshot
-            throw refusal(
-                permits, request, next, (state.inFlight, state.limit, state.queued), after: time.now(next) &- start)
+        for permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+    ) async throws -> Permits.Permit {
+        // A hedge that has to wait is of no use.
+        guard !request.isHedge, let waiter = permits.enqueue(isSheddable: request.isSheddable) else {
+            throw refusal(permits, request, next)
         }
-        let waited = time.now(next) &- start
-        guard isGranted else {
-            let state = permits.snapshot
-            throw refusal(permits, request, next, (state.inFlight, state.limit, state.queued), after: waited)
+        let start = table.time.now(next)
+        let ending = await waiter.suspension.wait(for: next.timeLeft, on: next.timer)
+        let permit = permits.leave(waiter)
+        if case .cancelled = ending, next.call?.deadline.isPastItself != true { throw CancellationError() }
+        let waited = Duration.nanoseconds(table.time.now(next) &- start)
+        guard let permit else {
+            if let error = pastDeadline(ending, next) { throw error }
+            throw refusal(permits, request, next, after: waited)
         }
-        next.position.record(
-            { .concurrencyWait(key: permits.key, wait: .nanoseconds(waited)) }, about: request)
+        next.position.record({ .concurrencyWait(key: permits.key, wait: waited) }, about: request)
+        return permit
     }
 
-    @inline(never)
-    private func refusal(
-        _ permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>,
-        _ state: (inFlight: Int, limit: Int, queued: Int), after waited: Int64? = nil
-    ) -> HTTPError {
-        next.position.record(
-            {
-                .overloaded(
-                    key: permits.key, inFlight: state.inFlight, limit: state.limit, queued: state.queued)
-            }, about: request)
-        var text = "\(state.inFlight) requests to \(permits.key) are under way, of \(state.limit) that may be"
-        if state.queued > 0 { text += ", and \(state.queued) wait" }
-        if let waited { text += "; waited \(Duration.nanoseconds(waited).brief)" }
-        if request.isSheddable { text += "; this one is sheddable and leaves a tenth to others" }
-        return HTTPError(
-            .overloaded, "\(text). Send fewer at once, or later; a queue smooths short bursts.", request: request, phase: .notSent
-        )
+    /// The error of a wait that the call's deadline has ended; nil: the attempt's timeout has, or another request.
+    private func pastDeadline(
+        _ ending: Suspension<Void>.Ending, _ next: Next<HTTPRequest, HTTPResponse>
+    ) -> HTTPError? {
+        guard let deadline = next.call?.deadline, let duration = deadline.duration, deadline.due <= next.position.due else {
+            return nil
+        }
+        if case .value = ending { return nil }
+        deadline.pass()
+        return .pastDeadline(duration).refusedHere
     }
 
+    /// Not inlined, like the other exceptions to the rule, so that its locals aren't part of the frame that waits for the response.
     @inline(never)
-    private func lower(
-        _ permits: Permits, _ outcome: ExchangeOutcome, since start: Int64, _ request: HTTPRequest,
+    private func failed(
+        _ error: any Error, _ permits: Permits, since start: Int64, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        guard let change = permits.failed(begunAt: start, at: time.now(next)) else { return }
+        lowerLimit(of: permits, after: ExchangeOutcome(error, in: next.call), since: start, request, next)
+    }
+
+    @inline(never)
+    private func lowerLimit(
+        of permits: Permits, after outcome: ExchangeOutcome, since start: Int64, _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
+        // Cancelled hedges, refusals and the like carry no signal about load.
+        guard outcome.isTooMuch, let change = permits.failed(begunAt: start, at: table.time.now(next)) else { return }
         next.position.record(
             {
                 .limitLowered(
                     key: permits.key, before: change.before, after: change.after, reason: outcome.summary)
             }, about: request)
     }
-}
 
-extension ConcurrencyLimit.State {
-    init(_ snapshot: Permits.Snapshot) {
-        self.init(limit: snapshot.limit, inFlight: snapshot.inFlight, queued: snapshot.queued)
+    /// The response with a body that holds the permit until its end, or until nothing refers to it any more.
+    @inline(never)
+    private static func holding(_ permit: consuming Permits.Permit, until response: HTTPResponse) -> HTTPResponse {
+        final class Holder: Sendable {
+            let permit: Permits.Permit
+            init(_ permit: consuming Permits.Permit) { self.permit = permit }
+        }
+        let holder = Locked<Holder?>(Holder(permit))
+        var response = response
+        response.body = response.body.observed { _ in
+        } onEnd: { _ in
+            // Released after the lock.
+            _ = holder.withLock { $0.take() }
+        }
+        return response
+    }
+
+    private func refusal(
+        _ permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, after waited: Duration? = nil
+    ) -> HTTPError {
+        let state = permits.snapshot
+        next.position.record({ .overloaded(key: permits.key, state: state) }, about: request)
+        var text = "\(state.inFlight) requests to \(permits.key) are under way, of \(state.limit) that may be"
+        if state.queued > 0 { text += ", and \(state.queued) wait" }
+        if let waited { text += "; waited \(waited.brief)" }
+        if request.isSheddable { text += "; this one is sheddable and leaves a tenth to others" }
+        return HTTPError(
+            .overloaded, "\(text). Send fewer at once, or later; a queue smooths short bursts.", request: request, phase: .notSent
+        )
     }
 }
 

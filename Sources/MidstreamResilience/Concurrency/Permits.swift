@@ -1,29 +1,31 @@
 internal import Interception
 
-/// The requests of one key that are under way, and those that wait to be.
+/// The requests of one key that are under way, and those that wait for a permit.
 final class Permits: ScopeState {
-    /// What became of a request that asks for a permit.
-    enum Admission: Sendable {
-        case granted
-        case waits(Waiter)
-        case refused(inFlight: Int, limit: Int, queued: Int)
+    /// The right to have one request under way, given back when it goes out of scope.
+    struct Permit: ~Copyable, Sendable {
+        private let permits: Permits
+        private var latency: Int64 = -1
+        private var answered: Int64 = 0
+
+        fileprivate init(_ permits: Permits) { self.permits = permits }
+
+        /// The time until the head of the response, which is counted when the permit comes back: that saves a lock.
+        mutating func answered(after time: Int64, at now: Int64) { (latency, answered) = (max(0, time), now) }
+
+        deinit { permits.giveBack(latency, at: answered) }
     }
 
-    /// Somebody in the queue.
+    /// A request in the queue.
     ///
-    /// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the lock of the permits is held.
+    /// - Invariant: `@unchecked Sendable` is sound because the permit is only touched while the lock of the permits is held.
     final class Waiter: @unchecked Sendable {
-        fileprivate enum State { case waiting, granted, refused, gone }
-        fileprivate var state = State.waiting
-        fileprivate var continuation: UnsafeContinuation<Bool, any Error>?
+        /// Ends with a permit, or when another request has taken the place.
+        let suspension = Suspension<Void>()
         fileprivate let isSheddable: Bool
-        fileprivate init(isSheddable: Bool) { self.isSheddable = isSheddable }
-    }
+        fileprivate var permit: Permit?
 
-    struct Snapshot: Sendable {
-        let limit: Int
-        let inFlight: Int
-        let queued: Int
+        fileprivate init(isSheddable: Bool) { self.isSheddable = isSheddable }
     }
 
     private struct State {
@@ -35,8 +37,7 @@ final class Permits: ScopeState {
 
         var limit: Int { adaptive?.whole ?? fixed }
 
-        /// Whether there is a permit; a tenth of them, one at least, is kept from the sheddable. Who waits has none: whenever one comes
-        /// back or the limit grows it is given to them.
+        /// Whether there is a permit; a tenth of them, one at least, is kept from the sheddable.
         func hasPermit(isSheddable: Bool) -> Bool {
             inFlight < (isSheddable ? max(1, limit - max(1, limit / 10)) : limit)
         }
@@ -60,93 +61,64 @@ final class Permits: ScopeState {
         }
     }
 
-    var snapshot: Snapshot {
-        state.withLock { Snapshot(limit: $0.limit, inFlight: $0.inFlight, queued: $0.queue.count) }
+    var snapshot: ConcurrencyLimit.State {
+        state.withLock { .init(limit: $0.limit, inFlight: $0.inFlight, queued: $0.queue.count) }
     }
 
     func isIdle(at now: Int64) -> Bool { state.withLock { $0.inFlight == 0 && $0.queue.isEmpty } }
 
     func quantile(_ share: Double, at now: Int64) -> Duration? { state.withLock { $0.latencies.quantile(share, at: now) } }
 
-    /// Takes a permit, or a place in the queue.
+    /// A permit, if there is one. Those that come back go to the queue first.
     ///
-    /// - Parameters:
-    ///   - isSheddable: Leaves a tenth of the limit to others, and its place in a full queue.
-    ///   - mayWait: Whether it takes a place in the queue.
-    func enter(isSheddable: Bool, mayWait: Bool) -> Admission {
-        let (admission, evicted): (Admission, UnsafeContinuation<Bool, any Error>?) = state.withLock { state in
-            if state.hasPermit(isSheddable: isSheddable) {
-                state.inFlight += 1
-                return (.granted, nil)
-            }
-            let refusal = Admission.refused(inFlight: state.inFlight, limit: state.limit, queued: state.queue.count)
-            guard mayWait, places > 0 else { return (refusal, nil) }
-            var evicted: UnsafeContinuation<Bool, any Error>?
+    /// - Parameter isSheddable: Whether it leaves a tenth of the limit to others.
+    func take(isSheddable: Bool) -> Permit? {
+        state.withLock { state in
+            guard state.hasPermit(isSheddable: isSheddable) else { return nil }
+            state.inFlight += 1
+            return Permit(self)
+        }
+    }
+
+    /// A place in the queue, unless it is full.
+    ///
+    /// - Parameter isSheddable: Whether its place goes to others when the queue is full.
+    func enqueue(isSheddable: Bool) -> Waiter? {
+        guard places > 0 else { return nil }
+        let waiter = Waiter(isSheddable: isSheddable)
+        let leaving: [Waiter]? = state.withLock { state in
+            var evicted: [Waiter] = []
             if state.queue.count >= places {
-                guard !isSheddable, let place = state.queue.lastIndex(where: \.isSheddable) else { return (refusal, nil) }
-                let waiter = state.queue.remove(at: place)
-                waiter.state = .refused
-                evicted = waiter.continuation
-                waiter.continuation = nil
+                guard !isSheddable, let place = state.queue.lastIndex(where: \.isSheddable) else { return nil }
+                evicted = [state.queue.remove(at: place)]
             }
-            let waiter = Waiter(isSheddable: isSheddable)
             state.queue.append(waiter)
-            return (.waits(waiter), evicted)
+            // A permit may have come back since there was none.
+            return evicted + admitNext(&state)
         }
-        evicted?.resume(returning: false)
-        return admission
+        guard let leaving else { return nil }
+        for waiter in leaving { waiter.suspension.resume() }
+        return waiter
     }
 
-    /// Waits for a permit.
-    ///
-    /// - Returns: Whether there is one; otherwise another request has taken the place.
-    /// - Throws: `CancellationError` when the task is cancelled.
-    func wait(_ waiter: Waiter) async throws -> Bool {
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                let result: Result<Bool, any Error>? = state.withLock { state in
-                    switch waiter.state {
-                    case .granted: return .success(true)
-                    case .refused: return .success(false)
-                    case .gone: return .failure(CancellationError())
-                    case .waiting:
-                        // Asked under the lock: a cancellation that comes later finds the continuation.
-                        if Task.isCancelled { return .failure(CancellationError()) }
-                        waiter.continuation = continuation
-                        return nil
-                    }
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            let continuation = state.withLock { _ in
-                defer { waiter.continuation = nil }
-                return waiter.continuation
-            }
-            continuation?.resume(throwing: CancellationError())
-        }
-    }
-
-    /// Gives up a wait that ended without anybody taking its permit, which may have been granted meanwhile.
-    func abandon(_ waiter: Waiter) {
-        let wasGranted = state.withLock { state in
-            defer { waiter.state = .gone }
+    /// Leaves the queue, with the permit that was granted, however the wait ended.
+    func leave(_ waiter: Waiter) -> Permit? {
+        state.withLock { state in
             state.queue.removeAll { $0 === waiter }
-            return waiter.state == .granted
+            return waiter.permit.take()
         }
-        if wasGranted { leave() }
     }
 
-    /// The head of a response is there.
+    /// Counts the head of a response whose permit is still held.
     func answered(after time: Int64, at now: Int64) {
-        let next = state.withLock { state in
+        let granted = state.withLock { state in
             state.answered(after: time, at: now)
             return admitNext(&state)
         }
-        for continuation in next { continuation.resume(returning: true) }
+        for waiter in granted { waiter.suspension.resume() }
     }
 
-    /// The server can't keep up.
+    /// Lowers the limit of a server that can't keep up.
     ///
     /// - Parameter start: When the request was begun.
     /// - Returns: The limit before and after, if it has changed.
@@ -158,34 +130,30 @@ final class Permits: ScopeState {
         }
     }
 
-    /// Returns a permit.
-    ///
-    /// - Parameters:
-    ///   - latency: After how many nanoseconds the head of the response came; nil when that is known already, or no news.
-    ///   - now: Counts with it only.
-    func leave(answeredAfter latency: Int64? = nil, at now: Int64 = 0) {
-        let next = state.withLock { state -> [UnsafeContinuation<Bool, any Error>] in
-            if let latency { state.answered(after: latency, at: now) }
+    private func giveBack(_ latency: Int64, at now: Int64) {
+        let granted = state.withLock { state in
+            if latency >= 0 { state.answered(after: latency, at: now) }
             state.inFlight -= 1
             return admitNext(&state)
         }
-        for continuation in next { continuation.resume(returning: true) }
+        for waiter in granted { waiter.suspension.resume() }
     }
 
-    /// Gives free permits to those who wait: to those who came first, and under pressure to those who came last, since the others are
-    /// likely to have been given up by the time they would be answered.
-    private func admitNext(_ state: inout State) -> [UnsafeContinuation<Bool, any Error>] {
-        var next: [UnsafeContinuation<Bool, any Error>] = []
+    /// Grants free permits: to those who came first, and under pressure to those who came last, since the others are likely to have been
+    /// given up by the time they would be answered.
+    ///
+    /// - Returns: Those to be resumed, outside the lock.
+    private func admitNext(_ state: inout State) -> [Waiter] {
+        var granted: [Waiter] = []
         while !state.queue.isEmpty {
             let isPressed = state.queue.count * 2 > places
             let ordinary = isPressed ? state.queue.lastIndex { !$0.isSheddable } : state.queue.firstIndex { !$0.isSheddable }
             guard state.hasPermit(isSheddable: ordinary == nil) else { break }
             let waiter = state.queue.remove(at: ordinary ?? (isPressed ? state.queue.count - 1 : 0))
-            waiter.state = .granted
+            waiter.permit = Permit(self)
             state.inFlight += 1
-            if let continuation = waiter.continuation { next.append(continuation) }
-            waiter.continuation = nil
+            granted.append(waiter)
         }
-        return next
+        return granted
     }
 }

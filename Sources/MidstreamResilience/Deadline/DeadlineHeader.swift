@@ -76,7 +76,6 @@ public final class DeadlineHeader: HTTPInterceptor {
 
     private let format: Format
     private let table: ScopeTable<Times>?
-    private let time = Timekeeper()
 
     /// Makes one.
     ///
@@ -104,8 +103,8 @@ public final class DeadlineHeader: HTTPInterceptor {
         let left = next.timeLeft
         add(left, to: &request)
         guard let table else { return try await next(request) }
-        let start = time.now(next)
-        let times = table.state(for: request) { start }
+        let start = table.time.now(next)
+        let times = table.state(for: request, at: start)
         if let usual = times.refusal(of: left, at: start), let left {
             next.position.record({ .hopeless(key: times.key, left: left, usual: usual) }, about: request)
             throw HTTPError(
@@ -114,7 +113,7 @@ public final class DeadlineHeader: HTTPInterceptor {
             ).refusedHere
         }
         let response = try await next(request)
-        let now = time.now(next)
+        let now = table.time.now(next)
         times.answered(after: now &- start, at: now)
         return response
     }

@@ -3,11 +3,10 @@ internal import MidstreamCore
 
 /// Up to two exchanges of one request, of which the first acceptable head wins.
 ///
-/// The first runs in a child task: should the second win, it is cancelled alone, which a task can't be in part. It begins there where the
-/// caller is, so that one which answers at once costs no change of threads, nor a timer.
+/// The first runs in a child task, so that it can be cancelled alone when the second wins. It starts in the caller's thread: an answer that
+/// needs no waiting costs neither a change of threads nor a timer.
 struct HedgeRace: Sendable {
     let account: HedgeAccount
-    let timer: HedgeTimer
     let time: Timekeeper
     let request: HTTPRequest
     let next: Next<HTTPRequest, HTTPResponse>
@@ -16,53 +15,36 @@ struct HedgeRace: Sendable {
 
     func run() async throws -> HTTPResponse {
         let first = leg()
-        let events = RaceEvents()
+        let results = RaceResults()
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.startAtOnce { await events.ended(isSecond: false, result(of: request, first)) }
-            var event = events.takeAtOnce()
-            let alarm = event == nil ? setAlarm(for: events) : nil
-            defer { if let alarm { timer.remove(alarm) } }
-            var running = 1
-            var kept: (isSecond: Bool, result: RaceEvents.Ending)?
+            group.startAtOnce { await results.add(RaceResult(isSecond: false, result: result(of: request, first))) }
             var second: Next<HTTPRequest, HTTPResponse>?
-            while running > 0 {
-                if event == nil { event = await events.next() }
-                switch event.take() {
-                case .isLate:
-                    guard kept == nil, running == 1, second == nil, !Task.isCancelled, mayBegin() else { continue }
-                    let leg = leg()
-                    second = leg
-                    running += 1
-                    var hedge = request
-                    hedge.isHedge = true
-                    group.startAtOnce { [hedge] in await events.ended(isSecond: true, result(of: hedge, leg)) }
-                case .ended(let isSecond, let result):
-                    running -= 1
-                    if isSecond, result.isRefusal { account.giveBackHedge() }
-                    kept = Self.better(kept, (isSecond, result))
-                    if running > 0, !result.isAcceptable { continue }
-                    running = 0
-                case nil: continue
+            if await isLate(results), mayBegin() {
+                let leg = leg()
+                second = leg
+                var hedge = request
+                hedge.isHedge = true
+                group.startAtOnce { [hedge] in
+                    let result = RaceResult(isSecond: true, result: await result(of: hedge, leg))
+                    if result.isRefusal { account.giveBackHedge() }
+                    results.add(result)
                 }
             }
-            if second != nil {
+            var winner = await results.next()
+            if let second {
+                if !winner.isAcceptable { winner = await RaceResult.better(winner, results.next()) }
                 group.cancelAll()
                 try? await group.waitForAll()
-                // What comes in now is nobody's.
-                while case .ended(let isSecond, let result)? = events.takeAtOnce() {
-                    if isSecond, result.isRefusal { account.giveBackHedge() }
-                    result.response?.body.close()
-                }
+                results.take()?.response?.body.close()
+                (winner.isSecond ? first : second).call?.giveUp()
             }
-            guard let winner = kept else { throw CancellationError() }
-            if second != nil { (winner.isSecond ? first : second)?.call?.giveUp() }
             return try finish(winner, isHedged: second != nil)
         }
     }
 
-    private func setAlarm(for events: RaceEvents) -> HedgeTimer.Alarm {
-        let clock = next.call?.stopwatch.clock ?? ContinuousClock()
-        return timer.set(for: events, at: start &+ delay, on: clock) { [time] in time.now(on: clock) }
+    private func isLate(_ results: RaceResults) async -> Bool {
+        guard results.isEmpty else { return false }
+        return await results.isLate(after: .nanoseconds(start &+ delay &- time.now(next)), on: next.timer)
     }
 
     /// The rest of the pipeline as a branch of its own, whose bodies can be given up without the other's.
@@ -83,12 +65,10 @@ struct HedgeRace: Sendable {
         return isSent
     }
 
-    private func finish(
-        _ winner: (isSecond: Bool, result: Result<HTTPResponse, any Error>), isHedged: Bool
-    ) throws -> HTTPResponse {
+    private func finish(_ winner: RaceResult, isHedged: Bool) throws -> HTTPResponse {
         let now = time.now(next)
-        // Of a first that lost it is known that it took at least so long.
-        if isHedged || winner.result.response != nil { account.record(now &- start, at: now) }
+        // A first that lost took at least as long.
+        if isHedged || winner.response != nil { account.record(now &- start, at: now) }
         let response = try winner.result.get()
         next.call?.opened(response.body)
         if isHedged {
@@ -97,22 +77,11 @@ struct HedgeRace: Sendable {
         }
         return response
     }
-
-    /// Of two results the better one: an acceptable response, any response, the failure of the first. The other's body is closed.
-    private static func better(
-        _ a: (isSecond: Bool, result: Result<HTTPResponse, any Error>)?,
-        _ b: (isSecond: Bool, result: Result<HTTPResponse, any Error>)
-    ) -> (isSecond: Bool, result: Result<HTTPResponse, any Error>) {
-        guard let a else { return b }
-        let isBetter = (b.result.value, b.isSecond ? 0 : 1) > (a.result.value, a.isSecond ? 0 : 1)
-        (isBetter ? a : b).result.response?.body.close()
-        return isBetter ? b : a
-    }
 }
 
 extension ThrowingTaskGroup<Void, any Error> {
-    /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that. Not that of
-    /// all task groups: through a function of another module it takes an allocation more.
+    /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that. Through the
+    /// function of another module it takes an allocation more.
     fileprivate mutating func startAtOnce(_ operation: @escaping @Sendable () async -> Void) {
         #if compiler(>=6.2)
             if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
@@ -121,20 +90,5 @@ extension ThrowingTaskGroup<Void, any Error> {
             }
         #endif
         addTask(operation: operation)
-    }
-}
-
-extension Result where Success == HTTPResponse, Failure == any Error {
-    fileprivate var response: HTTPResponse? { try? get() }
-
-    /// Whether it ends the race: anything but a 5xx and a failure.
-    fileprivate var isAcceptable: Bool { response.map { $0.status.code < 500 } ?? false }
-
-    fileprivate var value: Int { isAcceptable ? 2 : response == nil ? 0 : 1 }
-
-    /// Whether nothing was sent since an interceptor further in wouldn't have it.
-    fileprivate var isRefusal: Bool {
-        guard case .failure(let error as HTTPError) = self else { return false }
-        return error.code == .overloaded || error.code == .circuitOpen || error.code == .rateLimited
     }
 }

@@ -15,8 +15,7 @@ public import MidstreamCore
 /// The first head that isn't a 5xx wins, and its body is read as any other. The other exchange is cancelled and its body closed; it
 /// counts as neither success nor failure.
 ///
-/// Exchanges that may be hedged run in a child task, which costs a few allocations. One task of the interceptor's own watches the time for all
-/// of them; it may sleep for the delay after the last, and ends with the interceptor.
+/// Exchanges that may be hedged run in a child task, which costs a few allocations.
 public final class Hedging: HTTPInterceptor {
     /// How often it was done.
     public struct State: Sendable, Hashable {
@@ -29,9 +28,6 @@ public final class Hedging: HTTPInterceptor {
     }
 
     private let table: ScopeTable<HedgeAccount>
-    private let time = Timekeeper()
-    /// For clients on the system's clock, and for those on another one.
-    private let timers = (HedgeTimer(), HedgeTimer())
 
     /// Makes a hedge.
     ///
@@ -59,7 +55,7 @@ public final class Hedging: HTTPInterceptor {
 
     /// How often each key was hedged.
     public var states: [String: State] {
-        let now = time.now
+        let now = table.time.now
         return Dictionary(
             uniqueKeysWithValues: table.all.map {
                 let (exchanges, hedges, delay) = $0.state.snapshot(at: now)
@@ -69,7 +65,7 @@ public final class Hedging: HTTPInterceptor {
 
     /// How long half of the answers of each key took, and 95 of 100.
     func reports(on clock: any Clock<Duration>) -> [(key: String, p50: Duration?, p95: Duration?)] {
-        let now = time.now(on: clock)
+        let now = table.time.now(on: clock)
         return table.all.map { ($0, $1.quantile(0.5, at: now), $1.quantile(0.95, at: now)) }
     }
 
@@ -77,20 +73,18 @@ public final class Hedging: HTTPInterceptor {
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.mayBeHedged else { return try await next(request) }
-        let start = time.now(next)
-        let account = table.state(for: request) { start }
-        let isOnSystemClock = next.call?.stopwatch.isOnSystemClock ?? true
+        let start = table.time.now(next)
+        let account = table.state(for: request, at: start)
         let race = HedgeRace(
-            account: account, timer: isOnSystemClock ? timers.0 : timers.1, time: time, request: request, next: next,
-            start: start, delay: account.begin(at: start))
+            account: account, time: table.time, request: request, next: next, start: start, delay: account.begin(at: start))
         return try await race.run()
     }
 
     /// Says after which time a second exchange would be begun.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         guard request.mayBeHedged else { return .known("none: a second \(request.method) might do harm") }
-        let now = time.now(ChainPosition.current?.call)
-        let delay = Duration.nanoseconds(table.state(for: request) { now }.snapshot(at: now).delay)
+        let now = table.time.now(ChainPosition.current?.call)
+        let delay = Duration.nanoseconds(table.state(for: request, at: now).snapshot(at: now).delay)
         return .known("a second exchange after \(delay.brief) without an answer")
     }
 }

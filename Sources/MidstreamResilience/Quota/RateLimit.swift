@@ -44,8 +44,7 @@ public final class RateLimit: HTTPInterceptor {
     private let longest: Int64
     private let dialect: Dialect?
     private let quota: (any Quota)?
-    private let table: ScopeTable<QuotaShelf>
-    private let time = Timekeeper()
+    let table: ScopeTable<QuotaShelf>
 
     /// Makes a limit.
     ///
@@ -112,8 +111,8 @@ public final class RateLimit: HTTPInterceptor {
     /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let shelf = table.state(for: request) { time.now(next) }
-        if !shelf.general.takeAtOnce(at: time.now(next)) { try await takeTurns(shelf, request, next) }
+        let shelf = table.state(for: request, next)
+        if !shelf.general.takeAtOnce(at: table.time.now(next)) { try await takeTurns(shelf, request, next) }
         let response = try await next(request)
         learn(from: response, to: request, shelf, next)
         return response
@@ -127,57 +126,49 @@ public final class RateLimit: HTTPInterceptor {
         return .known("\(perSecond) requests a second, \(Int(min(burst, 1e15))) at once\(wait)")
     }
 
-    /// One after the other: what the server says of the request's partitions, what holds for all, and what is kept elsewhere.
+    /// Waits for the server's partitions of the request, then for all of its requests, then for the quota that is kept elsewhere.
     private func takeTurns(
         _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
-        let clock = next.call?.stopwatch.clock ?? ContinuousClock()
-        let start = time.now(next)
+        let start = table.time.now(next)
         // A hedge that has to wait is of no use.
         let most = request.isHedge ? 0 : longest
-        var taken: [QuotaQueue] = []
-        do {
-            for queue in shelf.partitions(of: request, { next.identity(of: request) }) + [shelf.general] {
-                let now = time.now(next)
-                switch queue.enter(at: now, waitingAtMost: max(0, most - (now &- start)), left: next.timeLeft, on: clock) {
-                case .granted: break
-                case .waits(let place, let wait):
-                    noteWait(wait, shelf, request, next)
-                    try await queue.wait(place)
-                case .refused(let wait): throw refusal(wait, shelf, request, next)
-                }
-                taken.append(queue)
+        var taken = Reservation()
+        for queue in shelf.partitions(of: request, { next.identity(of: request) }) + [shelf.general] {
+            let now = table.time.now(next)
+            // A turn at the very end of the time is of no use either.
+            let left = (next.timeLeft ?? .longest).wholeNanoseconds - 1
+            switch queue.enter(at: now, waitingAtMost: max(0, min(most - (now &- start), left))) {
+            case .granted: break
+            case .waits(let place, let wait):
+                noteWait(wait, shelf, request, next)
+                try await queue.wait(place, on: next.timer) { table.time.now(next) }
+            case .refused(let wait): throw refusal(wait, shelf, request, next)
             }
-            if let quota {
-                let left = max(0, most - (time.now(next) &- start))
-                try await take(from: quota, waitingAtMost: left, on: clock, shelf, request, next)
-            }
-        } catch {
-            for queue in taken { queue.giveBack() }
-            throw error
+            taken.add { queue.giveBack() }
         }
+        if let quota {
+            let left = max(0, most - (table.time.now(next) &- start))
+            try await take(from: quota, waitingAtMost: left, &taken, shelf, request, next)
+        }
+        taken.spend()
     }
 
     private func take(
-        from quota: any Quota, waitingAtMost most: Int64, on clock: any Clock<Duration>, _ shelf: QuotaShelf,
-        _ request: HTTPRequest,
+        from quota: any Quota, waitingAtMost most: Int64, _ taken: inout Reservation, _ shelf: QuotaShelf, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
         let key = shelf.key
         switch try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most)) {
         case .refuses(let wait): throw refusal(wait.wholeNanoseconds, shelf, request, next)
         case .sends(let given):
+            // Not in this task, which may be cancelled.
+            taken.add { _ = next.call?.owner.background.start { await quota.giveBack(for: key) } }
             let wait = given.wholeNanoseconds
             guard wait > 0 else { return }
-            do {
-                if wait > most || next.timeLeft.map({ $0 <= given }) == true { throw refusal(wait, shelf, request, next) }
-                noteWait(wait, shelf, request, next)
-                try await clock.pause(for: .nanoseconds(wait))
-            } catch {
-                // Not in this task, which may be cancelled.
-                _ = next.call?.owner.background.start { await quota.giveBack(for: key) }
-                throw error
-            }
+            if wait > most || next.timeLeft.map({ $0 <= given }) == true { throw refusal(wait, shelf, request, next) }
+            noteWait(wait, shelf, request, next)
+            try await next.timer.sleep(for: given)
         }
     }
 
@@ -211,7 +202,7 @@ public final class RateLimit: HTTPInterceptor {
         let owner = next.call?.owner
         let fields = RateLimitFields(response.headers, dialect, now: Int(owner?.now().timeIntervalSince1970.rounded() ?? 0))
         let retryAfter = isThrottled ? owner.flatMap { response.retryAfter(at: $0.now) } : nil
-        let now = time.now(next)
+        let now = table.time.now(next)
         func learn(_ said: RateLimitFields.Limit, of queue: QuotaQueue, isThrottled: Bool, isPartition: Bool) {
             let retryAfter = isThrottled ? retryAfter : nil
             let wait = retryAfter.map { min(max(.zero, $0), .longest).wholeNanoseconds }
@@ -240,6 +231,17 @@ public final class RateLimit: HTTPInterceptor {
             learn(fields.general, of: shelf.general, isThrottled: isGeneral, isPartition: false)
         }
     }
+}
+
+/// Tokens that were taken for a request which isn't sent yet. They are given back unless they are spent.
+private struct Reservation: ~Copyable {
+    private var giveBacks: [@Sendable () -> Void] = []
+
+    mutating func add(_ giveBack: @escaping @Sendable () -> Void) { giveBacks.append(giveBack) }
+
+    consuming func spend() { giveBacks = [] }
+
+    deinit { for giveBack in giveBacks { giveBack() } }
 }
 
 extension RateLimit: ImpersonalInterceptor, SecludedInterceptor {

@@ -3,92 +3,67 @@ internal import MidstreamCore
 
 /// What is known about one key.
 protocol ScopeState: AnyObject, Sendable {
-    /// Whether nothing is lost when it is forgotten, but what is soon found out again.
+    /// Whether forgetting it loses nothing that isn't soon measured again.
     func isIdle(at now: Int64) -> Bool
 }
 
-/// What is known about each key of a scope.
+/// The state of each key of a scope.
 ///
-/// The keys used last are found by comparing bytes, so that an exchange costs no allocation.
+/// Of keys beyond the maximum those are forgotten that are idle and weren't used since they were last looked at (CLOCK, also known as
+/// second chance): using a key sets a mark, and nothing is moved.
 final class ScopeTable<State: ScopeState>: Sendable {
-    /// A key in the order of their use. Places are numbers, since references would be counted at each change of the order.
-    private struct Entry {
+    /// - Invariant: `@unchecked Sendable` is sound because the mark is only touched while the lock of the table is held.
+    private final class Entry: @unchecked Sendable {
         let key: String
         let state: State
-        var newer = none
-        var older = none
-    }
+        var isUsed = false
 
-    private struct Recent {
-        let key: String
-        /// Of the key.
-        let bytes: ContiguousArray<UInt8>
-        let place: Int
-        let state: State
+        init(_ key: String, _ state: State) { (self.key, self.state) = (key, state) }
     }
 
     private struct Contents {
-        var places: [String: Int] = [:]
-        var entries: [Entry] = []
-        /// Places that are free again.
-        var free: [Int] = []
-        var newest = none
-        var oldest = none
-        /// The first is the one looked up last.
-        var recent: [Recent] = []
+        var entries: [String: Entry] = [:]
+        /// All entries, and the place from which on the next one to forget is looked for.
+        var ring: [Entry] = []
+        var hand = 0
+        /// Those looked up last, the latest first.
+        var recent: [Entry] = []
 
-        func state(for request: HTTPRequest) -> State? {
-            for place in recent.indices where recent[place].bytes.withUnsafeBufferPointer({ request.isSent(to: $0) }) {
-                return recent[place].state
-            }
+        /// Compares bytes of the URL, without an allocation.
+        func recent(for request: HTTPRequest) -> Entry? {
+            for entry in recent
+            where entry.key.utf8.withContiguousStorageIfAvailable({ request.isSent(to: $0) }) == true { return entry }
             return nil
         }
 
-        mutating func add(_ key: String, _ state: State) -> Int {
-            let entry = Entry(key: key, state: state)
-            let place = free.popLast() ?? entries.count
-            if place < entries.count { entries[place] = entry } else { entries.append(entry) }
-            places[key] = place
-            link(place)
-            return place
-        }
-
-        /// Puts an entry to the end that is forgotten last.
-        mutating func use(_ place: Int) {
-            guard place != newest else { return }
-            unlink(place)
-            link(place)
-        }
-
-        /// Forgets the oldest entries that are idle until there is room, or a few were looked at: what isn't idle is looked at again last.
-        mutating func makeRoom(for maximum: Int, at now: Int64) {
-            for used in recent.reversed() { use(used.place) }
-            for _ in 0..<16 where places.count >= maximum {
-                let place = oldest
-                guard entries[place].state.isIdle(at: now) else {
-                    use(place)
-                    continue
+        /// The new entry takes the place of the one that is forgotten. Looks at a few others at most, so that the cost is bounded.
+        mutating func add(_ entry: Entry, maximum: Int, at now: Int64) {
+            entries[entry.key] = entry
+            ring.append(entry)
+            for _ in 0..<16 where ring.count > maximum {
+                if hand >= ring.count { hand = 0 }
+                let candidate = ring[hand]
+                if candidate === entry || candidate.isUsed || !candidate.state.isIdle(at: now) {
+                    candidate.isUsed = false
+                } else {
+                    entries[candidate.key] = nil
+                    recent.removeAll { $0 === candidate }
+                    let last = ring.removeLast()
+                    if hand < ring.count { ring[hand] = last }
                 }
-                unlink(place)
-                places[entries[place].key] = nil
-                recent.removeAll { $0.place == place }
-                free.append(place)
+                hand += 1
             }
         }
 
-        private mutating func link(_ place: Int) {
-            (entries[place].newer, entries[place].older) = (none, newest)
-            if newest == none { oldest = place } else { entries[newest].newer = place }
-            newest = place
-        }
-
-        private mutating func unlink(_ place: Int) {
-            let (newer, older) = (entries[place].newer, entries[place].older)
-            if newer == none { newest = older } else { entries[newer].older = older }
-            if older == none { oldest = newer } else { entries[older].newer = newer }
+        mutating func moveToFront(_ entry: Entry) {
+            recent.removeAll { $0 === entry }
+            recent.insert(entry, at: 0)
+            if recent.count > 4 { recent.removeLast() }
         }
     }
 
+    /// That of the states.
+    let time = Timekeeper()
     private let scope: ResilienceScope
     private let make: @Sendable (String) -> State
     private let single: State?
@@ -100,49 +75,55 @@ final class ScopeTable<State: ScopeState>: Sendable {
         if case .client = scope.kind { single = make("all requests") } else { single = nil }
     }
 
-    /// Whether a closure tells the key.
+    /// Whether the key comes from a closure.
     var asksSomebody: Bool { scope.asksSomebody }
 
     /// Whether all requests are of one key.
     var isSingle: Bool { single != nil }
 
     /// That of a request, made if there is none.
-    ///
-    /// - Parameter now: Looked at when others have to make room for it.
-    func state(for request: HTTPRequest, at now: () -> Int64) -> State {
-        if let single { return single }
-        if case .key(let key) = scope.kind { return state(of: key(request), at: now) }
-        if let found = contents.withLock({ $0.state(for: request) }) { return found }
-        return state(of: HTTPOrigin(request.urlText)?.description ?? "", at: now)
+    func state(for request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) -> State {
+        known(for: request) ?? state(of: key(of: request), at: time.now(next))
     }
 
+    /// That of a request, made if there is none.
+    func state(for request: HTTPRequest, at now: Int64) -> State { known(for: request) ?? state(of: key(of: request), at: now) }
+
     /// That of a key, made if there is none.
-    func state(of key: String, at now: () -> Int64) -> State {
+    func state(of key: String, at now: Int64) -> State {
         if let single { return single }
         return contents.withLock { contents in
-            if let first = contents.recent.first, first.key == key { return first.state }
-            let place: Int
-            if let known = contents.places[key] {
-                place = known
-                contents.use(place)
+            let entry: Entry
+            if let known = contents.entries[key] {
+                entry = known
+                entry.isUsed = true
             } else {
-                if contents.places.count >= scope.maximumKeys { contents.makeRoom(for: scope.maximumKeys, at: now()) }
-                place = contents.add(key, make(key))
+                entry = Entry(key, make(key))
+                contents.add(entry, maximum: scope.maximumKeys, at: now)
             }
-            let state = contents.entries[place].state
-            contents.recent.removeAll { $0.place == place }
-            contents.recent.insert(Recent(key: key, bytes: ContiguousArray(key.utf8), place: place, state: state), at: 0)
-            if contents.recent.count > 4 { contents.recent.removeLast() }
-            return state
+            contents.moveToFront(entry)
+            return entry.state
         }
     }
 
-    /// Those that are known, by their keys.
+    /// Those that are known, in the order of their keys.
     var all: [(key: String, state: State)] {
         if let single { return [("all requests", single)] }
-        return contents.withLock { contents in contents.places.map { ($0, contents.entries[$1].state) } }.sorted { $0.0 < $1.0 }
+        return contents.withLock { $0.ring.map { ($0.key, $0.state) } }.sorted { $0.0 < $1.0 }
+    }
+
+    private func known(for request: HTTPRequest) -> State? {
+        if let single { return single }
+        guard case .origin = scope.kind else { return nil }
+        return contents.withLock { contents in
+            guard let entry = contents.recent(for: request) else { return nil }
+            entry.isUsed = true
+            return entry.state
+        }
+    }
+
+    private func key(of request: HTTPRequest) -> String {
+        if case .key(let key) = scope.kind { return key(request) }
+        return HTTPOrigin(request.urlText)?.description ?? ""
     }
 }
-
-/// No place.
-private let none = -1

@@ -31,6 +31,11 @@ final class Timekeeper: Sendable {
     }
 }
 
+extension Next where Input == HTTPRequest, Output == HTTPResponse {
+    /// The timer of the call's clock.
+    var timer: ClockTimer { ClockTimer(call?.stopwatch.clock ?? ContinuousClock()) }
+}
+
 extension Duration {
     /// Such as `3.2 s` or `85 ms`.
     var brief: String {

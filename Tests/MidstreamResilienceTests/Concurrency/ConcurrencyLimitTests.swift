@@ -56,10 +56,18 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    @Test("who waits in the queue leaves it by the deadline, also where nobody interrupts the wait")
-    func queueByDeadline() async throws {
+    @Test(
+        "a deadline that passes in the queue is the error, whoever interrupts the wait, and no failure of the server",
+        arguments: [false, true])
+    func deadlineInQueue(hasPassThrough: Bool) async throws {
         let limit = ConcurrencyLimit(.fixed(1), queue: 5)
-        let client = testClient(baseURL: "https://h", transport: Punctual(base: stub())) { limit }
+        let breaker = CircuitBreaker(minimum: 1)
+        let outer = ClosureHTTPInterceptor("Outer") { request, next in try await next(request) }
+        let client = testClient(baseURL: "https://h", transport: Punctual(base: stub())) {
+            limit
+            breaker
+            if hasPassThrough { outer }
+        }
         async let first = client.send(request())
         await gate.reached(by: 1)
         let error = await httpError {
@@ -67,8 +75,8 @@ struct ConcurrencyLimitTests {
             hasty.deadline = .milliseconds(20)
             _ = try await client.send(hasty)
         }
-        // It says what was waited for.
-        #expect(error?.code == .overloaded && error?.phase == .notSent)
+        #expect(error?.code == .deadlineExceeded)
+        #expect(breaker.state(of: "https://h") == .closed)
         #expect(limit.states["https://h"] == .init(limit: 1, inFlight: 1, queued: 0))
         gate.open()
         _ = try await first
@@ -175,35 +183,6 @@ struct ConcurrencyLimitTests {
         _ = try await first
     }
 
-    @Test("under pressure those who came last are served first")
-    func lastInFirstOut() async throws {
-        let permits = Permits("k", .fixed(1), queue: 3)
-        guard case .granted = permits.enter(isSheddable: false, mayWait: true) else {
-            Issue.record("refused")
-            return
-        }
-        let steps = Steps()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 1...3 {
-                guard case .waits(let waiter) = permits.enter(isSheddable: false, mayWait: true) else {
-                    Issue.record("refused")
-                    return
-                }
-                group.addTask {
-                    let isGranted = try await permits.wait(waiter)
-                    #expect(isGranted)
-                    steps.note("\(number)")
-                    permits.leave()
-                }
-            }
-            permits.leave()
-            try await group.waitForAll()
-        }
-        // 3 of 3 wait: the last; 2 of 3: the last; 1 of 3: what is left.
-        #expect(steps.all == ["3", "2", "1"])
-        #expect(permits.snapshot.inFlight == 0)
-    }
-
     @Test("the sheddable go first: they leave a tenth of the limit and their places in the queue to others")
     func sheddable() async throws {
         let limit = ConcurrencyLimit(.fixed(2), queue: 1)
@@ -221,38 +200,6 @@ struct ConcurrencyLimitTests {
         gate.open()
         _ = try await (first, third, fourth.value)
         #expect(limit.states["https://h"] == .init(limit: 2, inFlight: 0, queued: 0))
-    }
-
-    @Test("the tenth that is kept from the sheddable is there for others, whoever waits")
-    func tenth() throws {
-        let permits = Permits("k", .fixed(10), queue: 5)
-        func enter(isSheddable: Bool) -> String {
-            switch permits.enter(isSheddable: isSheddable, mayWait: true) {
-            case .granted: "granted"
-            case .waits: "waits"
-            case .refused: "refused"
-            }
-        }
-        for _ in 0..<9 { #expect(enter(isSheddable: true) == "granted") }
-        #expect(enter(isSheddable: true) == "waits")
-        #expect(enter(isSheddable: false) == "granted")
-        #expect(enter(isSheddable: false) == "waits")
-        // The one that comes back is the other's, and the next ones aren't those of the sheddable until a tenth is free.
-        permits.leave()
-        #expect(permits.snapshot.inFlight == 10 && permits.snapshot.queued == 1)
-        permits.leave()
-        #expect(permits.snapshot.inFlight == 9 && permits.snapshot.queued == 1)
-        permits.leave()
-        #expect(permits.snapshot.inFlight == 9 && permits.snapshot.queued == 0)
-    }
-
-    @Test("a limit that grows lets in who waits")
-    func grows() {
-        let permits = Permits("k", .adaptive(start: 4, in: 1...100), queue: 5)
-        for _ in 0..<6 { _ = permits.enter(isSheddable: false, mayWait: true) }
-        #expect(permits.snapshot.inFlight == 4 && permits.snapshot.queued == 2)
-        for tick in 0..<7 { permits.answered(after: 1_000_000, at: Int64(tick) * 100_000_000) }
-        #expect(permits.snapshot.limit == 6 && permits.snapshot.inFlight == 6 && permits.snapshot.queued == 0)
     }
 
     @Test("any range is one")
@@ -352,21 +299,6 @@ struct ConcurrencyLimitTests {
         }
         #expect(present.withLock { $0.most } <= 5)
         #expect(limit.states["https://h"] == .init(limit: 5, inFlight: 0, queued: 0))
-    }
-
-    @Test("a permit that is granted to one who has just given up comes back")
-    func grantedTooLate() throws {
-        let permits = Permits("x", .fixed(1), queue: 1)
-        guard case .granted = permits.enter(isSheddable: false, mayWait: true),
-            case .waits(let waiter) = permits.enter(isSheddable: false, mayWait: true)
-        else {
-            Issue.record("The first is let in, the second waits.")
-            return
-        }
-        permits.leave()
-        #expect(permits.snapshot.inFlight == 1)
-        permits.abandon(waiter)
-        #expect(permits.snapshot.inFlight == 0)
     }
 }
 

@@ -14,10 +14,11 @@ struct QuotaQueueTests {
     private final class Line: Sendable {
         private let bench: ArbiterBench
         private let client: HTTPClient
+        private let limit = RateLimit(perSecond: 1, burst: 1, maximumWait: .seconds(60))
         private let sent: Locked<[String: Duration]>
         private let calls = Locked<[String: Task<Void, Never>]>([:])
 
-        init(_ bench: ArbiterBench, maximumWait: Duration = .seconds(60)) async throws {
+        init(_ bench: ArbiterBench) async throws {
             let sent = Locked<[String: Duration]>([:])
             let clock = bench.clock
             let stub = StubTransport { request in
@@ -25,17 +26,20 @@ struct QuotaQueueTests {
                 return HTTPResponse(status: 200, request: request)
             }
             (self.bench, self.sent) = (bench, sent)
-            client = bench.client(stub, interceptors: { RateLimit(perSecond: 1, burst: 1, maximumWait: maximumWait) })
+            client = bench.client(stub, interceptors: { [limit] in limit })
             _ = try await client.send(HTTPRequest("/", headers: ["Name": "first"]))
         }
+
+        private var waiting: Int { limit.table.all.first?.state.general.waiting ?? 0 }
 
         /// Adds one behind the others, who waits when this returns.
         func add(_ name: String) async {
             let request = HTTPRequest("/", headers: ["Name": "\(name)"])
-            let sleepers = bench.clock.sleepers
+            let waiting = waiting
             let call = Task { [client] in _ = try? await client.send(request) }
             calls.withLock { $0[name] = call }
-            await bench.clock.waitForSleepers(sleepers + 1)
+            await eventually { self.waiting == waiting + 1 }
+            await bench.clock.waitForSleepers(1)
         }
 
         /// Has one leave, who is gone when this returns.
@@ -47,20 +51,29 @@ struct QuotaQueueTests {
 
         /// Moves the time until all are sent.
         func times() async -> [String: Duration] {
-            for _ in calls.withLock({ $0 }) {
-                let sent = sent.withLock { $0.count }
-                guard let next = bench.clock.nextDeadline else { break }
+            while waiting > 0 {
+                let waiting = waiting
+                // The first alone watches the time.
+                await eventually { self.bench.clock.sleepers > 0 }
+                guard let next = bench.clock.nextDeadline else { continue }
                 bench.clock.advance(to: next)
-                await eventually { self.sent.withLock { $0.count } > sent }
+                await eventually { self.waiting < waiting }
             }
             for (_, call) in calls.withLock({ $0 }) { await call.value }
             return sent.withLock { $0 }
         }
     }
 
+    private var timer: ClockTimer { ClockTimer(bench.clock) }
+    private var queue: QuotaQueue { QuotaQueue(TokenBucket(rate: 1, burst: 1, isAdaptive: false)) }
+
     private func place(in queue: QuotaQueue) -> QuotaQueue.Place? {
-        guard case .waits(let place, _) = queue.enter(at: 0, waitingAtMost: .max, left: nil, on: bench.clock) else { return nil }
+        guard case .waits(let place, _) = queue.enter(at: 0, waitingAtMost: .max) else { return nil }
         return place
+    }
+
+    private func wait(_ place: QuotaQueue.Place, in queue: QuotaQueue) async throws {
+        try await queue.wait(place, on: timer) { [bench] in bench.clock.now.offset.wholeNanoseconds }
     }
 
     @Test("move up when somebody before them leaves")
@@ -69,8 +82,7 @@ struct QuotaQueueTests {
         for name in ["a", "b", "c", "d"] { await line.add(name) }
         await line.leave("b")
         #expect(await line.times() == ["first": .zero, "a": .seconds(1), "c": .seconds(2), "d": .seconds(3)])
-        // The last of the times was given back.
-        #expect(bench.clock.sleepers == 0)
+        await eventually { bench.clock.sleepers == 0 }
     }
 
     @Test("move up when the first leaves, and those who come then stand behind them")
@@ -93,42 +105,83 @@ struct QuotaQueueTests {
 
     @Test("move up when somebody's deadline passes")
     func deadline() async throws {
-        let queue = QuotaQueue(TokenBucket(rate: 1, burst: 1, isAdaptive: false))
-        #expect(queue.takeAtOnce(at: 0))
         let clock = bench.clock
+        let queue = queue
+        #expect(queue.takeAtOnce(at: 0))
         let (a, b) = (try #require(place(in: queue)), try #require(place(in: queue)))
-        var isRefused = false
-        if case .refused(wait: 3_000_000_000) = queue.enter(at: 0, waitingAtMost: .max, left: .seconds(3), on: clock) {
-            isRefused = true
-        }
-        #expect(isRefused)
         let first = Task {
-            try await TimeLimit(.milliseconds(500), on: clock).run(error: { _ in .timedOut() }) { try await queue.wait(a) }
+            try await TimeLimit(.milliseconds(500), on: clock).run(error: { _ in .timedOut() }) { try await wait(a, in: queue) }
         }
-        async let second: Void = queue.wait(b)
-        await clock.waitForSleepers(3)
+        async let second: Void = wait(b, in: queue)
+        await clock.waitForSleepers(2)
         clock.advance(by: .milliseconds(500))
         #expect(await first.result.httpError?.code == .timeout)
+        await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(500))
         try await second
-        #expect(clock.sleepers == 0)
+        #expect(queue.waiting == 0)
     }
 
-    @Test("a turn that comes as its taker leaves is the next one's")
+    @Test("aren't let in for a wait that is too long, and take nothing then")
+    func tooLong() {
+        let queue = queue
+        #expect(queue.takeAtOnce(at: 0))
+        for _ in 0..<3 {
+            guard case .refused(wait: 1_000_000_000) = queue.enter(at: 0, waitingAtMost: 999_999_999) else {
+                Issue.record("It would have to wait for a second.")
+                return
+            }
+        }
+        #expect(queue.takeAtOnce(at: 1_000_000_000))
+    }
+
+    @Test("a token that its taker doesn't use is the next one's")
     func grantedAndGone() async throws {
         let clock = bench.clock
-        let queue = QuotaQueue(TokenBucket(rate: 1, burst: 1, isAdaptive: false))
+        let queue = queue
         #expect(queue.takeAtOnce(at: 0))
         let (a, b) = (try #require(place(in: queue)), try #require(place(in: queue)))
-        async let second: Void = queue.wait(b)
-        await clock.waitForSleepers(2)
+        async let second: Void = wait(b, in: queue)
+        async let first: Void = wait(a, in: queue)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
-        try await queue.wait(a)
+        try await first
         queue.giveBack()
         try await second
-        #expect(clock.sleepers == 0)
         // All that was taken is what went: one a second from now on.
         #expect(!queue.takeAtOnce(at: 1_000_000_000))
         #expect(queue.takeAtOnce(at: 2_000_000_000))
+    }
+
+    @Test("get one token a second, whoever leaves meanwhile, and none is lost", arguments: 0..<20)
+    func rounds(seed: UInt64) async throws {
+        let clock = bench.clock
+        let queue = queue
+        let random = SimulatedRandom(seed: seed)
+        let sent = Locked<[Duration]>([])
+        #expect(queue.takeAtOnce(at: 0))
+        var calls: [Task<Void, any Error>] = []
+        for _ in 0..<20 {
+            let place = try #require(self.place(in: queue))
+            calls.append(
+                Task {
+                    try await wait(place, in: queue)
+                    sent.withLock { $0.append(clock.now.offset) }
+                })
+        }
+        while queue.waiting > 0 {
+            await eventually { clock.sleepers > 0 || queue.waiting == 0 }
+            // Some leave at the moment at which the first one's turn comes.
+            for _ in 0..<random.next() % 3 where !calls.isEmpty { calls[Int(random.next() % UInt64(calls.count))].cancel() }
+            if let next = clock.nextDeadline { clock.advance(to: next) }
+            for _ in 0..<random.next() % 4 { await Task.yield() }
+        }
+        for call in calls { _ = await call.result }
+        let times = sent.withLock { $0 }
+        for (number, time) in times.enumerated() { #expect(time >= .seconds(number + 1)) }
+        // All who left have given theirs back: there is one now, and it is the only one.
+        let now = clock.now.offset.wholeNanoseconds
+        let isFull = queue.isIdle(at: now + 1_000_000_000)
+        #expect(isFull && queue.takeAtOnce(at: now + 1_000_000_000))
     }
 }

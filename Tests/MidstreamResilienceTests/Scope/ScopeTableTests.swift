@@ -26,23 +26,23 @@ struct ScopeTableTests {
         ])
     func origins(url: String, key: String) {
         let table = table(.origin)
-        _ = table.state(for: HTTPRequest("http://h/")) { 0 }
-        for _ in 0..<2 { #expect(table.state(for: HTTPRequest(url), at: { 0 }).key == key) }
+        _ = table.state(for: HTTPRequest("http://h/"), at: 0)
+        for _ in 0..<2 { #expect(table.state(for: HTTPRequest(url), at: 0).key == key) }
     }
 
     @Test("the same key has the same state, whatever came between")
     func same() {
         let table = table(.origin)
-        let first = table.state(for: HTTPRequest("http://h/")) { 0 }
-        for number in 0..<20 { _ = table.state(for: HTTPRequest("http://h\(number)/")) { 0 } }
-        #expect(table.state(for: HTTPRequest("http://h/x"), at: { 0 }) === first)
+        let first = table.state(for: HTTPRequest("http://h/"), at: 0)
+        for number in 0..<20 { _ = table.state(for: HTTPRequest("http://h\(number)/"), at: 0) }
+        #expect(table.state(for: HTTPRequest("http://h/x"), at: 0) === first)
         #expect(table.all.count == 21)
     }
 
     @Test("keys beyond the maximum are forgotten, the one that wasn't used for longest first")
     func bounded() {
         let table = table(.key { $0.headers["K"] ?? "" }.maximumKeys(10))
-        func ask(_ number: Int) { _ = table.state(for: HTTPRequest("http://h/", headers: ["K": "\(number)"])) { 0 } }
+        func ask(_ number: Int) { _ = table.state(for: HTTPRequest("http://h/", headers: ["K": "\(number)"]), at: 0) }
         for number in 0..<10 { ask(number) }
         ask(0)
         for number in 10..<15 { ask(number) }
@@ -52,10 +52,10 @@ struct ScopeTableTests {
     @Test("one that is used all the time isn't forgotten for others")
     func used() {
         let table = table(.origin.maximumKeys(10))
-        let first = table.state(for: HTTPRequest("http://h/")) { 0 }
+        let first = table.state(for: HTTPRequest("http://h/"), at: 0)
         for number in 0..<1_000 {
-            _ = table.state(for: HTTPRequest("http://h\(number % 3 == 0 ? number : 1)/")) { 0 }
-            #expect(table.state(for: HTTPRequest("http://h/"), at: { 0 }) === first)
+            _ = table.state(for: HTTPRequest("http://h\(number % 3 == 0 ? number : 1)/"), at: 0)
+            #expect(table.state(for: HTTPRequest("http://h/"), at: 0) === first)
         }
         #expect(table.all.count == 10)
     }
@@ -64,7 +64,7 @@ struct ScopeTableTests {
     func needed() {
         let table = table(.key { $0.headers["K"] ?? "" }.maximumKeys(10))
         func state(_ number: Int, at now: Int64) -> Named {
-            table.state(for: HTTPRequest("http://h/", headers: ["K": "\(number)"])) { now }
+            table.state(for: HTTPRequest("http://h/", headers: ["K": "\(number)"]), at: now)
         }
         let needed = (0..<100).map { number in
             let state = state(number, at: 0)
@@ -80,7 +80,7 @@ struct ScopeTableTests {
     @Test("all requests of a client are one key")
     func client() {
         let table = table(.client)
-        #expect(table.state(for: HTTPRequest("http://a/"), at: { 0 }) === table.state(for: HTTPRequest("http://b/"), at: { 0 }))
-        #expect(table.state(of: "anything", at: { 0 }) === table.all.first?.state)
+        #expect(table.state(for: HTTPRequest("http://a/"), at: 0) === table.state(for: HTTPRequest("http://b/"), at: 0))
+        #expect(table.state(of: "anything", at: 0) === table.all.first?.state)
     }
 }

@@ -1,0 +1,80 @@
+internal import Interception
+internal import MidstreamCore
+
+/// The result of one exchange of a race.
+struct RaceResult: Sendable {
+    let isSecond: Bool
+    let result: Result<HTTPResponse, any Error>
+
+    var response: HTTPResponse? { try? result.get() }
+
+    /// Whether it ends the race: anything but a 5xx and a failure.
+    var isAcceptable: Bool { response.map { $0.status.code < 500 } ?? false }
+
+    /// Whether an interceptor further in has refused the request, so that nothing was sent.
+    var isRefusal: Bool {
+        guard case .failure(let error as HTTPError) = result else { return false }
+        return error.code == .overloaded || error.code == .circuitOpen || error.code == .rateLimited
+    }
+
+    /// The better one: an acceptable response, any response, the failure of the first. Closes the other's body.
+    static func better(_ a: RaceResult, _ b: RaceResult) -> RaceResult {
+        let isBetter = (b.value, b.isSecond ? 0 : 1) > (a.value, a.isSecond ? 0 : 1)
+        (isBetter ? a : b).response?.body.close()
+        return isBetter ? b : a
+    }
+
+    private var value: Int { isAcceptable ? 2 : response == nil ? 0 : 1 }
+}
+
+/// The results of a race that weren't taken yet, for the task that waits for them.
+struct RaceResults: Sendable {
+    private struct State {
+        var first: RaceResult?
+        var second: RaceResult?
+        var waiter: Suspension<Void>?
+
+        var isEmpty: Bool { first == nil && second == nil }
+    }
+
+    private let state = Locked(State())
+
+    var isEmpty: Bool { state.withLock { $0.isEmpty } }
+
+    func add(_ result: RaceResult) {
+        let waiter = state.withLock { state in
+            if result.isSecond { state.second = result } else { state.first = result }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// A result that is there, the first exchange's before the second's.
+    func take() -> RaceResult? { state.withLock { $0.first.take() ?? $0.second.take() } }
+
+    /// Waits for a result. A cancellation ends the exchanges, and so this.
+    func next() async -> RaceResult {
+        while true {
+            if let result = take() { return result }
+            if let arrival = arrival() { await arrival.value() }
+        }
+    }
+
+    /// Waits for a result until a time is over or the task is cancelled.
+    ///
+    /// - Returns: Whether the time is over and none came.
+    func isLate(after limit: Duration, on timer: ClockTimer) async -> Bool {
+        guard let arrival = arrival(), case .timedOut = await arrival.wait(for: limit, on: timer) else { return false }
+        return isEmpty
+    }
+
+    /// Ends with the next result; nil: there is one.
+    private func arrival() -> Suspension<Void>? {
+        state.withLock { state in
+            guard state.isEmpty else { return nil }
+            let arrival = Suspension<Void>()
+            state.waiter = arrival
+            return arrival
+        }
+    }
+}
