@@ -6,29 +6,35 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
     /// The interceptors, and the terminal as the last one, which asks nobody further.
     @usableFromInline package let steps: [any Interceptor<Input, Output>]
     @usableFromInline let observer: (any ChainObserver<Input, Output>)?
-    /// Which steps are told their position by the task when the chain is observed.
-    @usableFromInline let positioned: [Bool]
-    /// What a step's error is to those further out; nil: the same.
-    @usableFromInline let translation: Translation?
+    /// Which steps find their position in ``Next`` alone, so that the task needn't carry it when the chain is observed.
+    @usableFromInline let unpositioned: [Bool]
+    /// Which steps have to be interrupted at the run's deadline.
+    @usableFromInline let interruptible: [Bool]
+    @usableFromInline let interruption: Interruption?
 
-    /// Says what an error of the step at a place is to those further out.
+    /// Runs a step, and interrupts it at the run's deadline.
     @usableFromInline
-    package typealias Translation = @Sendable (any Error, Int32, ChainPosition) -> any Error
+    package typealias Interruption =
+        @Sendable (any Interceptor<Input, Output>, Input, Next<Input, Output>) async throws -> Output
 
     /// - Parameters:
     ///   - unpositioned: The places of interceptors that find their position in ``Next`` alone, which is cheaper.
+    ///   - interruptible: The places of interceptors that may wait beyond the run's deadline.
+    ///   - interruption: Runs these in a run that has one.
     ///   - terminal: Does the work that the interceptors surround. Never calls its ``Next``.
     package init(
         _ interceptors: [any Interceptor<Input, Output>],
         observer: (any ChainObserver<Input, Output>)? = nil,
         unpositioned: Set<Int> = [],
-        translation: Translation? = nil,
+        interruptible: Set<Int> = [],
+        interruption: Interruption? = nil,
         terminal: any Interceptor<Input, Output>
     ) {
         steps = interceptors + [terminal]
         self.observer = observer
-        positioned = interceptors.indices.map { !unpositioned.contains($0) } + [false]
-        self.translation = translation
+        self.unpositioned = interceptors.indices.map { unpositioned.contains($0) } + [true]
+        self.interruptible = steps.indices.map { interruptible.contains($0) }
+        self.interruption = interruption
     }
 
     /// The same chain with one interceptor more, inside all the others. It has no observer.

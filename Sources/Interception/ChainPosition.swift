@@ -2,22 +2,30 @@
 @usableFromInline
 package struct ChainPosition: Sendable {
     /// What the run belongs to, as whoever started it knows it.
-    @usableFromInline package let run: (any AnyObject & Sendable)?
+    @usableFromInline package var run: (any AnyObject & Sendable)?
     /// The observer's number for the pass; -1 outside any.
     @usableFromInline package var pass: Int32
     /// Which of those speaks that the interceptor asks within its pass; -1: itself.
     @usableFromInline package var speaker: Int16 = -1
     /// Whether the run is only asked what it would do.
     @usableFromInline package var isRehearsal = false
-    /// When what lies further in has to be over, in nanoseconds of whatever clock the run goes by; the largest number: no limit.
-    @usableFromInline package var due: Int64
+    /// Whether the present task is cancelled at the deadline.
+    @usableFromInline package var isInterrupted = false
+    /// When the run has to be over, in nanoseconds of the clock that it goes by; the largest number: no limit.
+    @usableFromInline package var deadline: Int64
+    /// When the present try has to be over.
+    @usableFromInline package var timeout: Int64
 
     @inlinable
-    package init(run: (any AnyObject & Sendable)? = nil, pass: Int32 = -1, due: Int64 = .max) {
+    package init(run: (any AnyObject & Sendable)? = nil, pass: Int32 = -1, timeout: Int64 = .max) {
         self.run = run
         self.pass = pass
-        self.due = due
+        deadline = .max
+        self.timeout = timeout
     }
+
+    /// When what lies further in has to be over: the earlier of the two.
+    @inlinable package var due: Int64 { min(deadline, timeout) }
 
     /// The position of the present task, for code that is called by an interceptor and handed no ``Next``.
     ///

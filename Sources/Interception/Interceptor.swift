@@ -57,7 +57,9 @@ public struct Next<Input: Sendable, Output: Sendable>: Sendable {
         let next = Next(links: links, index: index &+ 1, position: inner)
         do {
             let output =
-                if links.observer != nil, links.positioned[place] {
+                if inner.deadline != .max, links.interruptible[place], let interruption = links.interruption {
+                    try await interruption(links.steps[place], input, next)
+                } else if links.observer != nil, !links.unpositioned[place] {
                     try await ChainPosition.local.withValue(inner) { try await links.steps[place].intercept(input, next: next) }
                 } else {
                     try await links.steps[place].intercept(input, next: next)
@@ -65,7 +67,6 @@ public struct Next<Input: Sendable, Output: Sendable>: Sendable {
             links.observer?.didRun(returning: output, at: inner)
             return output
         } catch {
-            let error = links.translation?(error, index, inner) ?? error
             links.observer?.didRun(throwing: error, at: inner)
             throw error
         }

@@ -39,7 +39,7 @@ extension ResponseCache {
     private func attempt(
         _ miss: CacheMiss, _ next: Next, for fetch: SharedFetch
     ) -> @Sendable () async throws -> SharedFetch.Outcome {
-        let apart = next.branching(to: next.call?.branch(), due: next.position.due)
+        let apart = next.branch()
         return { try await self.fetch(miss, apart, for: fetch) }
     }
 
@@ -68,6 +68,8 @@ extension ResponseCache {
         } catch let error as HTTPError where error.isItsOwn {
             miss.request.note("waited for another's answer, which didn't come")
             return try await fetchOnce(miss, lookingSince: .distantPast, next)
+        } catch is CancellationError where next.position.isOver(next.position.due) {
+            ending = .isLate
         }
         switch ending {
         case .share(.shared(let head, let body)):
@@ -76,7 +78,7 @@ extension ResponseCache {
         case .leads:
             miss.request.note("waited for another's answer, which didn't come")
             return try await lead(fetch, miss, next)
-        case .isLate: return try await staleResponse(insteadOf: HTTPError.timedOut(phase: .notSent), miss)
+        case .isLate: return try await staleResponse(insteadOf: next.position.overdue(phase: .notSent), miss)
         }
         if let response = await storedMeanwhile(miss, next) { return response }
         return try await fetchAlone(miss, next)

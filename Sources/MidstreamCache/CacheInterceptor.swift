@@ -39,6 +39,8 @@ public struct CacheInterceptor: HTTPInterceptor {
 
     /// Forgets everything.
     public func removeAll() async { await cache.forgetAll(origin: nil, on: ContinuousClock()) }
+    /// It serves all alike.
+    public var traits: InterceptorTraits { .impersonal }
 
     /// Answers from the store, or asks further in and stores what comes.
     ///
@@ -59,5 +61,3 @@ extension CacheInterceptor: CustomStringConvertible, CustomReflectable {
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
 }
-
-extension CacheInterceptor: ImpersonalInterceptor {}

@@ -33,6 +33,8 @@ public final class CompressRequests: HTTPInterceptor {
         self.compression = compression
         self.least = least
     }
+    /// It serves all alike.
+    public var traits: InterceptorTraits { .impersonal }
 
     /// Sends the request with its body compressed, and as it is after a 415.
     ///
@@ -86,5 +88,3 @@ public final class CompressRequests: HTTPInterceptor {
         return compressed
     }
 }
-
-extension CompressRequests: ImpersonalInterceptor {}

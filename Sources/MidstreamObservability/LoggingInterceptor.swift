@@ -15,12 +15,14 @@ public import MidstreamCore
 /// GET https://api.example.com/users/43 ✗ deadlineExceeded: The call took longer than 2.0 seconds., 2000.4 ms
 /// ```
 ///
-/// It stands at ``InterceptorStage/call``, where a rejected status is an error and a deadline is told from a cancellation.
+/// It stands at ``InterceptorStage/call``, where a rejected status is an error.
 /// At ``InterceptorStage/exchange`` it writes a line for each request on the wire. Of a streamed response the line is
 /// written when its head is there.
 public struct LoggingInterceptor: HTTPInterceptor {
     /// Once per call, or once per exchange.
     public let stage: InterceptorStage
+    /// It waits for nothing, and serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
     private let write: @Sendable (String) -> Void
 
     /// Makes an interceptor.
@@ -44,8 +46,7 @@ public struct LoggingInterceptor: HTTPInterceptor {
             write("\(request) → \(response.status), \(Self.milliseconds(stopwatch.elapsed))\(attempts)")
             return response
         } catch {
-            let reason = next.isPastDeadline && error is CancellationError ? "deadline passed" : TraceRecorder.text(of: error)
-            write("\(request) ✗ \(reason), \(Self.milliseconds(stopwatch.elapsed))")
+            write("\(request) ✗ \(TraceRecorder.text(of: error)), \(Self.milliseconds(stopwatch.elapsed))")
             throw error
         }
     }
@@ -93,5 +94,3 @@ extension HTTPInterceptor {
         chain(before: LoggingInterceptor(at: stage, to: write))
     }
 }
-
-extension LoggingInterceptor: ImpersonalInterceptor {}

@@ -10,12 +10,14 @@ public import MidstreamCore
 /// The trace is that of the request (``HTTPRequest/traceParent``), or of the task (``TraceParent/current``), or else a new
 /// one for the call. Each request on the wire, each retry and each redirect too, is a span of its own. A `traceparent` that the request
 /// has itself is kept. The fields go to every origin; they say nothing about the user.
-public struct TraceParentInterceptor: RequestInterceptor, ImpersonalInterceptor {
+public struct TraceParentInterceptor: RequestInterceptor {
     /// Makes an interceptor.
     public init() {}
 
     /// `.exchange`.
     public var stage: InterceptorStage { .exchange }
+    /// It waits for nothing, and serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     /// Adds the fields.
     public func intercept(request: inout HTTPRequest) async throws {

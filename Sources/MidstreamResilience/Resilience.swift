@@ -30,12 +30,13 @@ public enum Resilience {
 }
 
 /// Gives requests that don't say so themselves a number of retries, and bounds their times.
-struct StandardLimits: PunctualInterceptor, SecludedInterceptor {
+struct StandardLimits: HTTPInterceptor {
     let maxRetries: Int?
     let timeout: Duration
     let deadline: Duration
 
     var stage: InterceptorStage { .call }
+    var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request

@@ -68,7 +68,7 @@ struct Invocation {
     /// Of a stream the client's limits end with its head; those that the user has set hold for the body as well.
     private func showWithinLimits(_ response: HTTPResponse, since begun: ContinuousClock.Instant) async throws {
         let limits = [
-            arguments.deadline.map { ($0 - begun.duration(to: .now), HTTPError.pastDeadline($0)) },
+            arguments.deadline.map { ($0 - begun.duration(to: .now), HTTPError.pastDeadline($0, phase: .answered)) },
             arguments.timeout.map { ($0 - attempted.withLock { $0 }.duration(to: .now), HTTPError.timedOut(phase: .answered)) },
         ].compactMap { $0 }
         guard let (left, error) = limits.min(by: { $0.0 < $1.0 }) else { return try await show(response) }

@@ -10,6 +10,7 @@ struct ResilienceLawTests {
     @Test func concurrencyLimit() async throws {
         try await assertInterceptorLaws { ConcurrencyLimit(.fixed(200)) }
         try await assertInterceptorLaws { ConcurrencyLimit(.fixed(3), queue: 100) }
+        try await assertInterceptorLaws([.endsInTime]) { ConcurrencyLimit(.fixed(1), queue: 2) }
     }
 
     @Test func circuitBreaker() async throws { try await assertInterceptorLaws { CircuitBreaker() } }
@@ -21,7 +22,10 @@ struct ResilienceLawTests {
         }
     }
 
-    @Test func rateLimit() async throws { try await assertInterceptorLaws { RateLimit(perSecond: 1_000_000) } }
+    @Test func rateLimit() async throws {
+        try await assertInterceptorLaws { RateLimit(perSecond: 1_000_000) }
+        try await assertInterceptorLaws([.endsInTime]) { RateLimit(perSecond: 0.01) }
+    }
 
     @Test func coalescing() async throws {
         try await assertInterceptorLaws { Coalescing() }

@@ -7,7 +7,7 @@ import Testing
 /// An interceptor that breaks a law is found out, and the law is named.
 @Suite("Interceptors that break a law", .leavesNothing, .timeLimit(.minutes(10)))
 struct LawBreakerTests {
-    private static let breakers: [InterceptorLaw: [ClosureHTTPInterceptor]] = [
+    private static let breakers: [InterceptorLaw: [any HTTPInterceptor]] = [
         .preservesBodies: [
             ClosureHTTPInterceptor("TakesBytesForText") { request, next in
                 var response = try await next(request)
@@ -30,6 +30,7 @@ struct LawBreakerTests {
                 return try await next(request)
             },
         ],
+        .endsInTime: [Overstayer()],
         .passesCancellation: [
             ClosureHTTPInterceptor("WrapsCancellation") { request, next in
                 do {
@@ -122,6 +123,16 @@ struct LawBreakerTests {
             },
         ],
     ]
+
+    /// Promises to end in time, and waits for an hour.
+    private struct Overstayer: HTTPInterceptor {
+        let traits = InterceptorTraits.endsInTime
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            try await Task.sleep(for: .seconds(3_600))
+            return try await next(request)
+        }
+    }
 
     @Test(arguments: InterceptorLaw.allCases)
     func areFound(_ law: InterceptorLaw) async throws {

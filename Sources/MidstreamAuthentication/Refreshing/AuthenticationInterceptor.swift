@@ -166,15 +166,10 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ) async throws -> CredentialKeeper<A>.Held {
         let request = visit.request
         let need: CredentialKeeper<A>.Need = response == nil ? .due : .rejected
-        let find: @Sendable () async throws -> Result<CredentialKeeper<A>.Held, any Error> = { [keeper] in
+        let position = visit.next.position
+        if position.isOver(position.due) { throw position.overdue(phase: .of(response)) }
+        let outcome = try await position.withinTimeLeft(phase: .of(response)) { [keeper] _ in
             try await keeper.successor(of: generation, login: visit.login, failures: visit.failures, need: need)
-        }
-        let outcome: Result<CredentialKeeper<A>.Held, any Error>
-        if let stopwatch = visit.next.call?.stopwatch, let left = visit.next.position.timeLeft {
-            guard left > .zero else { throw HTTPError.timedOut(phase: .of(response)) }
-            outcome = try await TimeLimit(left, on: stopwatch.clock).run(error: { _ in .timedOut(phase: .of(response)) }, find)
-        } else {
-            outcome = try await find()
         }
         switch outcome {
         case .success(let held): return held

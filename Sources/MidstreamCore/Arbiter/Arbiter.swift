@@ -9,11 +9,19 @@ package final class Arbiter: HTTPInterceptor {
     private let pacing: Pacing?
     /// The client's validators, when none of them has to be waited for; otherwise nil.
     let immediate: [DefaultValidator]?
+    /// Whether validators or retry strategies may wait for anything.
+    private let asksSomebody: Bool
 
     package init(_ settings: ArbiterSettings) {
         self.settings = settings
         let immediate = settings.validators.compactMap { $0 as? DefaultValidator }
         self.immediate = immediate.count == settings.validators.count ? immediate : nil
+        asksSomebody =
+            self.immediate == nil
+            || immediate.contains { validator in
+                validator.retriableStatus.values.contains(where: \.isAlternate)
+                    || validator.retriableErrors.values.contains(where: \.isAlternate)
+            }
         ledger = settings.retryBudget.map { RetryLedger($0, on: settings.clock) }
         alternates = AlternateRequests()
         pacing = settings.sharesRetryAfter ? Pacing(on: settings.clock) : nil
@@ -33,46 +41,32 @@ package final class Arbiter: HTTPInterceptor {
 
     @inline(__always)
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        guard let call = next.call else { return try await attempts(of: request, next) }
-        let duration = request.deadline ?? settings.deadline
-        guard duration != nil, duration != call.deadline.duration else {
-            guard call.deadline.duration != nil else { return try await attempts(of: request, next) }
-            return try await attempts(of: request, next, until: call.deadline)
-        }
-        // Somebody further out has set another one than that which the client keeps.
-        let deadline = CallDeadline(duration, within: call.deadline)
-        let limited = next.branching(to: call.limited(by: deadline), due: next.position.due)
-        if call.isPunctual {
-            try deadline.checkBeforehand(call.stopwatch)
-            return try await attempts(of: request, limited, until: deadline)
-        }
-        return try await limitedAttempts(of: request, limited, until: deadline, call.stopwatch)
+        var position = next.position
+        position.limit(deadline: request.deadline ?? settings.deadline)
+        guard position.deadline != .max else { return try await attempts(of: request, next) }
+        if position.isOver(position.deadline) { throw position.overdue(phase: .notSent) }
+        let response =
+            if waitsFreely(for: request) {
+                try await interruptedAttempts(of: request, next, position)
+            } else {
+                try await attempts(of: request, next.at(position))
+            }
+        guard position.isOver(position.deadline) else { return response }
+        // It came too late, from code that ignores cancellation.
+        response.body.close()
+        throw position.overdue(phase: .answered)
     }
+
+    /// Whether code that isn't the library's is part of the arbiter's work for a request.
+    private func waitsFreely(for request: HTTPRequest) -> Bool { asksSomebody || request.validators != nil }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
     @inline(never)
-    private func limitedAttempts(
-        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, until deadline: CallDeadline, _ stopwatch: Stopwatch
+    private func interruptedAttempts(
+        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, _ position: ChainPosition
     ) async throws -> HTTPResponse {
-        try await deadline.limit(stopwatch) {
-            try await ChainPosition.local.withValue(next.position) {
-                try await self.attempts(of: request, next, until: deadline)
-            }
-        }
-    }
-
-    /// The attempts, of which those further out learn that they ended because of the deadline, if they did.
-    private func attempts(
-        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, until deadline: CallDeadline
-    ) async throws -> HTTPResponse {
-        do {
-            let response = try await attempts(of: request, next)
-            guard deadline.isPastItself else { return response }
-            // It came too late, from somebody who doesn't look for cancellation.
-            response.body.close()
-            throw CancellationError()
-        } catch let error as CancellationError {
-            throw deadline.reason(for: error)
+        try await position.untilDeadline { position in
+            try await ChainPosition.local.withValue(position) { try await self.attempts(of: request, next.at(position)) }
         }
     }
 
@@ -81,14 +75,15 @@ package final class Arbiter: HTTPInterceptor {
             of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
         ) async throws -> HTTPResponse
     {
-        var retries = Retries(of: request, next.call, settings)
+        var retries = Retries(of: request, next.position, settings)
         if retries.maximum > 0 { ledger?.countCall() }
         var cause: (any Error)?
         while true {
             if let pacing { try await keep(pacing, retries, at: next.position, after: cause) }
-            let attempt = Attempt(
-                request: retries.attempt(), answers: alternates.answers,
-                next: next.branching(to: next.call?.branch(), due: next.call?.due(in: retries.timeout) ?? .max))
+            var branch = next.branch()
+            branch.position.isInterrupted = next.position.isInterrupted
+            branch.position.timeout = next.call?.due(in: retries.timeout) ?? .max
+            let attempt = Attempt(request: retries.attempt(), answers: alternates.answers, next: branch)
             let outcome = try await outcome(of: attempt)
             // Whatever is not the rule is apart from here, where all calls wait for their responses, so that they need little memory.
             if let response = accepted(outcome, of: attempt) { return response }
@@ -130,7 +125,7 @@ package final class Arbiter: HTTPInterceptor {
     package func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         let validators = request.validators ?? settings.validators
         guard !validators.isEmpty else { return .known("one attempt, since there are no validators to ask for more") }
-        let maximum = Retries(of: request, nil, settings).maximum
+        let maximum = Retries(of: request, ChainPosition(), settings).maximum
         let names = validators.map { "\(type(of: $0))" }.joined(separator: ", ")
         return .known("up to \(maximum == .max ? maximum : 1 + maximum) attempts; asks \(names)")
     }
@@ -146,9 +141,11 @@ package final class Arbiter: HTTPInterceptor {
             if let pacing, let asked = asked(by: response) { pacing.leaveAlone(response.request.urlText, for: asked) }
             return .response(response)
         } catch {
-            // Cancellation is nobody's verdict, whatever further in has made of it.
+            // Neither a cancellation nor the deadline is subject to a verdict, whatever further in has made of it.
+            let position = attempt.next.position
+            if position.isOver(position.deadline), (error as? HTTPError)?.code == .deadlineExceeded { throw error }
+            if let reason = position.reasonToEnd { throw reason }
             if error is CancellationError { throw error }
-            if Task.isCancelled { throw CancellationError() }
             return .failure(error)
         }
     }
@@ -255,16 +252,5 @@ struct Attempt: Sendable {
     func giveUp(_ response: HTTPResponse?) {
         response?.body.close()
         next.call?.giveUp()
-    }
-}
-
-extension Arbiter: PunctualInterceptor {
-    /// Its own waits end before the deadline; what validators and strategies that anybody has written do may not.
-    package var isPunctual: Bool {
-        guard let immediate else { return false }
-        return immediate.allSatisfy { validator in
-            !validator.retriableStatus.values.contains(where: \.isAlternate)
-                && !validator.retriableErrors.values.contains(where: \.isAlternate)
-        }
     }
 }

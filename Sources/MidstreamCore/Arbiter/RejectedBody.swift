@@ -7,7 +7,7 @@ extension Attempt {
     /// A longer body is left as it is, still arriving, and the error says so. Takes no longer than the attempt may, or ten seconds where
     /// that has no limit: nobody waits for the end of an error that has none.
     ///
-    /// - Throws: `CancellationError`.
+    /// - Throws: `CancellationError`; ``HTTPError/Code/deadlineExceeded``.
     func withBody(_ error: any Error) async throws -> any Error {
         // One that was refused for its credential has been closed on purpose.
         guard let failure = error as? HTTPError, failure.code != .authentication, let response = failure.response,
@@ -17,12 +17,13 @@ extension Attempt {
         var collected = response
         do {
             let body = response.body
-            let limit = TimeLimit(next.position.timeLeft ?? .seconds(10), on: next.call?.stopwatch.clock ?? ContinuousClock())
-            collected.body = try await limit.run(error: { _ in .timedOut(phase: .answered) }) {
+            var position = next.position
+            if position.due == .max { position.timeout = next.call?.due(in: .seconds(10)) ?? .max }
+            collected.body = try await position.withinTimeLeft(phase: .answered) { _ in
                 try await body.buffered(upTo: HTTPError.keptBody)
             }
         } catch {
-            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            if let reason = next.position.reasonToEnd { throw reason }
             let reason = (error as? HTTPError)?.code.rawValue ?? "an error"
             return failure.withResponse(response, shortfall: "The response's body couldn't be read: \(reason).")
         }

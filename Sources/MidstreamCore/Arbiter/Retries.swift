@@ -1,3 +1,5 @@
+internal import Interception
+
 /// The account of one call's attempts: what has been sent, how often, and what is still allowed.
 struct Retries {
     /// The request as the next attempt starts from it: as it entered the arbiter, or as an alternate has changed it.
@@ -6,28 +8,31 @@ struct Retries {
     private(set) var maximum: Int
     /// How long one attempt may take; nil: no limit.
     let timeout: Duration?
-    private var deadline: Duration?
+    /// On the call's stopwatch, as that of the position.
+    private var deadline: Int64
     private let call: Call?
     private var made = 0
     private var previousDelay: Duration?
 
-    init(of request: HTTPRequest, _ call: Call?, _ settings: ArbiterSettings) {
+    init(of request: HTTPRequest, _ position: ChainPosition, _ settings: ArbiterSettings) {
         original = request
-        self.call = call
+        call = position.call
+        deadline = position.deadline
         // What is behind `??` is a closure, which would copy all the settings.
-        let usual = (settings.maxRetries, settings.timeout, settings.deadline)
+        let usual = (settings.maxRetries, settings.timeout)
         if original.hasLateLimits { original.markLimitsKept() }
         let own = request.limits
         maximum = max(0, own.maxRetries ?? usual.0)
         timeout = own.timeout ?? usual.1
-        deadline = own.deadline ?? usual.2
     }
 
     /// Takes over what interceptors behind the arbiter have set in the last attempt.
     mutating func adopt(limitsOf outcome: Outcome) {
         guard let limits = outcome.request?.limits, outcome.request?.id == original.id else { return }
         if limits.maxRetries != original.limits.maxRetries, let most = limits.maxRetries { maximum = max(0, most) }
-        if limits.deadline != original.limits.deadline, let due = limits.deadline { deadline = min(due, deadline ?? due) }
+        if limits.deadline != original.limits.deadline, let due = limits.deadline {
+            deadline = min(due.wholeNanoseconds, deadline)
+        }
     }
 
     /// The request of the next attempt.
@@ -94,8 +99,8 @@ struct Retries {
 
     /// Whether a wait would end before the call's deadline.
     func allowsWaiting(_ delay: Duration) -> Bool {
-        guard let deadline, let call else { return true }
-        return call.stopwatch.elapsed + min(delay, .longest) < deadline
+        guard deadline != .max, let call else { return true }
+        return call.stopwatch.elapsedNanoseconds &+ min(delay, .longest).wholeNanoseconds < deadline
     }
 
     mutating func count() { made += 1 }

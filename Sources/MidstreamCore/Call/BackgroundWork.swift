@@ -84,7 +84,7 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
         let own = Call(
             owner: AbsentOwner(call.owner), requestID: .unique(), delivery: .streamed, checkedURL: call.checkedURL, recorder: nil)
         var next = self
-        next.position = ChainPosition(run: own, due: own.due(in: limit))
+        next.position = ChainPosition(run: own, timeout: own.due(in: limit))
         return (next, limit)
     }
 }

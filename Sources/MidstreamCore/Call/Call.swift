@@ -15,10 +15,6 @@ package final class Call: Sendable {
     package let stopwatch: Stopwatch
     /// Nil when the call is meant; otherwise it is only asked what it would do.
     package let rehearsal: Rehearsal?
-    /// When it is over.
-    package let deadline: CallDeadline
-    /// Whether its exchanges end by themselves when its deadline has passed, and nothing else needs to be interrupted then.
-    package let isPunctual: Bool
     /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
     package let sharing: (any ExchangeSharing)?
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
@@ -26,7 +22,7 @@ package final class Call: Sendable {
 
     package init(
         owner: any CallOwner, requestID: HTTPRequest.ID, delivery: BodyDelivery, checkedURL: String, recorder: TraceRecorder?,
-        deadline: CallDeadline = .unlimited, isPunctual: Bool = false, rehearsal: Rehearsal? = nil,
+        rehearsal: Rehearsal? = nil,
         sharing: (any ExchangeSharing)? = nil
     ) {
         self.owner = owner
@@ -34,45 +30,37 @@ package final class Call: Sendable {
         self.delivery = delivery
         self.checkedURL = checkedURL
         self.recorder = recorder
-        self.deadline = deadline
-        self.isPunctual = isPunctual
         self.rehearsal = rehearsal
         self.sharing = sharing
         stopwatch = owner.stopwatch.restarted()
-        openBodies = delivery == .streamed ? OpenBodies() : nil
+        openBodies = delivery == .streamed ? OpenBodies(within: nil) : nil
     }
 
-    private init(_ call: Call, deadline: CallDeadline, openBodies: OpenBodies?) {
+    private init(_ call: Call, _ openBodies: OpenBodies) {
         owner = call.owner
         requestID = call.requestID
         delivery = call.delivery
         checkedURL = call.checkedURL
         recorder = call.recorder
-        self.deadline = deadline
-        isPunctual = call.isPunctual
         rehearsal = call.rehearsal
         sharing = call.sharing
         stopwatch = call.stopwatch
         self.openBodies = openBodies
     }
 
-    /// The part of the call that has a deadline of its own.
-    package func limited(by deadline: CallDeadline) -> Call { Call(self, deadline: deadline, openBodies: openBodies) }
-
-    /// The call itself, or, when its bodies are streamed, another one that knows only what is opened from here on, so that it can be
-    /// given up without those of its siblings.
-    package func branch() -> Call { openBodies == nil ? self : Call(self, deadline: deadline, openBodies: OpenBodies()) }
+    /// A part of the call that can be given up without the others; the call itself when no body is streamed.
+    func branch() -> Call { openBodies.map { Call(self, OpenBodies(within: $0)) } ?? self }
 
     /// Notes that a body is arriving.
     package func opened(_ body: HTTPBody) { openBodies?.add(body) }
 
     /// Closes what this branch has opened, whoever has wrapped it since.
-    package func giveUp() { openBodies?.close() }
+    func giveUp() { openBodies?.close() }
 
     /// The nanoseconds of the call's stopwatch at which a limit that begins now is over.
     package func due(in limit: Duration?) -> Int64 {
-        guard let limit else { return .max }
-        return stopwatch.elapsedNanoseconds &+ min(max(.zero, limit), .longest).wholeNanoseconds
+        guard let limit, limit < .longest else { return .max }
+        return stopwatch.elapsedNanoseconds &+ max(.zero, limit).wholeNanoseconds
     }
 }
 
@@ -110,17 +98,21 @@ package protocol CallOwner: AnyObject, Sendable {
     func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse
 }
 
-/// Bodies that may still be arriving. Not kept alive.
+/// The bodies of a branch, and of those that are a part of it, that may still be arriving. Not kept alive.
 private final class OpenBodies: Sendable {
     private struct Entry: Sendable {
         weak var source: (any IncomingBody)?
     }
 
     private let entries = Locked<[Entry]>([])
+    private let enclosing: OpenBodies?
+
+    init(within enclosing: OpenBodies?) { self.enclosing = enclosing }
 
     func add(_ body: HTTPBody) {
         guard let source = body.incoming else { return }
         entries.withLock { $0.append(Entry(source: source)) }
+        enclosing?.add(body)
     }
 
     func close() {

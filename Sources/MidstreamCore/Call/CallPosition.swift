@@ -1,23 +1,18 @@
-package import Interception
+public import Interception
 
 extension ChainPosition {
     /// The call that the run belongs to.
     package var call: Call? { run as? Call }
 
-    /// How much time what lies further in has left, zero or less when it is over; nil: no limit.
-    package var timeLeft: Duration? {
-        guard due < Duration.longestNanoseconds, let call else { return nil }
-        return .nanoseconds(due - call.stopwatch.elapsedNanoseconds)
-    }
-
     /// Takes the body of a response into memory, if that is how the call wants it and it isn't there yet.
     ///
-    /// - Throws: What ``HTTPBody/collect(upTo:)`` throws; ``HTTPError/Code/timeout`` when the attempt's time is over before its end.
+    /// - Throws: What ``HTTPBody/collect(upTo:)`` throws; ``HTTPError/Code/timeout`` or ``HTTPError/Code/deadlineExceeded`` when the time is
+    ///   over before its end.
     package func deliver(_ response: inout HTTPResponse) async throws {
         guard response.body.bytes == nil, let call, case .buffered(let limit) = call.delivery else { return }
-        guard let timeLeft else { return try await response.buffer(upTo: limit) }
+        guard due != .max else { return try await response.buffer(upTo: limit) }
         let arriving = response
-        response = try await TimeLimit(timeLeft, on: call.stopwatch.clock).run(error: { _ in .timedOut(phase: .answered) }) {
+        response = try await withinTimeLeft(phase: .answered) { _ in
             var response = arriving
             try await response.buffer(upTo: limit)
             return response
@@ -32,10 +27,30 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// Whether that call, if there is one, goes by the system's clock.
     package var isOnSystemClock: Bool { position.call?.stopwatch.isOnSystemClock ?? true }
 
-    /// The rest of the pipeline as another branch of the call, with a limit of its own on how long it may take.
-    package func branching(to call: Call?, due: Int64) -> Self {
+    /// The rest of the pipeline as a branch of the call, which can be given up without its siblings: what an interceptor needs that sends a
+    /// request twice at the same time and keeps one of the responses.
+    ///
+    /// ```swift
+    /// let (first, second) = (next.branch(), next.branch())
+    /// // … `second` has won:
+    /// first.giveUp()
+    /// ```
+    public func branch() -> Self {
         var next = self
-        next.position = ChainPosition(run: call ?? position.run, pass: position.pass, due: due)
+        if let call { next.position.run = call.branch() }
+        // It may run in a task that isn't cancelled with this one.
+        next.position.isInterrupted = false
+        return next
+    }
+
+    /// Closes all bodies of streamed responses that have come through this branch of the call, including those that interceptors further in
+    /// have wrapped or kept. Doesn't cancel what is still waiting for a response: the task that runs it does.
+    public func giveUp() { call?.giveUp() }
+
+    /// The same at another position of the run.
+    package func at(_ position: ChainPosition) -> Self {
+        var next = self
+        next.position = position
         return next
     }
 }

@@ -121,17 +121,15 @@ public final class HTTPClient: Sendable {
         let prepared = try prepared(request)
         try Rehearsal.refuse(prepared)
         let pipeline = pipeline(for: request)
-        let call = call(for: prepared, through: pipeline, delivery: delivery, sharing: sharing)
-        let recorder = call.recorder
+        let position = position(for: prepared, through: pipeline, delivery: delivery, sharing: sharing)
+        let recorder = position.call?.recorder
         defer { recorder?.end() }
         do {
-            var response =
-                if call.deadline.duration == nil || call.isPunctual {
-                    try await run(prepared, through: pipeline, as: call)
-                } else {
-                    try await runWithDeadline(prepared, through: pipeline, as: call)
-                }
-            if delivery == .streamed { limit(&response, to: call) }
+            if position.deadline <= 0 { throw position.overdue(phase: .notSent) }
+            var response = try await pipeline.run(prepared, at: position)
+            // An interceptor may have answered by itself with a stream.
+            if response.body.bytes == nil { try await position.deliver(&response) }
+            if delivery == .streamed { limit(&response, at: position) }
             response.record = recorder
             response.decoder = configuration.decoder
             return response
@@ -140,29 +138,36 @@ public final class HTTPClient: Sendable {
         }
     }
 
+    /// Where a call begins, whose deadline is the earlier of its own and that of a call within which it is made.
+    ///
     /// Apart, since what it needs all calls would have to keep while they wait.
     @inline(never)
-    private func call(
+    private func position(
         for request: HTTPRequest, through pipeline: Pipeline, delivery: BodyDelivery, sharing: (any ExchangeSharing)?
-    ) -> Call {
-        Call(
+    ) -> ChainPosition {
+        let call = Call(
             owner: self, requestID: request.id, delivery: delivery, checkedURL: request.urlText,
-            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil,
-            deadline: CallDeadline.of(
-                request.deadline ?? configuration.deadline, within: ChainPosition.current?.call?.deadline),
-            isPunctual: delivery != .streamed && sharing == nil && stopwatch.isOnSystemClock
-                && pipeline.isPunctual(for: request),
-            sharing: sharing)
+            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil, sharing: sharing)
+        var position = ChainPosition(run: call)
+        position.limit(deadline: request.deadline ?? configuration.deadline)
+        if let outer = ChainPosition.current, outer.deadline != .max, let clock = outer.call?.stopwatch,
+            clock.isOnSameClock(as: stopwatch)
+        {
+            position.limit(deadline: .nanoseconds(outer.deadline - clock.elapsedNanoseconds))
+        }
+        return position
     }
 
     /// Has the deadline cover the body, if that is wanted.
     @inline(never)
-    private func limit(_ response: inout HTTPResponse, to call: Call) {
+    private func limit(_ response: inout HTTPResponse, at position: ChainPosition) {
         let limits = response.request.limits
+        var position = position
+        position.limit(deadline: limits.deadline)
         guard response.body.bytes == nil, limits.deadlineCoversBody ?? configuration.deadlineCoversBody,
-            let deadline = [limits.deadline, call.deadline.duration].compactMap(\.self).min()
+            position.deadline != .max, let call = position.call
         else { return }
-        let body = TimedBody(response.body, within: deadline, of: call.stopwatch)
+        let body = TimedBody(response.body, within: .nanoseconds(position.deadline), of: call.stopwatch)
         response.body = HTTPBody(
             .incoming(IncomingChunks(source: body, length: response.body.length)), contentType: response.body.contentType)
     }
@@ -170,21 +175,6 @@ public final class HTTPClient: Sendable {
     @inline(never)
     private func completed(_ error: any Error, of request: HTTPRequest, record: TraceRecorder?) -> any Error {
         (error as? HTTPError)?.completed(request: request, record: record, decoder: configuration.decoder) ?? error
-    }
-
-    /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
-    private func runWithDeadline(_ request: HTTPRequest, through pipeline: Pipeline, as call: Call) async throws -> HTTPResponse {
-        try await call.deadline.limit(call.stopwatch) { try await self.run(request, through: pipeline, as: call) }
-    }
-
-    nonisolated(nonsending)
-        private func run(_ request: HTTPRequest, through pipeline: Pipeline, as call: Call) async throws -> HTTPResponse
-    {
-        if call.isPunctual { try call.deadline.checkBeforehand(call.stopwatch) }
-        var response = try await pipeline.run(request, as: call)
-        // An interceptor may have answered by itself with a stream.
-        if response.body.bytes == nil { try await ChainPosition(run: call).deliver(&response) }
-        return response
     }
 
     /// The request with an absolute URL and with what the client adds.

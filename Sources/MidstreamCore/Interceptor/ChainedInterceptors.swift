@@ -147,6 +147,8 @@ package struct StagedInterceptor: HTTPInterceptor {
 
     package var rank: InterceptorRank { base.rank }
 
+    package var traits: InterceptorTraits { base.traits }
+
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         try await base.intercept(request, next: next)
     }

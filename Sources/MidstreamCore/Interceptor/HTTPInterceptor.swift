@@ -11,6 +11,9 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// Where it belongs among those of its stage; `.ordinary` by default, which is inside all others but ``InterceptorRank/innermost``.
     var rank: InterceptorRank { get }
 
+    /// What it promises about its waits and about whom it serves; nothing by default, which is always right. Read when a client is made.
+    var traits: InterceptorTraits { get }
+
     /// Handles one request.
     ///
     /// The contract of `next`:
@@ -23,6 +26,8 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// - Requests and responses are values and may be kept, also beyond the call; sent again, a request is a new one.
     /// - Cancelling the task cancels what `next` waits for, which then throws `CancellationError`. Pass that on as it is. Work that
     ///   the interceptor starts in tasks of its own is its own to cancel.
+    /// - At the call's deadline the task is cancelled as well, unless ``traits`` say ``InterceptorTraits/endsInTime``. What `next` throws
+    ///   then is ``HTTPError/Code/deadlineExceeded``, and so is what becomes of a `CancellationError` of the interceptor's own.
     ///
     /// - Parameters:
     ///   - request: As the interceptor further out passed it on. Change a copy and pass that to `next`.
@@ -60,6 +65,9 @@ extension HTTPInterceptor {
 
     /// `.ordinary`.
     public var rank: InterceptorRank { .ordinary }
+
+    /// None.
+    public var traits: InterceptorTraits { [] }
 
     /// `.unknown`.
     public func identity(of request: HTTPRequest) -> RequestIdentity { .unknown }

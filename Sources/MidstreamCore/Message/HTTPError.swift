@@ -243,8 +243,8 @@ extension HTTPError {
         HTTPError(.timeout, "The attempt took longer than its timeout allows.", phase: phase)
     }
 
-    package static func pastDeadline(_ allowed: Duration) -> HTTPError {
-        HTTPError(.deadlineExceeded, "The call took longer than \(allowed).")
+    package static func pastDeadline(_ allowed: Duration, phase: Phase) -> HTTPError {
+        HTTPError(.deadlineExceeded, "The call took longer than \(allowed).", phase: phase)
     }
 
     static func bodyClosed() -> HTTPError {

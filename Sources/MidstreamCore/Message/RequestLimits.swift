@@ -25,13 +25,11 @@ extension HTTPRequest {
 
     /// How long the whole call may take, retries, waits and interceptors included, up to the head of a streamed response unless
     /// ``deadlineCoversBody``; nil, which is also `.none`: the client's. `.unlimited` lifts that for one request. Zero or less is over at
-    /// once. It cancels whatever is going on.
+    /// once. Whatever is going on ends then with ``HTTPError/Code/deadlineExceeded``, which all interceptors see as it is.
     ///
-    /// Interceptors at ``InterceptorStage/call`` see ``HTTPError/Code/deadlineExceeded``, and those further in a `CancellationError`, which
-    /// ``isPastDeadline`` tells from one that the call's user has caused.
-    ///
-    /// It counts from the start of the call, wherever an interceptor sets it. Behind ``InterceptorStage/call`` it ends what lies further in, and
-    /// retries that would pass it; a longer one than holds already comes too late there, as a note in the trace says.
+    /// It counts from the start of the call, wherever an interceptor sets it. Of several the earliest holds: that of a call within which this
+    /// one is made, on the same clock, as well. Set behind ``InterceptorStage/call`` it ends what lies further in, and retries that would pass it;
+    /// a longer one than holds already comes too late there, as a note in the trace says.
     public var deadline: Duration? {
         get { limits.deadline }
         set { limits.deadline = newValue }

@@ -42,21 +42,19 @@ struct Exchange: Interceptor {
         ) async throws -> HTTPResponse
     {
         let terms = try terms(for: request, call, position)
-        if let left = terms.left, let call { return try await deliver(request, terms.options, call, within: left) }
         do {
+            if terms.isInterrupted { return try await interruptedDelivery(request, terms.options, call, position) }
             return try await deliver(request, terms.options, call)
         } catch {
-            throw terms.endsWithDeadline ? Self.cause(of: error, in: call) : error
+            throw position.due == .max ? error : Self.cause(of: error, at: position)
         }
     }
 
     /// How an exchange is carried out.
     private struct Terms {
         var options: ExchangeOptions
-        /// Whether the transport's time is over when the call's deadline is.
-        var endsWithDeadline = false
-        /// The time that is kept here, since the transport doesn't; nil: none.
-        var left: Duration?
+        /// Whether it is interrupted here when its time is over, since the transport doesn't end it then.
+        var isInterrupted = false
     }
 
     /// Apart, as is whatever else is done while nobody waits: what it needs would be kept by all who do.
@@ -64,52 +62,34 @@ struct Exchange: Interceptor {
     private func terms(for request: HTTPRequest, _ call: Call?, _ position: ChainPosition) throws -> Terms {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var terms = Terms(options: ExchangeOptions(delivery: delivery, isChecked: true))
-        if let call, call.isPunctual, call.deadline.duration != nil {
-            (terms.options.timeLimit, terms.endsWithDeadline) = try Self.timeLimit(of: call, position)
-        } else if let left = position.timeLeft, let stopwatch = call?.stopwatch {
-            guard left > .zero else { throw HTTPError.timedOut(phase: .notSent).refusedHere }
-            // The transport's own timer saves a task for each exchange.
-            if keepsTime, stopwatch.isOnSystemClock, delivery != .streamed {
-                terms.options.timeLimit = left
-            } else {
-                terms.left = left
-            }
+        guard position.due != .max, let left = position.timeLeft, let call else { return terms }
+        guard left > .zero else { throw position.overdue(phase: .notSent) }
+        // The transport's own timer saves a task for each exchange.
+        if keepsTime, call.stopwatch.isOnSystemClock, delivery != .streamed {
+            terms.options.timeLimit = left
+        } else {
+            terms.isInterrupted = true
         }
         return terms
     }
 
-    /// The attempt's time or that of a call whose deadline nobody else keeps, whichever is over first.
-    private static func timeLimit(
-        of call: Call, _ position: ChainPosition
-    ) throws -> (limit: Duration, isDeadline: Bool) {
-        let isDeadline = call.deadline.due <= position.due
-        let left = min(call.deadline.due, position.due) - call.stopwatch.elapsedNanoseconds
-        if left > 0 { return (.nanoseconds(left), isDeadline) }
-        guard isDeadline else { throw HTTPError.timedOut(phase: .notSent).refusedHere }
-        call.deadline.pass()
-        throw CancellationError()
-    }
-
-    /// What a transport's timeout is to the call: its deadline, unless another of the transport's limits came first. Other errors are what
-    /// they are.
+    /// The error of an exchange whose time is over: that of the limit which comes first.
     @inline(never)
-    private static func cause(of error: any Error, in call: Call?) -> any Error {
-        // It may count in whole milliseconds.
-        guard (error as? HTTPError)?.code == .timeout, let call,
-            call.stopwatch.elapsedNanoseconds &+ 1_000_000 >= call.deadline.due
+    private static func cause(of error: any Error, at position: ChainPosition) -> any Error {
+        let due = position.due
+        if error is CancellationError { return position.isOver(due) ? position.overdue(phase: .maybeProcessed) : error }
+        // A transport that keeps the time may count in whole milliseconds. A timeout of its own that comes earlier stays one.
+        guard position.deadline == due, let error = error as? HTTPError, error.code == .timeout, position.isOver(due &- 1_000_000)
         else { return error }
-        call.deadline.pass()
-        return CancellationError()
+        return position.overdue(phase: error.phase)
     }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.
     @inline(never)
-    private func deliver(
-        _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call, within left: Duration
+    private func interruptedDelivery(
+        _ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?, _ position: ChainPosition
     ) async throws -> HTTPResponse {
-        try await TimeLimit(left, on: call.stopwatch.clock).run(error: { _ in .timedOut() }) {
-            try await deliver(request, options, call)
-        }
+        try await position.withinTimeLeft(phase: .maybeProcessed) { _ in try await deliver(request, options, call) }
     }
 
     nonisolated(nonsending)

@@ -1,4 +1,4 @@
-internal import Interception
+package import Interception
 
 /// The interceptors of a client, or of one call with interceptors of its own, in the order in which they run, and the transport.
 package final class Pipeline: Sendable {
@@ -10,18 +10,16 @@ package final class Pipeline: Sendable {
         package let scope: InterceptorScope
         /// Whether it has to be asked whose a request is.
         let isPersonal: Bool
-        let isPunctual: Bool
-        /// Whether the task is told its position, for code that it calls and that asks the task.
-        let isPositioned: Bool
+        /// Whether it may wait beyond a deadline.
+        let waitsFreely: Bool
 
         init(_ interceptor: any HTTPInterceptor, _ place: Place, _ scope: InterceptorScope) {
             self.interceptor = interceptor
             name = interceptor.name
             self.place = place
             self.scope = scope
-            isPersonal = place > .arbiter && scope != .builtIn && !(interceptor is any ImpersonalInterceptor)
-            isPunctual = (interceptor as? any PunctualInterceptor)?.isPunctual ?? false
-            isPositioned = scope != .builtIn && (interceptor as? any SecludedInterceptor)?.isSecluded != true
+            isPersonal = place > .arbiter && scope != .builtIn && !interceptor.traits.contains(.impersonal)
+            waitsFreely = scope != .builtIn && !interceptor.traits.contains(.endsInTime)
         }
     }
 
@@ -54,8 +52,6 @@ package final class Pipeline: Sendable {
     package let legend: TraceLegend
     /// The innermost part, for the checks that it makes.
     let exchange: Exchange
-    /// Whether nothing in it waits for longer than a call may take, whatever the request is but for what it brings itself.
-    private let isPunctual: Bool
     private let traced: ChainLinks<HTTPRequest, HTTPResponse>
     private let plain: ChainLinks<HTTPRequest, HTTPResponse>
 
@@ -65,19 +61,23 @@ package final class Pipeline: Sendable {
         legend = TraceLegend(
             elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName)
         self.exchange = exchange
-        isPunctual = exchange.keepsTime && elements.allSatisfy(\.isPunctual)
         let interceptors = elements.map(\.interceptor.generic)
-        let countAtCall = elements.count { $0.place == .call }
-        // An interceptor's own waits end like those of anybody else; those further out are told that the deadline was the reason.
-        let translation: ChainLinks<HTTPRequest, HTTPResponse>.Translation = { error, place, position in
-            guard place < countAtCall, let error = error as? CancellationError else { return error }
-            return position.call?.deadline.reason(for: error) ?? error
-        }
-        plain = ChainLinks(interceptors, translation: translation, terminal: exchange)
-        let unpositioned = elements.indices.filter { !elements[$0].isPositioned }
+        let interruptible = Set(elements.indices.filter { elements[$0].waitsFreely })
+        plain = ChainLinks(
+            interceptors, interruptible: interruptible, interruption: Self.interrupting, terminal: exchange)
+        // The built-in ones call nobody's code that asks the task, but where they tell it themselves.
+        let builtIn = elements.indices.filter { elements[$0].scope == .builtIn }
         traced = ChainLinks(
-            interceptors, observer: TraceObserver(), unpositioned: Set(unpositioned), translation: translation,
-            terminal: exchange)
+            interceptors, observer: TraceObserver(), unpositioned: Set(builtIn), interruptible: interruptible,
+            interruption: Self.interrupting, terminal: exchange)
+    }
+
+    private static let interrupting: ChainLinks<HTTPRequest, HTTPResponse>.Interruption = { interceptor, request, next in
+        try await next.position.untilDeadline { position in
+            try await ChainPosition.local.withValue(position) {
+                try await interceptor.intercept(request, next: next.at(position))
+            }
+        }
     }
 
     package convenience init(
@@ -98,19 +98,11 @@ package final class Pipeline: Sendable {
             exchange: exchange)
     }
 
-    /// Whether nothing in it waits for longer than a call with this request may take, and a deadline needn't interrupt anything.
-    package func isPunctual(for request: HTTPRequest) -> Bool {
-        guard isPunctual, request.body.bytes != nil else { return false }
-        return request.carriesNothing
-            || request.validators == nil && !request.redirects.asksSomebody && !request.isWatchedArriving
-    }
-
     nonisolated(nonsending)
-        package func run(_ request: HTTPRequest, as call: Call) async throws -> HTTPResponse
+        package func run(_ request: HTTPRequest, at position: ChainPosition) async throws -> HTTPResponse
     {
-        let position = ChainPosition(run: call)
         // In the other case each interceptor is told its own.
-        guard call.recorder == nil else { return try await traced.run(request, at: position) }
+        guard position.call?.recorder == nil else { return try await traced.run(request, at: position) }
         return try await ChainPosition.local.withValue(position) { try await plain.run(request, at: position) }
     }
 

@@ -51,9 +51,6 @@ public struct RedirectPolicy: Sendable {
     package func over(_ client: RedirectPolicy) -> RedirectPolicy {
         if case .inherited = mode { client } else { self }
     }
-
-    /// Whether a closure that anybody has written decides.
-    package var asksSomebody: Bool { if case .custom = mode { true } else { false } }
 }
 
 extension RedirectPolicy: CustomStringConvertible {

@@ -73,10 +73,6 @@ package struct Redirects: HTTPInterceptor {
     }
 }
 
-extension Redirects: PunctualInterceptor {
-    package var isPunctual: Bool { !policy.asksSomebody }
-}
-
 extension HTTPStatus {
     fileprivate var isRedirectToFollow: Bool {
         switch code {
@@ -98,8 +94,10 @@ extension RedirectPolicy {
             let target = redirected(request, to: url, status: response.status)
             switch mode {
             case .custom(let decide):
-                return try await ChainPosition.local.withValue(position) {
-                    try await decide(target, response)?.takingPlace(of: request)
+                return try await position.untilDeadline { position in
+                    try await ChainPosition.local.withValue(position) {
+                        try await decide(target, response)?.takingPlace(of: request)
+                    }
                 }
             default:
                 let isDowngrade = URLText(request.urlText).isHTTPS && !URLText(url).isHTTPS

@@ -24,6 +24,12 @@ package struct Stopwatch: Sendable {
     /// Whether the time is that of the system, which a transport can keep by itself.
     package var isOnSystemClock: Bool { timer.isOnSystemClock }
 
+    /// Whether both go by the same clock for certain.
+    func isOnSameClock(as other: Stopwatch) -> Bool {
+        guard !isOnSystemClock, !other.isOnSystemClock else { return isOnSystemClock == other.isOnSystemClock }
+        return type(of: clock) is AnyObject.Type && clock as AnyObject === other.clock as AnyObject
+    }
+
     package var elapsed: Duration { elapsedOnOtherClock?() ?? .nanoseconds(continuousNanoseconds() &- systemStart) }
 
     /// The same in nanoseconds, with which it is cheaper to count.

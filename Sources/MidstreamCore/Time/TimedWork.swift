@@ -16,11 +16,9 @@ enum TimedWork<Value: Sendable> {
     /// - Parameters:
     ///   - limit: When its time is over.
     ///   - stopwatch: What that is counted on.
-    ///   - onLate: Called when it is, before anything is cancelled.
     /// - Returns: The result; `CancellationError` when it had to be waited for and the caller was cancelled.
     static func run(
-        until limit: Duration, of stopwatch: Stopwatch, onLate: () -> Void = {},
-        _ work: @escaping @Sendable () async throws -> Value
+        until limit: Duration, of stopwatch: Stopwatch, _ work: @escaping @Sendable () async throws -> Value
     ) async -> Ending {
         let end = Suspension<Void>()
         return await withTaskGroup(of: Result<Value, any Error>.self) { group in
@@ -32,7 +30,6 @@ enum TimedWork<Value: Sendable> {
             let hadToWait = !end.isOver
             // Work that ended at once may have been too late nevertheless. Cancellation of this task isn't waited for: the child is cancelled, too.
             let isLate = await end.value(within: left, on: stopwatch.timer) == nil || left <= .zero
-            if isLate { onLate() }
             if hadToWait { group.cancelAll() }
             let result = await group.next()
             guard let result, !(hadToWait && Task.isCancelled) else {

@@ -84,6 +84,8 @@ public final class CircuitBreaker: HTTPInterceptor {
     public var stage: InterceptorStage { .exchange }
     /// `.breaker`
     public var rank: InterceptorRank { .breaker }
+    /// It waits for nothing of its own, and serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     /// The state of a key, such as `https://api.example.com`; `.closed` for an unknown one. Of a breaker with the scope `.client` any key
     /// is the one.
@@ -180,7 +182,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         let outcome: ExchangeOutcome
         switch result {
         case .success(let response): outcome = .answered(response.status)
-        case .failure(let error): outcome = ExchangeOutcome(error, in: next.call)
+        case .failure(let error): outcome = ExchangeOutcome(error)
         }
         let now = table.time.now(next)
         let latency = start.map { now &- $0 } ?? 0
@@ -215,8 +217,4 @@ public final class CircuitBreaker: HTTPInterceptor {
         next.position.record({ change }, about: request)
         onChange?(change)
     }
-}
-
-extension CircuitBreaker: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
-    package var isSecluded: Bool { onChange == nil && !table.asksSomebody }
 }

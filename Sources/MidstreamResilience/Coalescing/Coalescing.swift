@@ -126,7 +126,10 @@ public final class Coalescing: HTTPInterceptor {
     private func answer(
         to request: HTTPRequest, _ key: CoalescingKey, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
-        let (answer, calls) = try await limited(request, in: call) { [flights] in
+        var position = next.position
+        // That of an interceptor further out as well, which the arbiter keeps otherwise.
+        position.limit(deadline: request.deadline)
+        let (answer, calls) = try await position.withinTimeLeft(phase: .maybeProcessed) { [flights] _ in
             try await flights.shared(key) { Answer(await Self.result(of: request, in: call, next), by: call) }
         }
         if calls > 1 {
@@ -148,14 +151,9 @@ public final class Coalescing: HTTPInterceptor {
         of request: HTTPRequest, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
     ) async -> Result<HTTPResponse, any Error> {
         var request = request
-        var next = next
-        if call.deadline !== CallDeadline.unlimited || request.deadline != nil {
-            // That of the request as well, or the arbiter would set one.
-            let deadline = CallDeadline(.unlimited, within: nil)
-            next = next.branching(to: call.limited(by: deadline), due: next.position.due)
-            request.deadline = deadline.duration
-        }
-        return await result(of: request, next)
+        // That of the request as well, or the arbiter would set one.
+        if next.position.deadline != .max || request.deadline != nil { request.deadline = .unlimited }
+        return await result(of: request, next.at(ChainPosition(run: call, pass: next.position.pass)))
     }
 
     private static func result(
@@ -172,14 +170,6 @@ public final class Coalescing: HTTPInterceptor {
         } catch {
             return .failure(error)
         }
-    }
-
-    /// Keeps to a deadline that an interceptor further out has set, as the arbiter does otherwise; the client knows nothing of it.
-    private func limited(
-        _ request: HTTPRequest, in call: Call, _ wait: @escaping @Sendable () async throws -> (value: Answer, callers: Int)
-    ) async throws -> (value: Answer, callers: Int) {
-        guard let duration = request.deadline, duration != call.deadline.duration else { return try await wait() }
-        return try await CallDeadline(duration, within: call.deadline).limit(call.stopwatch, wait)
     }
 }
 

@@ -82,6 +82,8 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     public var stage: InterceptorStage { .exchange }
     /// `.concurrency`
     public var rank: InterceptorRank { .concurrency }
+    /// Its waits end in time; it serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     /// Where each key stands.
     public var states: [String: State] { Dictionary(uniqueKeysWithValues: table.all.map { ($0.key, $0.state.snapshot) }) }
@@ -142,26 +144,20 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         let start = table.time.now(next)
         let ending = await waiter.suspension.wait(for: next.timeLeft, on: next.timer)
         let permit = permits.leave(waiter)
-        if case .cancelled = ending, next.call?.deadline.isPastItself != true { throw CancellationError() }
+        let (position, isDeadline) = (next.position, next.position.deadline <= next.position.timeout)
+        switch ending {
+        case .timedOut where isDeadline: throw position.overdue(phase: .notSent)
+        // The deadline may have cancelled the task before the wait noticed it.
+        case .cancelled where isDeadline && position.isOver(position.deadline): throw position.overdue(phase: .notSent)
+        case .cancelled: throw CancellationError()
+        case .timedOut, .value: break
+        }
         let waited = Duration.nanoseconds(table.time.now(next) &- start)
         guard let permit else {
-            if let error = pastDeadline(ending, next) { throw error }
             throw refusal(permits, request, next, after: waited)
         }
         next.position.record({ .concurrencyWait(key: permits.key, wait: waited) }, about: request)
         return permit
-    }
-
-    /// The error of a wait that the call's deadline has ended; nil: the attempt's timeout has, or another request.
-    private func pastDeadline(
-        _ ending: Suspension<Void>.Ending, _ next: Next<HTTPRequest, HTTPResponse>
-    ) -> HTTPError? {
-        guard let deadline = next.call?.deadline, let duration = deadline.duration, deadline.due <= next.position.due else {
-            return nil
-        }
-        if case .value = ending { return nil }
-        deadline.pass()
-        return .pastDeadline(duration).refusedHere
     }
 
     /// Not inlined, like the other exceptions to the rule, so that its locals aren't part of the frame that waits for the response.
@@ -170,7 +166,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         _ error: any Error, _ permits: Permits, since start: Int64, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        lowerLimit(of: permits, after: ExchangeOutcome(error, in: next.call), since: start, request, next)
+        lowerLimit(of: permits, after: ExchangeOutcome(error), since: start, request, next)
     }
 
     @inline(never)
@@ -228,8 +224,4 @@ extension ExchangeOutcome {
         case .broken, .none: false
         }
     }
-}
-
-extension ConcurrencyLimit: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
-    package var isSecluded: Bool { !table.asksSomebody }
 }

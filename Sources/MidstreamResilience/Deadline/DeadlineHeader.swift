@@ -93,6 +93,8 @@ public final class DeadlineHeader: HTTPInterceptor {
     public var stage: InterceptorStage { .exchange }
     /// `.deadline`, so that a signature covers the field and what has waited for a permit carries what is left then.
     public var rank: InterceptorRank { .deadline }
+    /// It waits for nothing, and serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     /// Adds the field.
     ///
@@ -137,5 +139,3 @@ extension CallEvent {
             ["key": .string(key), "left": .seconds(left), "usual": .seconds(usual)])
     }
 }
-
-extension DeadlineHeader: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {}

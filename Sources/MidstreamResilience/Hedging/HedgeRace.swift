@@ -36,7 +36,7 @@ struct HedgeRace: Sendable {
                 group.cancelAll()
                 try? await group.waitForAll()
                 results.take()?.response?.body.close()
-                (winner.isSecond ? first : second).call?.giveUp()
+                (winner.isSecond ? first : second).giveUp()
             }
             return try finish(winner, isHedged: second != nil)
         }
@@ -49,7 +49,7 @@ struct HedgeRace: Sendable {
 
     /// The rest of the pipeline as a branch of its own, whose bodies can be given up without the other's.
     private func leg() -> Next<HTTPRequest, HTTPResponse> {
-        next.branching(to: next.call?.branch(), due: next.position.due)
+        next.branch()
     }
 
     private func result(
@@ -70,7 +70,6 @@ struct HedgeRace: Sendable {
         // A first that lost took at least as long.
         if isHedged || winner.response != nil { account.record(now &- start, at: now) }
         let response = try winner.result.get()
-        next.call?.opened(response.body)
         if isHedged {
             next.position.record(
                 { .hedgeWon(isSecond: winner.isSecond, time: .nanoseconds(now &- start)) }, about: request)

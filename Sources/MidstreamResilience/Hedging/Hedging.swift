@@ -52,6 +52,8 @@ public final class Hedging: HTTPInterceptor {
     public var stage: InterceptorStage { .exchange }
     /// `.hedging`
     public var rank: InterceptorRank { .hedging }
+    /// Its waits end in time; it serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     /// How often each key was hedged.
     public var states: [String: State] {
@@ -94,8 +96,4 @@ extension HTTPRequest {
         guard method.isSafe || headers.contains(.idempotencyKey) else { return false }
         return body.replayability == .replayable && !isSheddable
     }
-}
-
-extension Hedging: ImpersonalInterceptor, PunctualInterceptor, SecludedInterceptor {
-    package var isSecluded: Bool { !table.asksSomebody }
 }

@@ -105,6 +105,8 @@ public final class RateLimit: HTTPInterceptor {
     public var stage: InterceptorStage { .exchange }
     /// `.quota`
     public var rank: InterceptorRank { .quota }
+    /// It serves all alike, and its waits end in time, unless a quota is asked that is kept elsewhere.
+    public var traits: InterceptorTraits { quota == nil ? [.endsInTime, .impersonal] : .impersonal }
 
     /// Sends the request when it is its turn.
     ///
@@ -242,13 +244,4 @@ private struct Reservation: ~Copyable {
     consuming func spend() { giveBacks = [] }
 
     deinit { for giveBack in giveBacks { giveBack() } }
-}
-
-extension RateLimit: ImpersonalInterceptor, SecludedInterceptor {
-    package var isSecluded: Bool { quota == nil && !table.asksSomebody }
-}
-
-extension RateLimit: PunctualInterceptor {
-    /// Nobody knows how long a quota that is kept elsewhere takes to answer.
-    package var isPunctual: Bool { quota == nil }
 }

@@ -12,11 +12,9 @@ enum ExchangeOutcome: Sendable, Equatable {
     /// Nothing: it was refused on this side, cancelled, or failed before anything was sent.
     case none
 
-    /// - Parameter call: The call that the exchange is part of.
-    init(_ error: any Error, in call: Call?) {
+    init(_ error: any Error) {
         guard let error = error as? HTTPError else {
-            let isLate = error is CancellationError && call?.deadline.isPast == true
-            self = isLate ? .timedOut : .none
+            self = .none
             return
         }
         switch error.code {

@@ -14,9 +14,6 @@ public struct ResilienceScope: Sendable {
     let kind: Kind
     private(set) var maximumKeys = 10_000
 
-    /// Whether a closure tells the key.
-    var asksSomebody: Bool { if case .key = kind { true } else { false } }
-
     /// Those to the same scheme, host and port: the default, since one server's trouble is no other's.
     public static let origin = ResilienceScope(kind: .origin)
     /// All that pass through the interceptor.

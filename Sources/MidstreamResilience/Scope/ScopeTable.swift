@@ -75,9 +75,6 @@ final class ScopeTable<State: ScopeState>: Sendable {
         if case .client = scope.kind { single = make("all requests") } else { single = nil }
     }
 
-    /// Whether the key comes from a closure.
-    var asksSomebody: Bool { scope.asksSomebody }
-
     /// Whether all requests are of one key.
     var isSingle: Bool { single != nil }
 

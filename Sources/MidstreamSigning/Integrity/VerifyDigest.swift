@@ -27,6 +27,8 @@ public struct VerifyDigest: HTTPInterceptor {
 
     /// `.exchange`.
     public var stage: InterceptorStage { .exchange }
+    /// It serves all alike.
+    public var traits: InterceptorTraits { .impersonal }
 
     /// Asks for digests, and has the body of the response checked.
     ///
@@ -85,5 +87,3 @@ extension EncodedBodyCheck {
         return fate == .checked ? "\(note) before decoding" : "Content-Digest and Repr-Digest are of what the system has decoded"
     }
 }
-
-extension VerifyDigest: ImpersonalInterceptor {}

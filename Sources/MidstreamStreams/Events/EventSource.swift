@@ -169,7 +169,7 @@ public struct EventSource: AsyncSequence, Sendable {
             let configuration = source.client.configuration
             let own = pace.delay(afterRetry: parser.retry, lifetime: lifetime.elapsed, random: configuration.random)
             let delay = Swift.max(own, asked ?? .zero)
-            if let deadline, let age, age.elapsed + delay >= deadline { throw HTTPError.pastDeadline(deadline) }
+            if let deadline, let age, age.elapsed + delay >= deadline { throw HTTPError.pastDeadline(deadline, phase: .answered) }
             source.onReconnect(Reconnection(cause: cause, delay: delay, attempt: pace.attempts))
             try await configuration.clock.pause(for: delay)
         }

@@ -17,7 +17,7 @@ public import MidstreamCore
 ///
 /// The same seed lets the same of the requests that a rule is asked about go wrong, in the order in which they come, also where
 /// exchanges overlap.
-public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
+public final class Chaos: HTTPInterceptor {
     /// What goes wrong with which requests.
     public struct Rule: Sendable {
         let fault: Fault
@@ -72,6 +72,9 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
     /// `.innermost`
     public var rank: InterceptorRank { .innermost }
 
+    /// Its waits end in time; it serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
+
     /// Sends the request on, and lets that go wrong if a rule says so.
     ///
     /// - Throws: What the fault is; ``HTTPError/Code/timeout`` when it takes longer than the attempt may.
@@ -81,8 +84,8 @@ public final class Chaos: HTTPInterceptor, ImpersonalInterceptor {
         next.position.record({ .faultInjected(fault: fault.summary) }, about: request)
         let clock = next.call?.stopwatch.clock ?? ContinuousClock()
         let exchange = FaultedExchange(fault: fault, clock: clock, random: lot.times.split())
-        var response = try await TimeLimit(next.timeLeft, on: clock).run(error: { _ in .timedOut() }) {
-            try await exchange.run(request) { try await next(request) }
+        var response = try await next.position.withinTimeLeft(phase: .maybeProcessed) { position in
+            try await exchange.run(request) { try await next.at(position)(request) }
         }
         next.call?.opened(response.body)
         // Where it would be taken into memory further in, its end is met there.

@@ -14,6 +14,9 @@ public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
     case passesErrors
     /// A request is sent as its plan leaves it, if that is ``RequestPlan/known(_:)``.
     case plansWhatItDoes
+    /// With the trait ``InterceptorTraits/endsInTime`` it ends by itself when the call's deadline has passed, also when several calls pass
+    /// through it at once.
+    case endsInTime
 }
 
 /// An interceptor broke a law.
@@ -58,6 +61,7 @@ public func assertInterceptorLaws(
         case .closesWhatItKeepsBack: try await trial.closesWhatItKeepsBack()
         case .passesErrors: try await trial.passesErrors()
         case .plansWhatItDoes: try await trial.plansWhatItDoes()
+        case .endsInTime: try await trial.endsInTime()
         }
     }
 }

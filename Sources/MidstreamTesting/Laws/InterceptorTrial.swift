@@ -179,6 +179,28 @@ struct InterceptorTrial: Sendable {
         }
     }
 
+    func endsInTime() async throws {
+        guard interceptor.traits.contains(.endsInTime) else { return }
+        let client = client { _ in
+            try await Task.sleep(for: .seconds(3_600))
+            throw HTTPError(.timeout)
+        }
+        var request = request
+        request.deadline = .milliseconds(50)
+        let running = Locked(3)
+        let calls = (0..<3).map { _ in
+            Task { [request] in
+                _ = try? await client.send(request)
+                running.withLock { $0 -= 1 }
+            }
+        }
+        for _ in 0..<1_000 where running.withLock({ $0 > 0 }) { try await Task.sleep(for: .milliseconds(10)) }
+        let late = running.withLock { $0 }
+        for call in calls { call.cancel() }
+        for call in calls { await call.value }
+        try check(late == 0, "\(late) of 3 calls went on ten seconds after their deadline")
+    }
+
     private func client(
         within outer: (any HTTPInterceptor)? = nil, _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> HTTPClient {

@@ -25,6 +25,9 @@ public struct ResumeBodies: HTTPInterceptor {
     /// The innermost of its stage.
     public var rank: InterceptorRank { .wire }
 
+    /// Its waits end in time; it serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
+
     /// Sends the request, and takes its body into memory.
     ///
     /// - Throws: What `next` throws; what ended the body when its rest can't be had; ``HTTPError/Code/protocolViolation`` for answers that
@@ -40,10 +43,8 @@ public struct ResumeBodies: HTTPInterceptor {
         let response = try await next(asking)
         guard response.body.bytes == nil else { return response }
         let arriving = [asking]
-        return try await TimeLimit(next.position.timeLeft, on: next.call?.owner.clock ?? ContinuousClock()).run { _ in
-            .timedOut(phase: .answered)
-        } _: {
-            try await collect(response, to: arriving[0], room, next)
+        return try await next.position.withinTimeLeft(phase: .answered) { position in
+            try await collect(response, to: arriving[0], room, next.at(position))
         }
     }
 
@@ -92,5 +93,3 @@ public struct ResumeBodies: HTTPInterceptor {
         return try await next(question)
     }
 }
-
-extension ResumeBodies: ImpersonalInterceptor {}

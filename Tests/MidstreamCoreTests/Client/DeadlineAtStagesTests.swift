@@ -19,8 +19,7 @@ struct DeadlineAtStagesTests {
                 return try await next(request)
             } catch {
                 let name = (error as? HTTPError)?.code.rawValue ?? "\(type(of: error))"
-                #expect(next.isPastDeadline == request.isPastDeadline)
-                seen.withLock { $0.append("\(stage) \(name) \(next.isPastDeadline)") }
+                seen.withLock { $0.append("\(stage) \(name)") }
                 throw error
             }
         }
@@ -55,10 +54,7 @@ struct DeadlineAtStagesTests {
         }
         let error = await httpError { try await afterDeadline { try await client.send(HTTPRequest("/")) } }
         #expect(error?.code == .deadlineExceeded)
-        #expect(
-            seen.withLock { $0 } == [
-                "exchange CancellationError true", "attempt CancellationError true", "call deadlineExceeded true",
-            ])
+        #expect(seen.withLock { $0 } == ["exchange deadlineExceeded", "attempt deadlineExceeded", "call deadlineExceeded"])
     }
 
     @Test("and so a cancellation")
@@ -73,7 +69,7 @@ struct DeadlineAtStagesTests {
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(
             seen.withLock { $0 } == [
-                "exchange CancellationError false", "attempt CancellationError false", "call CancellationError false",
+                "exchange CancellationError", "attempt CancellationError", "call CancellationError",
             ])
     }
 
@@ -85,7 +81,7 @@ struct DeadlineAtStagesTests {
             ClosureRequestInterceptor(stage: .call) { _ in try await untilCancelled() }
         }
         _ = await httpError { try await afterDeadline { try await client.send(HTTPRequest("/")) } }
-        #expect(seen.withLock { $0 } == ["call deadlineExceeded true"])
+        #expect(seen.withLock { $0 } == ["call deadlineExceeded"])
     }
 
     @Test("and where an interceptor has set the deadline")
@@ -102,8 +98,7 @@ struct DeadlineAtStagesTests {
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(9))
             #expect(await error?.code == .deadlineExceeded)
-            // Outside of the part that has the deadline, nothing was cancelled.
-            #expect(seen.withLock { $0 } == ["attempt CancellationError true", "call deadlineExceeded false"])
+            #expect(seen.withLock { $0 } == ["attempt deadlineExceeded", "call deadlineExceeded"])
         }
     }
 
@@ -134,7 +129,7 @@ struct DeadlineAtStagesTests {
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(9))
         #expect(await error?.code == .deadlineExceeded)
-        #expect(seen.withLock { $0 } == ["call deadlineExceeded true"])
+        #expect(seen.withLock { $0 } == ["call deadlineExceeded"])
     }
 
     @Test("A call that is made within another one knows that one's deadline")
@@ -149,7 +144,7 @@ struct DeadlineAtStagesTests {
         }
         let error = await httpError { try await afterDeadline { try await outer.send(HTTPRequest("/")) } }
         #expect(error?.code == .deadlineExceeded)
-        #expect(seen.withLock { $0 } == ["exchange CancellationError true", "call CancellationError true"])
+        #expect(seen.withLock { $0 } == ["exchange deadlineExceeded", "call deadlineExceeded"])
     }
 
     @Test("How much time is left is the least of the attempt's and the call's")

@@ -12,6 +12,7 @@ struct PunctualCallTests {
     private struct Timed: ExchangeTransport {
         var keepsTime = true
         var fails = true
+        var status = HTTPStatus.ok
         let limits = Locked<[Duration?]>([])
         let tasks = Locked<[Int]>([])
 
@@ -20,21 +21,21 @@ struct PunctualCallTests {
         func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
             limits.withLock { $0.append(options.timeLimit) }
             tasks.withLock { $0.append(PunctualCallTests.task()) }
-            guard fails else { return HTTPResponse(status: .ok, request: request) }
+            guard fails else { return HTTPResponse(status: status, headers: ["Location": "/"], request: request) }
             if let limit = options.timeLimit, limit < .seconds(1) { try await ContinuousClock().sleep(for: limit) }
             throw HTTPError.timedOut()
         }
     }
 
-    private struct Witness: PunctualInterceptor {
-        var isPunctual = true
+    private struct Witness: HTTPInterceptor {
+        var traits = InterceptorTraits.endsInTime
         let seen: Locked<[String]>
         let stage = InterceptorStage.exchange
 
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             do { return try await next(request) } catch {
                 let name = (error as? HTTPError)?.code.rawValue ?? "\(type(of: error))"
-                seen.withLock { $0.append("\(name) \(next.isPastDeadline)") }
+                seen.withLock { $0.append(name) }
                 throw error
             }
         }
@@ -62,7 +63,7 @@ struct PunctualCallTests {
         }
         let error = await httpError { try await client.send(HTTPRequest("https://h")) }
         #expect(error?.code == .deadlineExceeded && transport.tasks.withLock { $0 } == [Self.task()])
-        #expect(seen.withLock { $0 } == ["CancellationError true"])
+        #expect(seen.withLock { $0 } == ["deadlineExceeded"])
         #expect(transport.limits.withLock { $0 }.allSatisfy { $0.map { $0 <= .milliseconds(20) } ?? false })
     }
 
@@ -71,7 +72,7 @@ struct PunctualCallTests {
         let seen = Locked<[String]>([])
         let client = client(timeout: .milliseconds(10), deadline: .seconds(50), Timed()) { Witness(seen: seen) }
         #expect(await httpError { try await client.send(HTTPRequest("https://h")) }?.code == .timeout)
-        #expect(seen.withLock { $0 } == ["timeout false"])
+        #expect(seen.withLock { $0 } == ["timeout"])
     }
 
     @Test("a transport's own limit is no deadline")
@@ -92,28 +93,38 @@ struct PunctualCallTests {
         #expect(transport.limits.withLock { $0.isEmpty } && seen.withLock { $0.isEmpty })
     }
 
-    @Test("whatever somebody else has written is interrupted by a task", arguments: 0..<9)
+    @Test("whatever somebody else has written is interrupted by a task", arguments: 0..<8)
     func needsTask(kind: Int) async throws {
-        let transport = Timed(keepsTime: kind != 0, fails: false)
+        let transport = Timed(keepsTime: kind != 0, fails: false, status: kind == 2 || kind == 5 ? .found : .ok)
         let seen = Locked<[String]>([])
+        let here = Self.task()
+        let tasks = Locked<[Int]>([])
+        let decide: @Sendable (HTTPRequest, HTTPResponse) async throws -> HTTPRequest? = { _, _ in
+            tasks.withLock { $0.append(Self.task()) }
+            return nil
+        }
+        let validator = CallbackValidator { _, _ in
+            tasks.withLock { $0.append(Self.task()) }
+            return .next
+        }
+        let interceptor = ClosureRequestInterceptor { _ in tasks.withLock { $0.append(Self.task()) } }
         var request = HTTPRequest("https://h")
         switch kind {
-        case 1: request.validators = [DefaultValidator()]
-        case 2: request.redirects = .custom { _, _ in nil }
-        case 3: request = HTTPRequest(.put, "https://h", body: .stream { AsyncStream<[UInt8]> { nil } })
-        case 4: request.interceptors = [ClosureRequestInterceptor { _ in }]
+        case 1: request.validators = [validator]
+        case 2: request.redirects = .custom(decide)
+        case 3: request.interceptors = [interceptor]
         default: break
         }
         request.deadline = .seconds(50)
         let client = client(
-            transport, validators: kind == 5 ? [CallbackValidator { _, _ in .next }] : nil,
-            redirects: kind == 6 ? .custom { _, _ in nil } : .follow()
+            transport, validators: kind == 4 ? [validator] : nil, redirects: kind == 5 ? .custom(decide) : .follow()
         ) {
-            if kind == 7 { ClosureRequestInterceptor { _ in } }
-            if kind == 8 { Witness(isPunctual: false, seen: seen) }
+            if kind == 6 { interceptor }
+            if kind == 7 { Witness(traits: [], seen: seen) }
         }
         _ = try await client.send(request)
-        #expect(transport.tasks.withLock { $0.first } != Self.task() && transport.limits.withLock { $0 } == [nil])
+        let others = tasks.withLock { $0 } + (kind == 2 || kind == 5 ? [] : transport.tasks.withLock { $0 })
+        #expect(!others.contains(here) && transport.tasks.withLock { $0.count } == 1)
     }
 
     @Test("with no limit at all it isn't told of one")
@@ -123,7 +134,8 @@ struct PunctualCallTests {
         #expect(transport.limits.withLock { $0 } == [nil] && transport.tasks.withLock { $0 } == [Self.task()])
     }
 
-    private struct Setting: PunctualInterceptor {
+    private struct Setting: HTTPInterceptor {
+        let traits = InterceptorTraits.endsInTime
         let deadline: Duration
         let stage = InterceptorStage.call
 

@@ -75,7 +75,7 @@ struct ConcurrencyLimitTests {
             hasty.deadline = .milliseconds(20)
             _ = try await client.send(hasty)
         }
-        #expect(error?.code == .deadlineExceeded)
+        #expect(error?.code == .deadlineExceeded && error?.phase == .notSent)
         #expect(breaker.state(of: "https://h") == .closed)
         #expect(limit.states["https://h"] == .init(limit: 1, inFlight: 1, queued: 0))
         gate.open()

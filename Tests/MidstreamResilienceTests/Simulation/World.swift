@@ -239,8 +239,7 @@ final class Inhabitant: Sendable {
                 if response.status.code >= 429 { seen.withLock { $0.failures += 1 } }
                 return response
             } catch {
-                let isLate = error is CancellationError && next.isPastDeadline
-                if error is HTTPError || isLate { seen.withLock { $0.failures += 1 } }
+                if error is HTTPError { seen.withLock { $0.failures += 1 } }
                 throw error
             }
         }

@@ -1,0 +1,134 @@
+public import Interception
+
+extension ChainPosition {
+    /// How much time what lies further in has left, zero or less when it is over; nil: no limit.
+    package var timeLeft: Duration? {
+        guard due != .max, let call else { return nil }
+        return .nanoseconds(due - call.stopwatch.elapsedNanoseconds)
+    }
+
+    /// Sets the deadline of what lies further in, from the start of the call, unless an earlier one holds.
+    package mutating func limit(deadline: Duration?) {
+        guard let deadline, deadline < .longest else { return }
+        limit(deadline: max(.zero, deadline).wholeNanoseconds)
+    }
+
+    /// - Parameter nanoseconds: On the call's stopwatch.
+    mutating func limit(deadline nanoseconds: Int64) {
+        guard nanoseconds < deadline else { return }
+        deadline = nanoseconds
+        isInterrupted = false
+    }
+
+    /// Whether a time on the call's stopwatch is over.
+    package func isOver(_ due: Int64) -> Bool {
+        guard due != .max, let call else { return false }
+        return call.stopwatch.elapsedNanoseconds >= due
+    }
+
+    /// The error of what isn't done in time.
+    @inline(never)
+    package func overdue(phase: HTTPError.Phase) -> HTTPError {
+        let error = deadline <= timeout ? HTTPError.pastDeadline(.nanoseconds(deadline), phase: phase) : .timedOut(phase: phase)
+        return phase == .notSent ? error.refusedHere : error
+    }
+
+    /// Why work is to end; nil when it isn't.
+    package var reasonToEnd: (any Error)? {
+        if isOver(deadline) { return overdue(phase: .maybeProcessed) }
+        return Task.isCancelled ? CancellationError() : nil
+    }
+
+    /// Runs work that may wait for anything, and interrupts it when the time is over.
+    ///
+    /// - Parameter phase: How far the request has come by then.
+    /// - Throws: ``HTTPError/Code/deadlineExceeded`` or ``HTTPError/Code/timeout`` when the time is over, whatever the work came to.
+    package func withinTimeLeft<Value: Sendable>(
+        phase: HTTPError.Phase, _ work: @escaping @Sendable (ChainPosition) async throws -> Value
+    ) async throws -> Value {
+        let result = await interrupting(at: due, work)
+        if isOver(due) { throw overdue(phase: phase) }
+        return try result.get()
+    }
+
+    /// Runs work that may wait for anything, and interrupts it at the deadline.
+    ///
+    /// What the work answers then counts: it may be what an interceptor has for that case.
+    ///
+    /// - Throws: ``HTTPError/Code/deadlineExceeded`` in place of the cancellation that the deadline has caused.
+    package func untilDeadline<Value: Sendable>(
+        _ work: @escaping @Sendable (ChainPosition) async throws -> Value
+    ) async throws -> Value {
+        let result = await interrupting(at: deadline, work)
+        if case .failure(let error) = result, error is CancellationError, isOver(deadline) {
+            // What the library waits for ends with an error of its own: the server wasn't waited for.
+            throw overdue(phase: .maybeProcessed).refusedHere
+        }
+        return try result.get()
+    }
+
+    /// The one place where work is interrupted: in a child task, unless this task itself is cancelled at that time.
+    private func interrupting<Value: Sendable>(
+        at due: Int64, _ work: @escaping @Sendable (ChainPosition) async throws -> Value
+    ) async -> Result<Value, any Error> {
+        var inner = self
+        guard due != .max, let call, !(isInterrupted && due == deadline) else {
+            do { return .success(try await work(inner)) } catch { return .failure(error) }
+        }
+        inner.isInterrupted = due <= deadline
+        return await TimedWork.run(until: .nanoseconds(due), of: call.stopwatch) { [inner] in try await work(inner) }.result
+    }
+}
+
+extension Next where Input == HTTPRequest, Output == HTTPResponse {
+    /// How much time what lies further in has: until the attempt's timeout or the call's deadline, whichever comes first. Zero or less
+    /// when it is over, nil when there is no limit.
+    public var timeLeft: Duration? { position.timeLeft }
+
+    /// Runs work that may wait for anything, such as a place in a queue, and interrupts it by cancelling its task when no time is left.
+    ///
+    /// For interceptors with ``InterceptorTraits/endsInTime``, whose own waits nobody else ends.
+    ///
+    /// ```swift
+    /// let permit = try await next.withinTimeLeft { try await permits.acquire() }
+    /// ```
+    ///
+    /// - Throws: ``HTTPError/Code/deadlineExceeded`` or ``HTTPError/Code/timeout``, as not sent, when the time is over, whatever the work
+    ///   came to; what the work throws.
+    public func withinTimeLeft<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard position.due != .max else { return try await work() }
+        return try await position.withinTimeLeft(phase: .notSent) { _ in try await work() }
+    }
+
+    /// Does what lies further in within limits that an interceptor has set behind the arbiter.
+    ///
+    /// - Parameters:
+    ///   - request: A request with ``HTTPRequest/hasLateLimits``.
+    ///   - work: Given the request with its limits marked as kept, and the rest of the pipeline within them.
+    /// - Throws: What the work throws. An error of the library's has the request, in which the arbiter finds the limits.
+    func within(
+        limitsOf request: HTTPRequest, _ work: (HTTPRequest, Self) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        let (limits, kept) = (request.limits, request.context.keptLimits)
+        var request = request
+        request.markLimitsKept()
+        guard let call else { return try await work(request, self) }
+        var next = self
+        if limits.timeout != kept.timeout { next.position.timeout = call.due(in: limits.timeout ?? call.owner.attemptTimeout) }
+        if limits.deadline != kept.deadline, let duration = limits.deadline {
+            next.position.limit(deadline: duration)
+            if position.deadline != .max, duration > .nanoseconds(position.deadline) {
+                let enclosing = Duration.nanoseconds(position.deadline)
+                position.note({ "a deadline of \(duration) came too late: \(enclosing) holds" }, about: request)
+            }
+        }
+        do {
+            return try await work(request, next)
+        } catch var error as HTTPError where error.request == nil {
+            error.request = request
+            throw error
+        }
+    }
+}

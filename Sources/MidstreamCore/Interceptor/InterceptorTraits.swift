@@ -1,0 +1,19 @@
+/// What an interceptor promises, so that the pipeline can treat it more cheaply. By default it promises nothing.
+public struct InterceptorTraits: OptionSet, Sendable, Hashable {
+    /// The promises as bits.
+    public let rawValue: UInt8
+
+    /// Makes a set of promises of their bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// It waits for nothing but `next`, and for what it ends by itself when no time is left, as ``Next/withinTimeLeft(_:)`` does.
+    ///
+    /// Any other interceptor may wait for ever. So in a call with a deadline it runs in a child task, with all that lies further in,
+    /// and is cancelled when the deadline has passed. One that doesn't keep the promise holds up calls beyond their deadlines: the law
+    /// `endsInTime` of `MidstreamTesting` finds it out.
+    public static let endsInTime = InterceptorTraits(rawValue: 1)
+
+    /// It does the same to all requests, whoever makes them, although it may not know beforehand what that will be. Caches, shared calls and
+    /// quotas don't ask it whose a request is.
+    public static let impersonal = InterceptorTraits(rawValue: 2)
+}
