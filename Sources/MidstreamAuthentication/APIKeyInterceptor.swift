@@ -43,6 +43,9 @@ public struct APIKeyInterceptor: HTTPInterceptor {
     /// `.credentials`, so that a cache keeps the answers to different keys apart.
     public var rank: InterceptorRank { .credentials }
 
+    /// It waits for nothing of its own.
+    public var traits: InterceptorTraits { .endsInTime }
+
     /// Adds the key, or takes it away.
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest`` when an origin is no http or https URL; what `next` throws.

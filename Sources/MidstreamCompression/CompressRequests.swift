@@ -33,8 +33,8 @@ public final class CompressRequests: HTTPInterceptor {
         self.compression = compression
         self.least = least
     }
-    /// It serves all alike.
-    public var traits: InterceptorTraits { .impersonal }
+    /// It waits for nothing of its own, and serves all alike.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     /// Sends the request with its body compressed, and as it is after a 415.
     ///

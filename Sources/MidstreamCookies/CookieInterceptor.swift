@@ -23,6 +23,9 @@ public struct CookieInterceptor: HTTPInterceptor {
     /// `.cookies`.
     public var rank: InterceptorRank { .cookies }
 
+    /// It waits for nothing of its own.
+    public var traits: InterceptorTraits { .endsInTime }
+
     /// Adds the cookies, and keeps those of the response.
     ///
     /// - Throws: What `next` throws, and nothing else.

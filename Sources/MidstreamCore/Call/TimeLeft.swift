@@ -26,23 +26,23 @@ extension ChainPosition {
         return call.stopwatch.elapsedNanoseconds >= due
     }
 
-    /// The error of what isn't done in time.
+    /// The error of the limit that comes first.
     @inline(never)
     package func overdue(phase: HTTPError.Phase) -> HTTPError {
         let error = deadline <= timeout ? HTTPError.pastDeadline(.nanoseconds(deadline), phase: phase) : .timedOut(phase: phase)
         return phase == .notSent ? error.refusedHere : error
     }
 
-    /// Why work is to end; nil when it isn't.
+    /// The deadline or the cancellation of the task; nil: neither.
     package var reasonToEnd: (any Error)? {
         if isOver(deadline) { return overdue(phase: .maybeProcessed) }
         return Task.isCancelled ? CancellationError() : nil
     }
 
-    /// Runs work that may wait for anything, and interrupts it when the time is over.
+    /// Runs work that may wait for anything, and cancels it when the time is over.
     ///
     /// - Parameter phase: How far the request has come by then.
-    /// - Throws: ``HTTPError/Code/deadlineExceeded`` or ``HTTPError/Code/timeout`` when the time is over, whatever the work came to.
+    /// - Throws: ``HTTPError/Code/deadlineExceeded`` or ``HTTPError/Code/timeout`` when the time is over, even if the work has succeeded.
     package func withinTimeLeft<Value: Sendable>(
         phase: HTTPError.Phase, _ work: @escaping @Sendable (ChainPosition) async throws -> Value
     ) async throws -> Value {
@@ -51,9 +51,7 @@ extension ChainPosition {
         return try result.get()
     }
 
-    /// Runs work that may wait for anything, and interrupts it at the deadline.
-    ///
-    /// What the work answers then counts: it may be what an interceptor has for that case.
+    /// Runs work that may wait for anything, and cancels it at the deadline. A late result counts: it may be an interceptor's fallback.
     ///
     /// - Throws: ``HTTPError/Code/deadlineExceeded`` in place of the cancellation that the deadline has caused.
     package func untilDeadline<Value: Sendable>(
@@ -61,13 +59,13 @@ extension ChainPosition {
     ) async throws -> Value {
         let result = await interrupting(at: deadline, work)
         if case .failure(let error) = result, error is CancellationError, isOver(deadline) {
-            // What the library waits for ends with an error of its own: the server wasn't waited for.
+            // The library's waits throw the limit's error themselves, so this was a wait of the user's code, not for the server.
             throw overdue(phase: .maybeProcessed).refusedHere
         }
         return try result.get()
     }
 
-    /// The one place where work is interrupted: in a child task, unless this task itself is cancelled at that time.
+    /// Runs work in a child task that is cancelled at a time; in this one, if it is cancelled then as well. Nothing else interrupts work.
     private func interrupting<Value: Sendable>(
         at due: Int64, _ work: @escaping @Sendable (ChainPosition) async throws -> Value
     ) async -> Result<Value, any Error> {
@@ -85,16 +83,21 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// when it is over, nil when there is no limit.
     public var timeLeft: Duration? { position.timeLeft }
 
-    /// Runs work that may wait for anything, such as a place in a queue, and interrupts it by cancelling its task when no time is left.
+    /// Runs work that may wait for anything, such as a place in a queue, in a child task that is cancelled when no time is left.
     ///
-    /// For interceptors with ``InterceptorTraits/endsInTime``, whose own waits nobody else ends.
+    /// For interceptors with the trait ``InterceptorTraits/endsInTime``, which the pipeline doesn't interrupt.
     ///
     /// ```swift
-    /// let permit = try await next.withinTimeLeft { try await permits.acquire() }
+    /// do {
+    ///     try await next.withinTimeLeft { try await place.wait() }
+    /// } catch {
+    ///     queue.leave(place)      // gives a permit back that came too late
+    ///     throw error
+    /// }
     /// ```
     ///
-    /// - Throws: ``HTTPError/Code/deadlineExceeded`` or ``HTTPError/Code/timeout``, as not sent, when the time is over, whatever the work
-    ///   came to; what the work throws.
+    /// - Throws: ``HTTPError/Code/deadlineExceeded`` or ``HTTPError/Code/timeout``, as not sent, when the time is over, even if the work
+    ///   has succeeded; what the work throws.
     public func withinTimeLeft<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -152,6 +152,7 @@ extension DataTask {
 /// configuration or an authenticating interceptor.
 struct CredentialRemoval: HTTPInterceptor {
     let stage = InterceptorStage.exchange
+    let traits = InterceptorTraits.endsInTime
     /// The items that the client adds to each URL, encoded.
     let query: Set<String>
 
