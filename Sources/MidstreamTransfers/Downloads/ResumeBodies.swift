@@ -56,7 +56,7 @@ public struct ResumeBodies: HTTPInterceptor {
     private func collect(
         _ first: HTTPResponse, to request: HTTPRequest, _ room: Int, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
-        var joined = JoinedBody(first, told: request.representationDigests)
+        var joined = ReassembledBody(first, told: request.representationDigests)
         var attempts = 0
         while true {
             let failure: HTTPError

@@ -1,7 +1,7 @@
 internal import MidstreamCore
 
-/// A body that is put together in memory from a whole that broke off and the parts that follow it.
-struct JoinedBody {
+/// A body that is reassembled in memory from a whole that broke off and the parts that follow it.
+struct ReassembledBody {
     /// The response of which the first bytes are.
     private(set) var head: HTTPResponse
     private(set) var bytes: [UInt8] = []
@@ -68,7 +68,7 @@ struct JoinedBody {
                 answer.body.close()
                 throw violation("The server has \(other) bytes, and had \(known) with the same tag.")
             }
-            self = JoinedBody(answer, told: told)
+            self = ReassembledBody(answer, told: told)
             total = total ?? known
         case .contradiction(let message):
             answer.body.close()
