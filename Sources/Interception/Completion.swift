@@ -47,7 +47,7 @@ final class RunningTasks: Sendable {
     private let executor = CallersExecutor()
 
     func start(_ work: @escaping @Sendable () async -> Void) {
-        state.withLock { state in
+        let cancelled = state.withLock { state -> Task<Void, Never>? in
             state.started += 1
             let number = state.started
             // Entered under the lock, so that the task, which leaves under it too, can't leave first.
@@ -56,8 +56,9 @@ final class RunningTasks: Sendable {
                 self.state.withLock { $0.running[number] = nil }
             }
             state.running[number] = task
-            if state.isCancelled { task.cancel() }
+            return state.isCancelled ? task : nil
         }
+        cancelled?.cancel()
     }
 
     func cancel() {
