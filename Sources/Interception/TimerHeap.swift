@@ -1,41 +1,11 @@
 /// Elements in the order of their times, as a binary heap from which each can be removed; of equal times the first that came is the first.
 package struct TimerHeap<Due: Comparable & Sendable, Element: Sendable>: Sendable {
-    /// An element's name, for its removal. None is used twice.
-    package struct Ticket: Sendable {
-        @usableFromInline let slot: Int
-        @usableFromInline let number: UInt64
+    /// An element's name, for its removal. No number is used twice.
+    package typealias Ticket = (slot: Int, number: UInt64)
 
-        @inlinable
-        init(slot: Int, number: UInt64) { (self.slot, self.number) = (slot, number) }
-    }
-
-    @usableFromInline
-    struct Node: Sendable {
-        @usableFromInline let due: Due
-        @usableFromInline let ticket: Ticket
-
-        @inlinable
-        init(due: Due, ticket: Ticket) { (self.due, self.ticket) = (due, ticket) }
-
-        @inlinable
-        func isBefore(_ other: Node) -> Bool { due != other.due ? due < other.due : ticket.number < other.ticket.number }
-    }
-
-    /// What is known of an element beside its time, at a place that doesn't change.
-    @usableFromInline
-    struct Slot: Sendable {
-        @usableFromInline var number: UInt64
-        /// Where its node is.
-        @usableFromInline var place: Int
-        /// nil: the slot is free.
-        @usableFromInline var element: Element?
-
-        @inlinable
-        init(number: UInt64, place: Int, element: Element) { (self.number, self.place, self.element) = (number, place, element) }
-    }
-
-    @usableFromInline var nodes: [Node] = []
-    @usableFromInline var slots: [Slot] = []
+    @usableFromInline var nodes: [(due: Due, ticket: Ticket)] = []
+    /// The elements and where their nodes are, at places that don't change; nil: a free slot.
+    @usableFromInline var slots: [(number: UInt64, place: Int, element: Element?)] = []
     @usableFromInline var freeSlots: [Int] = []
     @usableFromInline var lastNumber: UInt64 = 0
 
@@ -47,21 +17,22 @@ package struct TimerHeap<Due: Comparable & Sendable, Element: Sendable>: Sendabl
     /// The earliest time.
     @inlinable package var nextDue: Due? { nodes.first?.due }
 
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     package mutating func insert(_ element: Element, at due: Due) -> Ticket {
         lastNumber += 1
-        let slot = Slot(number: lastNumber, place: nodes.count, element: element)
-        let ticket = Ticket(slot: freeSlots.popLast() ?? slots.count, number: lastNumber)
-        if ticket.slot == slots.count { slots.append(slot) } else { slots[ticket.slot] = slot }
-        nodes.append(Node(due: due, ticket: ticket))
+        let slot = freeSlots.popLast() ?? slots.count
+        if slot == slots.count {
+            slots.append((lastNumber, nodes.count, element))
+        } else {
+            slots[slot] = (lastNumber, nodes.count, element)
+        }
+        nodes.append((due, (slot, lastNumber)))
         rise(from: nodes.count - 1)
-        return ticket
+        return (slot, lastNumber)
     }
 
     /// Removes an element; nil when it has left already.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     package mutating func remove(_ ticket: Ticket) -> Element? {
         guard ticket.slot < slots.count, slots[ticket.slot].number == ticket.number, let element = slots[ticket.slot].element
         else {
@@ -70,14 +41,14 @@ package struct TimerHeap<Due: Comparable & Sendable, Element: Sendable>: Sendabl
         let place = slots[ticket.slot].place
         slots[ticket.slot].element = nil
         freeSlots.append(ticket.slot)
-        let last = nodes.removeLast()
+        swap(place, nodes.count - 1)
+        nodes.removeLast()
         if place < nodes.count {
-            nodes[place] = last
-            slots[last.ticket.slot].place = place
             rise(from: place)
             sink(from: place)
-        } else if nodes.isEmpty {
-            shrink()
+        } else if nodes.isEmpty, slots.count > 1_024 {
+            // What a rush has taken up.
+            (nodes, slots, freeSlots) = ([], [], [])
         }
         return element
     }
@@ -89,19 +60,10 @@ package struct TimerHeap<Due: Comparable & Sendable, Element: Sendable>: Sendabl
         return remove(first.ticket)
     }
 
-    /// Forgets the slots, and most of the memory after a rush.
-    @inlinable
-    mutating func shrink() {
-        let isSmall = slots.count <= 1_024
-        nodes.removeAll(keepingCapacity: isSmall)
-        slots.removeAll(keepingCapacity: isSmall)
-        freeSlots.removeAll(keepingCapacity: isSmall)
-    }
-
     @inlinable
     mutating func rise(from place: Int) {
         var place = place
-        while place > 0, nodes[place].isBefore(nodes[(place - 1) / 2]) {
+        while place > 0, isBefore(place, (place - 1) / 2) {
             swap(place, (place - 1) / 2)
             place = (place - 1) / 2
         }
@@ -112,14 +74,15 @@ package struct TimerHeap<Due: Comparable & Sendable, Element: Sendable>: Sendabl
         var place = place
         while true {
             var first = place
-            for child in [2 * place + 1, 2 * place + 2] where child < nodes.count && nodes[child].isBefore(nodes[first]) {
-                first = child
-            }
+            for child in [2 * place + 1, 2 * place + 2] where child < nodes.count && isBefore(child, first) { first = child }
             if first == place { return }
             swap(place, first)
             place = first
         }
     }
+
+    @inlinable
+    func isBefore(_ a: Int, _ b: Int) -> Bool { (nodes[a].due, nodes[a].ticket.number) < (nodes[b].due, nodes[b].ticket.number) }
 
     @inlinable
     mutating func swap(_ a: Int, _ b: Int) {

@@ -12,23 +12,7 @@ final class SimulatedServer: HTTPTransport {
 
     private struct Replica {
         var busy = 0
-        var queue: [Job] = []
-        /// Those before it have been taken.
-        var head = 0
-
-        var waiting: Int { queue.count - head }
-
-        mutating func takeFirst() -> Job? {
-            guard head < queue.count else { return nil }
-            defer {
-                head += 1
-                if head > 1_000, head * 2 > queue.count {
-                    queue.removeFirst(head)
-                    head = 0
-                }
-            }
-            return queue[head]
-        }
+        var queue = Queue<Job>()
     }
 
     private struct State {
@@ -61,7 +45,7 @@ final class SimulatedServer: HTTPTransport {
     var sends: Int { state.withLock { $0.sends } }
 
     /// How many requests wait or are worked on.
-    var load: Int { state.withLock { $0.replicas.reduce(0) { $0 + $1.busy + $1.waiting } } }
+    var load: Int { state.withLock { $0.replicas.reduce(0) { $0 + $1.busy + $1.queue.count } } }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
@@ -110,7 +94,7 @@ final class SimulatedServer: HTTPTransport {
                 state.replicas[number].busy += 1
                 return .begins(job)
             }
-            guard state.replicas[number].waiting < model.queue.places else { return .answered(.serviceUnavailable) }
+            guard state.replicas[number].queue.count < model.queue.places else { return .answered(.serviceUnavailable) }
             state.replicas[number].queue.append(job)
             return .waits(job)
         }
@@ -155,7 +139,7 @@ final class SimulatedServer: HTTPTransport {
 
     private func end(_ job: Job) {
         let next = state.withLock { state in
-            let next = state.replicas[job.replica].takeFirst()
+            let next = state.replicas[job.replica].queue.popFirst()
             if next == nil { state.replicas[job.replica].busy -= 1 }
             return next
         }
