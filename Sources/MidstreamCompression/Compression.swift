@@ -13,7 +13,7 @@ public struct Compression: Sendable, Hashable, CustomStringConvertible {
     /// Its name in `Content-Encoding`.
     public var description: String { kind == .gzip ? "gzip" : "zstd" }
 
-    /// Whether its library is there. It is looked for when it is asked for first.
+    /// Whether its library is there; looked up once.
     public var isAvailable: Bool {
         switch kind {
         case .gzip: GzipCompressor.library != nil
@@ -39,9 +39,9 @@ public struct Compression: Sendable, Hashable, CustomStringConvertible {
 extension HTTPBody {
     /// The body, compressed while it is read; the request that it is sent with needs a `Content-Encoding`.
     ///
-    /// It is as replayable as this one, and its media type stays. What is in memory is compressed now, so its length is known; that of
-    /// any other isn't. Of one that can be read only once, what has been read comes out whenever its source waits, so that live ones stay
-    /// live; any other comes to the same bytes each time. No body stays none. Without the library reading fails with
+    /// It is as replayable as this one, and keeps its media type. Bytes in memory are compressed now, so their length is known; that of any
+    /// other body isn't. A body that can be read only once comes out chunk by chunk, so that live ones stay live; chunks below a few
+    /// kibibytes compress less well by that. An empty body stays as it is. Without the library reading fails with
     /// ``HTTPError/Code/unsupported``.
     ///
     /// ``CompressRequests`` does this and the rest.
@@ -62,9 +62,10 @@ private struct CompressedChunks: AsyncSequence, Sendable {
     let compression: Compression
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        let chunks: ChunksAhead
+        var chunks: HTTPBody.AsyncIterator
         let compression: Compression
-        let isLive: Bool
+        /// What follows each chunk.
+        let step: CompressionStep
         var compressor: (any Compressor)?
         var isAtEnd = false
 
@@ -73,8 +74,7 @@ private struct CompressedChunks: AsyncSequence, Sendable {
             let compressor = try compressor ?? compression.compressor()
             self.compressor = compressor
             while let chunk = try await chunks.next() {
-                var compressed = try compressor.compress(chunk, .goOn)
-                if isLive, await !chunks.hasNext() { compressed += try compressor.compress([], .flush) }
+                let compressed = try compressor.compress(chunk, step)
                 if !compressed.isEmpty { return compressed }
             }
             // An `AsyncStream` whose reader is cancelled ends as if it were complete.
@@ -86,6 +86,7 @@ private struct CompressedChunks: AsyncSequence, Sendable {
     }
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(chunks: ChunksAhead(body), compression: compression, isLive: body.replayability == .once)
+        AsyncIterator(
+            chunks: body.makeAsyncIterator(), compression: compression, step: body.replayability == .once ? .flush : .goOn)
     }
 }

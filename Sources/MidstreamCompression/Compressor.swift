@@ -3,9 +3,9 @@ internal import MidstreamCore
 
 /// What follows a piece.
 enum CompressionStep {
-    /// More: what comes out may be that of earlier pieces, or nothing yet.
+    /// More: not all that has gone in need come out.
     case goOn
-    /// More, later: what has gone in comes out.
+    /// More, later: all that has gone in comes out.
     case flush
     /// Nothing.
     case end
