@@ -103,7 +103,7 @@
             return arrived.whole()
         }
 
-        /// Apart, so that it needs no memory of those who wait.
+        /// Not inlined, to keep async frames small.
         @inline(never)
         private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> Transfer {
             let group = try group()

@@ -1,31 +1,30 @@
 #if Curl && os(Linux)
     internal import CCurl
 
-    /// What a handle is in use for, as far as curl's callbacks know it.
+    /// The receiver of curl's callbacks for a handle.
     ///
     /// Touched only on the thread of the handle's loop.
     protocol HandleUser: AnyObject {
         /// Called when the handle's ``EasyHandle/response`` holds a whole head; false stops the transfer.
         func receiveHead() -> Bool
-        /// Called when a head gets too large to be held; stops the transfer.
+        /// Called when a head gets too large; stops the transfer.
         func refuseHead()
         /// Takes a line of the trailers, or the empty one after them; false stops the transfer.
         func receive(trailer line: UnsafeRawBufferPointer) -> Bool
-        /// Takes a piece of the body that isn't to be put into ``EasyHandle/response``; returns what curl is to be told.
+        /// Takes a piece of the body that doesn't go into ``EasyHandle/response``; returns curl's result.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int
-        /// Gives curl more of the request's body; returns what curl is to be told.
+        /// Fills a buffer with more of the request's body; returns curl's result.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int
         /// The fields after the request's body, a line for each.
         func trailerLines() -> [String]
         /// Called when a connection stands and the request is about to be sent; false stops it.
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool
-        /// Called now and then while the connection is the transfer's, if ``HandleCallbacks/installLook(on:)`` has asked for it; for the
-        /// last time when curl knows that the transfer has ended, and hasn't closed the connection.
+        /// Called now and then after ``HandleCallbacks/installLook(on:)`` while the connection is the transfer's; for the last time when the
+        /// transfer has ended and the connection hasn't been closed.
         func lookAtConnection()
     }
 
-    /// What curl calls during a transfer. The context is the ``EasyHandle``, and its ``ResponseBuffer`` for what is called for each line
-    /// and each piece.
+    /// Curl's callbacks during a transfer. The context is the ``EasyHandle``, or its ``ResponseBuffer`` for lines and pieces.
     enum HandleCallbacks {
         static func install(on handle: EasyHandle) {
             let context = handle.context
@@ -56,7 +55,7 @@
             }
         }
 
-        /// Has the fields after a body of unknown length asked for at its end.
+        /// Sends the user's trailers after a body of unknown length.
         static func installTrailers(on handle: EasyHandle) {
             handle.set(CURLOPT_TRAILERDATA, pointer: handle.context)
             _ = ccurl_set_trailer_function(handle.curl) { list, context in
@@ -69,7 +68,7 @@
             }
         }
 
-        /// Has the user look at its connection from now on, in this transfer alone.
+        /// Calls the user's ``HandleUser/lookAtConnection()`` from now on, in this transfer alone.
         static func installLook(on handle: EasyHandle) {
             handle.spoil()
             handle.set(CURLOPT_XFERINFODATA, pointer: handle.context)

@@ -1,16 +1,15 @@
 #if Curl && os(Linux)
     internal import MidstreamCore
 
-    /// Lets as many transfers begin as there may be connections, to a host and in all, the others in the order in which they came.
+    /// Limits the transfers that are under way to the allowed connections, to a host and in all; the others wait in order.
     ///
-    /// Curl would make them wait as well, but a newcomer takes the connection that has just become free, and the one that has waited
-    /// for it goes to the end of the queue; and for each request it looks at all that it has. Over HTTP/2 connections are shared, so
-    /// that nobody needs to wait here.
+    /// Curl's own queue isn't fair: a new request takes the connection that has just become free, and the one that has waited goes to the
+    /// end; and each request costs a look at all others. Over HTTP/2 connections are shared, so that no transfer waits here.
     ///
     /// Touched only on the loop's thread.
     struct Admission {
         private struct Host {
-            /// Those that have been let in, or wait for one of all connections.
+            /// How many have passed the host's limit.
             var active = 0
             /// Those of them that count in ``Admission/inside``.
             var counted = 0
@@ -51,9 +50,8 @@
         private var hosts: [Int: Host] = [:]
         /// How many are under way to hosts that don't share connections.
         private var inside = 0
-        /// Those whose host has room, but that have to wait because of the others.
+        /// Those that have passed their host's limit and wait for the one of all connections.
         private var line = Queue()
-        /// How many wait, of all hosts.
         private(set) var waitingCount = 0
 
         init(hostLimit: Int, totalLimit: Int) {
@@ -61,7 +59,7 @@
             self.totalLimit = totalLimit
         }
 
-        /// Whether the transfer may begin. Otherwise it waits, and ``leave(_:)`` of another one gives it back.
+        /// Whether the transfer may begin. Otherwise it waits, and ``leave(_:)`` of another one returns it.
         mutating func enter(_ transfer: Transfer) -> Bool {
             guard hostLimit > 0 || totalLimit > 0, transfer.admission == .none, let key = transfer.hostKey else { return true }
             if let host = hosts[key], hostLimit > 0, host.active >= hostLimit, !host.isShared {
@@ -82,7 +80,7 @@
             return isIn
         }
 
-        /// Takes a transfer for which its host has room. False when it has to stand in line all the same.
+        /// Takes a transfer for which its host has room; false when it waits for the limit of all connections.
         private mutating func passHost(_ transfer: Transfer, _ host: inout Host, _ key: Int) -> Bool {
             host.active += 1
             transfer.admission = .inside(key)
@@ -97,7 +95,7 @@
             return true
         }
 
-        /// Notes that a transfer has ended, and gives those that may begin now.
+        /// Notes that a transfer has ended; returns those that may begin now.
         mutating func leave(_ transfer: Transfer) -> [Transfer] {
             guard case .inside(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) else { return [] }
             transfer.admission = .left
@@ -111,7 +109,7 @@
             return next + admitLine()
         }
 
-        /// Notes that the transfer's host speaks HTTP/2, and gives all that have waited for it.
+        /// Notes that the transfer's host speaks HTTP/2; returns those that may begin now.
         mutating func share(_ transfer: Transfer) -> [Transfer] {
             guard case .inside(let key) = transfer.admission, hosts[key]?.isShared == false,
                 var host = hosts.removeValue(forKey: key)
@@ -124,10 +122,10 @@
             return next + admitLine()
         }
 
-        /// Notes that a transfer waits no more, since nobody wants it any more. False when it didn't wait.
+        /// Ends the waiting of a transfer that was given up; false when it didn't wait.
         mutating func giveUp(_ transfer: Transfer) -> Bool {
             guard transfer.admission.isWaiting else { return false }
-            // It stays in the queue, and is passed over.
+            // It stays in the queue, and is skipped.
             defer { transfer.admission = .left }
             waitingCount -= 1
             if case .inLine(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) {
@@ -174,7 +172,7 @@
     }
 
     extension Transfer {
-        /// What stands for the scheme, the host and the port of the request; nil when curl doesn't count connections by them.
+        /// A hash of the request's scheme, host and port; nil when curl doesn't count connections by them.
         fileprivate var hostKey: Int? {
             // Forwarded requests share the connections to the proxy.
             if !isSecure, loop.options.configuration.proxy != .direct { return nil }
@@ -197,7 +195,7 @@
     extension EventLoop {
         func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
 
-        /// Has those begin that may, after what is done now.
+        /// Starts transfers after the present operation.
         func startSoon(_ transfers: [Transfer]) {
             for transfer in transfers { post(.start(transfer)) }
         }

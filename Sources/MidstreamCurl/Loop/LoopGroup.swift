@@ -9,16 +9,14 @@
             var isClosed = false
         }
 
-        /// More threads than any machine has a use for only take memory.
         private static let mostLoops = 64
 
         private let options: ConnectionOptions
         private let loops: [EventLoop]
         private let turn = Locked(0)
-        /// For uploads that share their connection with nothing; it runs once there is one.
+        /// For uploads that share their connection with nothing; started with the first of them.
         private let ownConnections = Locked(OwnConnections())
 
-        /// How many loops there are when so many are wanted.
         static func count(_ wanted: Int) -> Int { min(max(1, wanted), mostLoops) }
 
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor, or an older libcurl than works.
@@ -46,7 +44,7 @@
             }
         }
 
-        /// The loop that is to drive a request.
+        /// The loop for a request.
         ///
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
         func loop(for request: HTTPRequest) throws -> EventLoop {
@@ -68,7 +66,7 @@
             }
         }
 
-        /// The loop whose thread the caller is on, else each in turn.
+        /// The loop that the caller's thread drives, else each in turn.
         private var preferred: EventLoop {
             if loops.count == 1 { return loops[0] }
             return loops.first { $0.isCurrent } ?? next

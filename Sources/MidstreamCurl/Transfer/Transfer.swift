@@ -6,68 +6,66 @@
 
     /// One exchange: from the request to the end of the response.
     ///
-    /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is given to its loop,
-    /// and from then on all variables are touched only on the loop's thread. What the reader of a streamed body shares with the
-    /// loop is in ``BodyStream``, behind a lock.
+    /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is posted, and from then on all
+    /// variables are touched only on the loop's thread. The reader of a streamed body shares a ``BodyStream`` with the loop.
     final class Transfer: HandleUser, @unchecked Sendable {
         let request: HTTPRequest
         let options: ExchangeOptions
         let loop: any TransferLoop
-        /// Whether the URL is an https one; its scheme has been checked before, or is before anything is sent.
+        /// Whether the URL is an https one.
         let isSecure: Bool
-        /// Where the request's body is read, when it is a stream: where its sender is.
+        /// Where a streamed body of the request is read.
         let bodyExecutor: CallersExecutor?
-        /// Whose end would end the loop.
+        /// Keeps the loop.
         private let group: any Sendable
 
         private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
         private(set) var handle: EasyHandle?
-        /// Whether it has to wait for a connection, or had to.
         var admission = AdmissionState.none
-        /// Where the loop keeps it.
+        /// Its index in ``EventLoop/active``.
         var place = 0
-        /// Nobody wants the result any more; set even before the start.
+        /// Cancelled, perhaps before the start.
         var isGivenUp = false
-        /// The loop knows that it is to settle.
+        /// It is among those that the loop will settle.
         var isUnsettled = false
         /// Why a callback has stopped curl.
         var failure: (any Error)?
 
         // The request's way out.
         var outgoing = OutgoingBody.none
-        /// Curl has had a connection and begun to send.
+        /// Curl has begun to send.
         private var isBegun = false
-        /// How many times curl has begun anew.
+        /// How many times curl has begun again.
         private(set) var resends = 0
         private(set) var isSendingPaused = false
 
-        /// The socket of the connection that it has last begun to use; nil before the first, and where it isn't known.
+        /// The socket of its connection; nil before the first, and where it isn't known.
         var descriptor: Int32?
 
         // The response's way in.
         var head = HeadReader()
         var headers = HTTPHeaders()
         var interim: [InterimResponse] = []
-        /// What of a buffered body isn't in the handle's ``ResponseBuffer``.
+        /// A buffered body that is too large for the handle's ``ResponseBuffer``.
         var received = ReceivedBytes()
         var stream: BodyStream?
         var isReceivingPaused = false
-        /// The transport has asked for encodings, and undoes them.
+        /// The transport has asked for encodings.
         var decodes = false
-        /// Those that the body has and that are to be undone, in the order in which they were applied.
+        /// Those of the body, in the order in which they were applied.
         var codings: [ContentCoding] = []
-        /// Undoes them; there is none before the body's first byte.
+        /// Nil before the body's first byte.
         var decoder: BodyDecoder?
-        /// Looks at what is decoded.
+        /// Checks the encoded bytes.
         var encodedCheck: BodyCheck?
-        /// How much of a piece that curl will hand over again has been decoded.
+        /// How much has been decoded of a piece that curl will hand over again.
         var decodedOfPiece = 0
-        /// The bytes that the body has on the wire; nil when that isn't known.
+        /// The body's length on the wire; nil: not known.
         var expectedLength: Int64?
-        /// The bytes that the body has once decoded; nil when that isn't known.
+        /// The body's length once decoded; nil: not known.
         var decodedLength: Int64?
         var tlsVersion: String?
-        /// The body ends where the connection does, and TLS tells whether that is its end; nil: it doesn't, or not yet.
+        /// For a body that ends with its connection: whether TLS was ended as well; nil: not known.
         var isClosedAsAgreed: Bool?
 
         private var startTime: UInt64 = 0
@@ -83,7 +81,7 @@
             bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
         }
 
-        /// Hands the transfer to its loop, which will resume the continuation once. Apart, so that it needs no memory of those who wait.
+        /// Hands the transfer to its loop, which resumes the continuation once. Not inlined, to keep async frames small.
         @inline(never)
         func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
@@ -104,13 +102,13 @@
         /// Waits for a connection; the limits that count from the start of the exchange count from now.
         func beginWaiting() { startTime = MonotonicTime.now() }
 
-        /// What is left of the time that the exchange may take; nil: no limit. Curl counts from the moment when it gets the transfer.
+        /// The time left of the exchange's limit; nil: none. Curl counts from the moment when it gets the transfer.
         var timeLeft: Duration? {
             guard let limit = options.timeLimit, startTime > 0 else { return options.timeLimit }
             return limit - .nanoseconds(Int64(clamping: MonotonicTime.now() - startTime))
         }
 
-        /// Lets go of the handle; returns where the loop kept the transfer.
+        /// Lets go of the handle; returns ``place``.
         func end() -> Int {
             assert(loop.isCurrent)
             handle = nil
@@ -120,7 +118,7 @@
             return place
         }
 
-        /// Notes that there is something to do once curl has been left.
+        /// Has the loop call ``settle()`` once curl has returned.
         func markUnsettled() {
             guard !isUnsettled else { return }
             isUnsettled = true
@@ -138,28 +136,24 @@
         }
 
         func resumeReceiving() {
-            guard isReceivingPaused, handle != nil else { return }
+            guard isReceivingPaused, let handle else { return }
             isReceivingPaused = false
-            noteActivity()
-            unpause()
-            loop.expectDeadline(of: self)
+            unpause(handle)
         }
 
         func resumeSending() {
-            guard isSendingPaused, handle != nil else { return }
+            guard isSendingPaused, let handle else { return }
             isSendingPaused = false
-            noteActivity()
-            unpause()
-            loop.expectDeadline(of: self)
+            unpause(handle)
         }
 
-        private func unpause() {
-            assert(loop.isCurrent)
-            guard let handle else { return }
+        private func unpause(_ handle: EasyHandle) {
+            noteActivity()
+            loop.expectDeadline(of: self)
             let stillPaused = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
             let code = curl_easy_pause(handle.curl, stillPaused)
             guard code != CURLE_OK else { return }
-            // Curl hands over what it has kept from within this call, and only a timer would tell it that it was refused.
+            // Curl delivers what it has kept from within this call, and would notice only by a timer that it was refused.
             loop.post(.fail(self, failure ?? HTTPError(code, of: self, handle, phase: phase(handle))))
         }
 
@@ -200,9 +194,8 @@
             }
         }
 
-        /// Gives the caller the head, with a body that is still arriving; does nothing a second time.
-        ///
-        /// Not before curl has been left: what came together with the head can then be read without another wait.
+        /// Gives the caller the head, with a body that is still arriving; does nothing a second time. Called once curl has returned, so
+        /// that what came together with the head can be read without another wait.
         private func answer() {
             guard let stream, let continuation = takeContinuation() else { return }
             let body = IncomingTransferBody(stream: stream, transfer: self)

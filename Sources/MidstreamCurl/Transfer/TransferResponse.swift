@@ -27,7 +27,7 @@
         }
 
         private func completeInterim(_ fields: HTTPHeaders) {
-            // It answers an expectation that was the transport's to have.
+            // It answers an `Expect` of the transport's.
             guard head.status != 100 else { return }
             let response = InterimResponse(status: HTTPStatus(head.status), headers: fields)
             interim.append(response)
@@ -72,7 +72,7 @@
             return true
         }
 
-        /// Takes a piece of the body; returns what curl is to be told.
+        /// Takes a piece of the body; returns curl's result.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
             noteActivity()
             // Curl may hand over more after it was refused a piece from within `curl_easy_pause`.
@@ -90,7 +90,7 @@
             return keep(bytes)
         }
 
-        /// Keeps a piece of the body as it is to be read; returns what curl is to be told.
+        /// Keeps a decoded piece of the body; returns curl's result.
         func keep(_ bytes: UnsafeRawBufferPointer) -> Int {
             if let stream {
                 guard stream.append(bytes) else {

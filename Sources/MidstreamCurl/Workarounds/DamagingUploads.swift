@@ -3,8 +3,8 @@
 
     /// When an upload over HTTP/2 ends otherwise than with the last byte of a known length, because the length is unknown or the server
     /// refuses it early, libcurl parses what it has received of all the connection's streams. It does so even while a stream has more
-    /// than its buffer holds, as when it waits for its reader, and overwrites or reorders that. In 7.88.1; no version is known to be without
-    /// it.
+    /// than its buffer holds, as when it waits for its reader, and overwrites or reorders that. In 7.88.1. 8.23.0 leaves other streams alone,
+    /// but takes an upload that is refused beside them for one that was reset.
     ///
     /// So such uploads have connections of their own (`UploadsHaveTheirOwnConnection` among the decisions).
     enum DamagingUploads {

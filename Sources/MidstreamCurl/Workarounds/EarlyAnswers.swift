@@ -1,8 +1,8 @@
 #if Curl && os(Linux)
     internal import CCurl
 
-    /// libcurl goes on with an upload although its response is whole: over HTTP/2 it waits for ever when the server doesn't read the rest. Nor
-    /// does it end a refused upload while its sending is paused. In 7.88.1; no version is known to be without it.
+    /// libcurl goes on with an upload although its response is whole, and waits for ever when the server doesn't read the rest. Nor does it
+    /// end a refused upload while its sending is paused. In 7.88.1 and 8.23.0; no version is known to be without it.
     ///
     /// So such a transfer is ended as a success, and paused sending is resumed.
     enum EarlyAnswers {

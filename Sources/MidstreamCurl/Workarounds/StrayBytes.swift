@@ -3,7 +3,7 @@
     import Glibc
 
     /// libcurl takes what has come on an idle HTTP/1 connection for the answer to the next request there, which may be another user's
-    /// (RFC 9112 §9.2). In 7.88.1; no version is known to be without it.
+    /// (RFC 9112 §9.2). In 7.88.1 and 8.23.0; no version is known to be without it.
     ///
     /// So a connection on which anything comes while it is idle is buried: a socket whose other end is closed takes its place under its
     /// number, so that libcurl finds the connection dead.
