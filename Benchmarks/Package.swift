@@ -1,6 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -37,11 +43,7 @@ let package = Package(
                 .product(name: "MidstreamCurl", package: "Midstream"),
                 .product(name: "MidstreamURLSession", package: "Midstream"),
             ],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-            ]),
+            swiftSettings: settings),
         // What others notice of a body that grows by decoding.
         .executableTarget(
             name: "BombBench",
@@ -56,11 +58,7 @@ let package = Package(
                 "Measuring", .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamSigning", package: "Midstream"),
             ],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-            ]),
+            swiftSettings: settings),
         // What a hit costs, and what a miss costs beyond the request.
         .executableTarget(
             name: "CacheBench",
