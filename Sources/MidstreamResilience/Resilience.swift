@@ -1,16 +1,16 @@
 internal import Interception
 public import MidstreamCore
 
-/// Sets of interceptors against failures.
+/// Ready-made sets of interceptors against failures.
 public enum Resilience {
-    /// What most clients of a service want: a ``ConcurrencyLimit``, a ``CircuitBreaker``, three retries within the client's budget (as
-    /// many as its `maxRetries` where that is set), 10 s for each attempt and 30 s for the call.
+    /// The set for most clients: a ``ConcurrencyLimit``, a ``CircuitBreaker``, three retries within the client's budget (as many as its
+    /// `maxRetries` where that is set), 10 s for each attempt and 30 s for the call.
     ///
     /// ```swift
     /// let client = HTTPClient(baseURL: "https://api.example.com") { Resilience.standard }
     /// ```
     ///
-    /// New each time, since what they know belongs to one client. `Hedging()` and the like can stand beside it in any order.
+    /// New each time, since its state belongs to one client. `Hedging()` and the like can stand beside it in any order.
     public static var standard: ChainedHTTPInterceptor { standard() }
 
     /// ``standard`` with other limits.
@@ -29,7 +29,7 @@ public enum Resilience {
     }
 }
 
-/// Gives requests that don't say so themselves a number of retries, and bounds their times.
+/// Sets the number of retries and the times of requests that don't set them themselves.
 struct StandardLimits: HTTPInterceptor {
     let maxRetries: Int?
     let timeout: Duration

@@ -1,7 +1,7 @@
 public import Interception
 public import MidstreamCore
 
-/// Refuses requests to a server that fails, so that neither it nor the caller spends time on what won't succeed.
+/// Refuses requests to a server that fails, so that neither side spends time on requests that won't succeed.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") { CircuitBreaker() }
@@ -9,13 +9,13 @@ public import MidstreamCore
 ///
 /// It opens when half of at least 20 exchanges within 10 s have failed, refuses everything for 5 s
 /// (``HTTPError/Code/circuitOpen``, which isn't retried), and then lets one request through at a time to see
-/// whether the server is well again: three good ones close it, a bad one opens it for twice as long.
+/// whether the server has recovered: three good ones close it, a bad one opens it for twice as long.
 ///
-/// A failure is an exchange without an answer, with a 5xx or a 429. Other statuses are successes; what was cancelled or refused on
-/// this side counts as neither. It stands inside the cache, whose hits are served while it is open, and counts each redirect's
-/// hop for that one's origin.
+/// A failure is an exchange without a response, with a 5xx or a 429. Other statuses are successes; cancelled requests and those
+/// refused on this side count as neither. It stands inside the cache, whose hits are served while it is open, and counts each hop of a
+/// redirect for the hop's origin.
 ///
-/// Give one instance to each client: what it knows is shared by all that use it.
+/// Give one instance to each client: all clients that use it share its state.
 public final class CircuitBreaker: HTTPInterceptor {
     /// Whether requests are let through.
     public enum State: Sendable, Hashable, CustomStringConvertible {
@@ -45,7 +45,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     }
 
     private let settings: BreakerSettings
-    private let table: ScopeTable<Circuit>
+    let table: ScopeTable<Circuit>
     /// Whether all circuits are held, including those made later.
     private let isIsolated: Locked<Bool>
     private let onChange: (@Sendable (CallEvent) -> Void)?
@@ -93,7 +93,8 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Parameter clock: That of the client, when it isn't the system's.
     public func state(of key: String, on clock: any Clock<Duration> = ContinuousClock()) -> State {
         if isIsolated.withLock({ $0 }) { return .isolated }
-        return states(on: clock).first { $0.key == key || table.isSingle }?.state ?? .closed
+        let circuit = table.all.first { $0.key == key || table.isSingle }?.state
+        return circuit?.publicState(at: table.time.now(on: clock)) ?? .closed
     }
 
     /// Refuses all requests of a key until ``close(_:)``, whatever their results.
@@ -120,11 +121,6 @@ public final class CircuitBreaker: HTTPInterceptor {
     private func holdAll(_ isHeld: Bool) {
         isIsolated.withLock { $0 = isHeld }
         for (_, circuit) in table.all { circuit.hold(isHeld) }
-    }
-
-    func states(on clock: any Clock<Duration>) -> [(key: String, state: State)] {
-        let now = table.time.now(on: clock)
-        return table.all.map { ($0.key, $0.state.publicState(at: now)) }
     }
 
     /// Sends the request on, unless the breaker is open.

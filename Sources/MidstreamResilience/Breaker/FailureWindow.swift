@@ -1,4 +1,4 @@
-/// How many exchanges of the last seconds failed, counted in ten slots.
+/// Counts of the exchanges of the last seconds, in ten slots.
 struct FailureWindow: Sendable {
     struct Counts: Sendable, Equatable {
         var total = 0
@@ -11,7 +11,7 @@ struct FailureWindow: Sendable {
     private let slotLength: Int64
     private var slots = ContiguousArray(repeating: Counts(), count: slotCount)
     private var sum = Counts()
-    /// The number of the slot that is counted in, since the beginning of time, its place, and when it is over.
+    /// The present slot: its number since the beginning of time, its place, and when it ends.
     private var present: Int64 = 0
     private var place = 0
     private var end: Int64
@@ -24,7 +24,7 @@ struct FailureWindow: Sendable {
 
     /// Counts an exchange.
     ///
-    /// - Returns: What the window then has.
+    /// - Returns: The counts of the window.
     mutating func count(failed: Bool, slow: Bool, at now: Int64) -> Counts {
         if now >= end { move(to: now) }
         slots[place].total += 1

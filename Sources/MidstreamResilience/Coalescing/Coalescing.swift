@@ -1,30 +1,30 @@
 public import Interception
 public import MidstreamCore
 
-/// Makes one call of equal ones at the same time: when a hundred views ask for the same thing, the server is asked once.
+/// Makes one call of equal ones at the same time: a hundred views that request the same thing cause one request.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") { Coalescing() }
 /// ```
 ///
-/// Requests are equal that would go on the wire with the same method, URL, header fields and body in memory, from the same client, as the
-/// same user's, and that have the same context, timeout and number of retries; fields that only number a request needn't be the same. The interceptors further in are
-/// asked for their plans (``HTTPInterceptor/plan(_:)``) and for whose a request will be (``HTTPInterceptor/identity(of:)``), so that
-/// users who sign in one after the other never share an answer. A request isn't shared when
-/// - one of these interceptors can't tell beforehand, unless `identity` tells whose the request is,
-/// - its method isn't safe (RFC 9110 §9.2.1), its answer is streamed, its body isn't in memory,
-/// - it has interceptors, validators or other things in its context of its own that can't be compared,
-/// - a request that isn't safe has ended since the other one was begun: whoever has changed something sees it.
+/// Requests are equal if they would go on the wire from the same client and for the same user, with the same method, URL, header fields and
+/// body in memory, and have the same context, timeout and number of retries; fields that only number a request may differ. The plans of
+/// the interceptors further in (``HTTPInterceptor/plan(_:)``) and their identities (``HTTPInterceptor/identity(of:)``) are part of
+/// this, so that users who sign in one after the other never share a response. A request isn't shared when
+/// - one of these interceptors has no plan, unless `identity` identifies the user,
+/// - its method isn't safe (RFC 9110 §9.2.1), its response is streamed, or its body isn't in memory,
+/// - it has interceptors, validators or other values in its context that can't be compared,
+/// - an unsafe request has ended since the other one began, so that a change is visible to the one who made it.
 ///
-/// Each caller gets the whole answer, or the failure. The call has the deadline of none of them: who is cancelled or has no time left
-/// leaves the others alone, and when all have left, it is cancelled. Nothing is kept afterwards; that is what a cache is for.
+/// Each caller gets the whole response, or the failure. The shared call has the deadline of none of them: a cancelled or late caller leaves
+/// the others alone, and when all have left, the call is cancelled. Nothing is kept afterwards; that is a cache's task.
 ///
 /// It stands innermost in its stage, so each caller has its own logs and fallback.
 public final class Coalescing: HTTPInterceptor {
-    /// Fields that tell one request from another and nothing else: `traceparent`, `tracestate` and `X-Request-ID`.
+    /// Fields that only number a request: `traceparent`, `tracestate` and `X-Request-ID`.
     public static let numbering: Set<HTTPHeaders.Name> = ["traceparent", "tracestate", "X-Request-ID"]
 
-    /// An object, since all that hand it on would copy what it holds.
+    /// An object, so that handing it on copies one reference.
     private final class Answer: Sendable {
         let result: Result<HTTPResponse, any Error>
         let maker: Call
@@ -46,9 +46,9 @@ public final class Coalescing: HTTPInterceptor {
     ///
     /// - Parameters:
     ///   - ignored: Header fields in which equal requests may differ; ``numbering`` by default. The server sees those of one of them.
-    ///   - identity: Whose a request is, for clients whose interceptors can't tell what credentials they will add: the user's name, the
-    ///     session's number. The interceptors aren't asked then. Nil, returned for a request, keeps it from being shared. Called in
-    ///     the request's task; it appears nowhere.
+    ///   - identity: The user of a request, such as a name or a session's number, for clients with interceptors that can't tell users apart;
+    ///     it replaces their plans and identities. A request for which it returns nil isn't shared. Called in the request's task; its
+    ///     value appears nowhere.
     public init(
         ignoring ignored: Set<HTTPHeaders.Name> = Coalescing.numbering, identity: (@Sendable (HTTPRequest) -> String?)? = nil
     ) {
@@ -56,19 +56,19 @@ public final class Coalescing: HTTPInterceptor {
         self.identity = identity
     }
 
-    /// `.call`: attempts, redirects and what they cost are shared as well.
+    /// `.call`: attempts and redirects are shared as well.
     public var stage: InterceptorStage { .call }
     /// `.innermost`
     public var rank: InterceptorRank { .innermost }
 
-    /// Sends the request on, or waits for the answer to an equal one.
+    /// Sends the request on, or waits for the response to an equal one.
     ///
     /// - Throws: What the shared call throws; `CancellationError` when this caller's task is cancelled, and
     ///   ``HTTPError/Code/deadlineExceeded`` when its time is over.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard request.method.isSafe else {
-            // However it ended: who asks from now on wants to see what it did.
+            // However it ended, requests from now on must see its effect.
             defer { changes.withLock { $0 &+= 1 } }
             return try await next(request)
         }
@@ -81,10 +81,10 @@ public final class Coalescing: HTTPInterceptor {
         }
     }
 
-    /// How many callers wait for answers.
+    /// How many callers wait for responses.
     public var waiting: Int { flights.allWaiters }
 
-    /// Says whether an equal request is under way.
+    /// Whether an equal request is under way.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         guard request.method.isSafe else { return .known("not shared: a \(request.method) may change something") }
         guard let call = ChainPosition.current?.call else { return .known() }
@@ -146,7 +146,7 @@ public final class Coalescing: HTTPInterceptor {
         }
     }
 
-    /// The call, which goes on without the one that began it.
+    /// The shared call, without the deadline of the caller that began it.
     private static func result(
         of request: HTTPRequest, in call: Call, _ next: Next<HTTPRequest, HTTPResponse>
     ) async -> Result<HTTPResponse, any Error> {
@@ -163,7 +163,7 @@ public final class Coalescing: HTTPInterceptor {
             return .success(
                 try await ChainPosition.local.withValue(next.position) {
                     var response = try await next(request)
-                    // An interceptor may have answered with a stream, which one alone could read.
+                    // An interceptor may have answered with a stream, which only one caller could read.
                     try await next.position.deliver(&response)
                     return response
                 })
@@ -174,7 +174,7 @@ public final class Coalescing: HTTPInterceptor {
 }
 
 extension HTTPRequest {
-    /// A request that went on the wire, as it would have for another caller.
+    /// The request that was sent, with the parts of another caller's that differ.
     fileprivate func belonging(to request: HTTPRequest) -> HTTPRequest {
         guard id != request.id || deadline != request.deadline else { return self }
         var own = self

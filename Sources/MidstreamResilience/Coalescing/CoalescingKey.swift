@@ -1,30 +1,29 @@
 internal import MidstreamCore
 
-/// What requests have to have in common, so that one answer does for them.
+/// The properties in which requests must be equal to share a response.
 ///
-/// An object, since it is handed on and looked up several times for each call, and copying and hashing what it holds would cost more than the
-/// rest of that.
+/// An object with a stored hash, since copying and hashing its parts at each lookup would cost more than the rest.
 final class CoalescingKey: Hashable, Sendable {
-    /// Another client may send the same request elsewhere, and with other credentials.
+    /// Another client may send the same request to another place, and with other credentials.
     private let client: ObjectIdentifier
-    /// How many requests that may have changed something had ended before.
+    /// The number of unsafe requests that had ended before.
     private let changes: UInt64
     private let users: [String]
     private let method: HTTPMethod
     private let url: String
-    /// With credentials, the client's defaults, and whatever else a server may go by.
+    /// Including credentials and the client's defaults.
     private let headers: HTTPHeaders
     private let body: [UInt8]
-    /// Settings, and what interceptors left for others: any of it may change the answer.
+    /// Settings, and values that interceptors pass on: any of them may change the response.
     private let context: RequestContext
-    /// Those that differ in the context alone are told apart by `==`.
+    /// Without the context, which only `==` compares.
     private let hash: Int
 
     /// Nil when the body isn't in memory.
     ///
     /// - Parameters:
     ///   - request: As it would be sent, with the fields that count.
-    ///   - users: Whose it is beyond what it carries.
+    ///   - users: Its identities beyond its credentials.
     init?(_ request: HTTPRequest, from client: ObjectIdentifier, after changes: UInt64, by users: [String]) {
         guard let body = request.body.bytes else { return nil }
         self.client = client

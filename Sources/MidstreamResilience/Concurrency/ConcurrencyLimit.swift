@@ -1,15 +1,15 @@
 public import Interception
 public import MidstreamCore
 
-/// Bounds how many requests are under way at once, so that a server that becomes slow isn't buried under what it can't answer.
+/// Bounds the number of requests under way, so that a server that becomes slow isn't buried under requests that it can't answer.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") { ConcurrencyLimit() }
 /// ```
 ///
-/// Each exchange takes a permit, and gives it back when the response's body has been read to its end, is closed or is released. When there
-/// is none it waits in the queue, if that has a place, or fails at once with ``HTTPError/Code/overloaded``, which
-/// isn't retried. An adaptive limit learns from how long the heads of responses take, so a long body isn't slowness.
+/// Each exchange holds a permit until the response's body has been read to its end, is closed or is released. Without a free permit it
+/// waits in the queue, if that has a place, or fails at once with ``HTTPError/Code/overloaded``, which isn't retried. An adaptive
+/// limit goes by the time until the head of a response, so a long body doesn't count as slow.
 ///
 /// It stands inside the cache, whose hits need no permit, and serves any number of tasks at once.
 public final class ConcurrencyLimit: HTTPInterceptor {
@@ -22,14 +22,14 @@ public final class ConcurrencyLimit: HTTPInterceptor {
 
         let kind: Kind
 
-        /// Always so many; at least 1.
+        /// A constant number; at least 1.
         public static func fixed(_ count: Int) -> Limit { Limit(kind: .fixed(count)) }
 
         /// As many as the server takes without becoming slow.
         ///
-        /// Twice a second it grows by about its square root while answers come as fast as usual, and shrinks in proportion as they become
-        /// slower. A timeout, a broken connection, a 429 or a 503 takes a tenth of it at once, once for all that were under way then. It doesn't grow
-        /// while less than half of it is used.
+        /// Twice a second it grows by about its square root while responses are as fast as usual, and shrinks in proportion as they become
+        /// slower. A timeout, a broken connection, a 429 or a 503 takes a tenth of it at once, once for all requests under way. It
+        /// doesn't grow while less than half of it is used.
         ///
         /// - Parameters:
         ///   - start: Where it begins.
@@ -50,7 +50,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         }
     }
 
-    /// Where a key stands.
+    /// The limit of a key, and how much of it is used.
     public struct State: Sendable, Hashable {
         /// How many requests may be under way now.
         public let limit: Int
@@ -62,15 +62,15 @@ public final class ConcurrencyLimit: HTTPInterceptor {
 
     private let limit: Limit
     private let places: Int
-    private let table: ScopeTable<Permits>
+    let table: ScopeTable<Permits>
     private let time = Timekeeper()
 
     /// Makes a limit.
     ///
     /// - Parameters:
     ///   - limit: How many; adaptive from 20 on, 4 to 200, by default.
-    ///   - queue: How many more may wait, until the attempt's timeout and the call's deadline; none by default, since waiting only helps
-    ///     where load comes in short bursts. When more than half of it is taken, those who came last are served first.
+    ///   - queue: How many more may wait, until the attempt's timeout or the call's deadline; none by default, since waiting only helps
+    ///     with short bursts. When more than half of it is taken, the last to come are served first.
     ///   - scope: Which requests share a limit; those to one origin by default.
     public init(_ limit: Limit = .adaptive, queue: Int = 0, scope: ResilienceScope = .origin) {
         self.limit = limit
@@ -78,21 +78,15 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         table = ScopeTable(scope) { Permits($0, limit, queue: queue) }
     }
 
-    /// `.exchange`: a redirect to another origin is that origin's matter.
+    /// `.exchange`: a redirect counts for the origin that it leads to.
     public var stage: InterceptorStage { .exchange }
     /// `.concurrency`
     public var rank: InterceptorRank { .concurrency }
     /// Its waits end in time; it serves all alike.
     public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
-    /// Where each key stands.
+    /// The state of each key.
     public var states: [String: State] { Dictionary(uniqueKeysWithValues: table.all.map { ($0.key, $0.state.snapshot) }) }
-
-    /// Where each key stands, and the medians and 95th percentiles of its answers' times.
-    func reports(on clock: any Clock<Duration>) -> [(key: String, state: State, p50: Duration?, p95: Duration?)] {
-        let now = table.time.now(on: clock)
-        return table.all.map { ($0, $1.snapshot, $1.quantile(0.5, at: now), $1.quantile(0.95, at: now)) }
-    }
 
     /// Sends the request on with a permit, which is held until the response's body has ended.
     ///
@@ -127,7 +121,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         return response
     }
 
-    /// Where the limit stands.
+    /// The limit, and how much of it is used.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         let state = table.state(for: request, at: table.time.now(ChainPosition.current?.call)).snapshot
         let queue = places > 0 ? ", \(state.queued) of \(places) wait" : ""

@@ -1,16 +1,16 @@
 public import Interception
 public import MidstreamCore
 
-/// Tells the server how much time there is for an answer, so that it needn't work on what nobody waits for any more.
+/// Sends the server the time that is left for the response, so that it can drop requests that nobody waits for any more.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") { DeadlineHeader(.milliseconds("X-Request-Timeout-Ms")) }
 /// ```
 ///
-/// Each exchange carries what is left of the attempt's timeout or the call's deadline, whichever ends first. A request without either
+/// Each exchange carries the rest of the attempt's timeout or of the call's deadline, whichever ends first. A request without either
 /// carries nothing, and one that has the field already keeps it.
 public final class DeadlineHeader: HTTPInterceptor {
-    /// Which field, and how it says a time.
+    /// The field, and the format of its value.
     public struct Format: Sendable, Hashable {
         enum Kind: Sendable, Hashable { case milliseconds, seconds, grpc }
         let name: String
@@ -43,9 +43,9 @@ public final class DeadlineHeader: HTTPInterceptor {
         }
     }
 
-    /// The times of the answers of one key.
+    /// The response times of one key.
     private final class Times: ScopeState {
-        /// How often a request is sent that seems hopeless, when no other is.
+        /// The interval at which a request is sent although it seems hopeless, when no other is.
         private static let interval: Int64 = 1_000_000_000
 
         private struct State {
@@ -61,7 +61,7 @@ public final class DeadlineHeader: HTTPInterceptor {
 
         func answered(after time: Int64, at now: Int64) { state.withLock { $0.usual.record(time, at: now) } }
 
-        /// How long half of the answers take, when that is longer than a request has; nil: it may be sent.
+        /// The median response time, when it is longer than the time left; nil: the request may be sent.
         func refusal(of left: Duration?, at now: Int64) -> Duration? {
             state.withLock { state in
                 let isProbe = state.lastSent.map { now &- $0 >= Self.interval } ?? true
@@ -81,9 +81,9 @@ public final class DeadlineHeader: HTTPInterceptor {
     ///
     /// - Parameters:
     ///   - format: The field.
-    ///   - refusesHopeless: Whether a request isn't sent that has less time left than half of the origin's answers took in the last half
-    ///     minute to minute (from 20 answers on); false by default. It then fails with ``HTTPError/Code/timeout`` before anything is
-    ///     sent. Where no others are sent one a second is, to see whether the server has become faster.
+    ///   - refusesHopeless: Whether a request with less time left than the origin's median response time in the last half minute to minute
+    ///     (from 20 responses on) fails with ``HTTPError/Code/timeout`` before it is sent; false by default. When no others are sent, one a
+    ///     second is, to notice a server that has become faster.
     public init(_ format: Format, refusesHopeless: Bool = false) {
         self.format = format
         table = refusesHopeless ? ScopeTable(.origin) { Times($0) } : nil
@@ -91,7 +91,7 @@ public final class DeadlineHeader: HTTPInterceptor {
 
     /// `.exchange`
     public var stage: InterceptorStage { .exchange }
-    /// `.deadline`, so that a signature covers the field and what has waited for a permit carries what is left then.
+    /// `.deadline`: inside waits for permits, whose time is gone then, and outside signatures, which cover the field.
     public var rank: InterceptorRank { .deadline }
     /// It waits for nothing, and serves all alike.
     public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
@@ -120,7 +120,7 @@ public final class DeadlineHeader: HTTPInterceptor {
         return response
     }
 
-    /// Says what it would add.
+    /// The field that it would add.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         .unknown("would add \(format.name) with the time that is left")
     }

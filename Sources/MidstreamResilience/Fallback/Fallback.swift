@@ -1,7 +1,7 @@
 public import Interception
 public import MidstreamCore
 
-/// Answers in place of a server that can't: with what was known yesterday, an empty list, a default.
+/// Answers in place of a server that can't: with yesterday's data, an empty list, a default.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") {
@@ -11,31 +11,30 @@ public import MidstreamCore
 /// }
 /// ```
 ///
-/// It stands around the whole call, so retries have been made and the validators have spoken. The response says that it is one
-/// (``HTTPResponse/isFallback``), and the trace says why. A cancellation by the call's user is passed on, and so is what
-/// the closure throws.
+/// It stands around the whole call, after retries and validators. The response is marked (``HTTPResponse/isFallback``), and the trace has
+/// the reason. A cancellation by the call's user is passed on, and so are errors of the closure.
 public struct Fallback: HTTPInterceptor {
-    private let isMeant: @Sendable (any Error) -> Bool
+    private let covers: @Sendable (any Error) -> Bool
     private let answer: @Sendable (HTTPRequest, any Error) async throws -> HTTPResponse
 
     /// Makes a fallback.
     ///
     /// - Parameters:
-    ///   - on: For which failures; by default for what the server or the way there is to blame for: no answer, a deadline, a refusal by a
-    ///     limit or breaker, and the statuses from 500 on and 429.
-    ///   - answer: Makes the response, which must be acceptable as it is: no validator sees it. What it throws is what the call ends with.
+    ///   - on: For which failures; by default for those of the server or the network: no response, a deadline, a refusal by a limit or
+    ///     breaker, statuses from 500 on and 429.
+    ///   - answer: Makes the response, which no validator checks. An error that it throws is the call's.
     public init(
-        on isMeant: @escaping @Sendable (any Error) -> Bool = Fallback.isUnavailable,
+        on covers: @escaping @Sendable (any Error) -> Bool = Fallback.isUnavailable,
         answer: @escaping @Sendable (_ request: HTTPRequest, _ error: any Error) async throws -> HTTPResponse
     ) {
-        self.isMeant = isMeant
+        self.covers = covers
         self.answer = answer
     }
 
     /// `.call`
     public var stage: InterceptorStage { .call }
 
-    /// Whether a failure says that the server can't be had at present.
+    /// Whether the server is unavailable at present, by the failure.
     public static let isUnavailable: @Sendable (any Error) -> Bool = { error in
         guard let error = error as? HTTPError else { return false }
         switch error.cause {
@@ -52,8 +51,7 @@ public struct Fallback: HTTPInterceptor {
         do {
             return try await next(request)
         } catch {
-            // One that has left wants no answer.
-            guard !(error is CancellationError), isMeant(error) else { throw error }
+            guard !(error is CancellationError), covers(error) else { throw error }
             (error as? HTTPError)?.response?.body.close()
             var response = try await answer(request, error)
             response.isFallback = true

@@ -1,7 +1,7 @@
 internal import Interception
 internal import MidstreamCore
 
-/// What is known of one key: how long answers take, and how many hedges may be made.
+/// The response times of one key, and its budget for hedges.
 final class HedgeAccount: ScopeState {
     private struct State {
         var usual: RunningQuantile
@@ -9,7 +9,7 @@ final class HedgeAccount: ScopeState {
     }
 
     let key: String
-    /// While too few answers were seen.
+    /// The delay while there are too few responses.
     private let firstDelay: Int64
     private let state: Locked<State>
 
@@ -20,7 +20,9 @@ final class HedgeAccount: ScopeState {
             State(usual: RunningQuantile(percentile, from: minimumSamples), budget: HedgeBudget(share: share, reserve: reserve)))
     }
 
-    /// Counts an exchange, and says how long to wait for its answer before there is another.
+    /// Counts an exchange.
+    ///
+    /// - Returns: The delay after which a second one may begin.
     func begin(at now: Int64) -> Int64 {
         state.withLock { state in
             state.budget.countExchange()
@@ -32,12 +34,11 @@ final class HedgeAccount: ScopeState {
 
     func giveBackHedge() { state.withLock { $0.budget.giveBack() } }
 
-    /// The head of a response came, or didn't for so long.
+    /// Counts the time until the head of a response, or one without a response.
     func record(_ time: Int64, at now: Int64) {
         state.withLock { $0.usual.record(time, at: now) }
     }
 
-    /// How many exchanges and hedges there were, and how long is waited.
     func snapshot(at now: Int64) -> (exchanges: Int, hedges: Int, delay: Int64) {
         state.withLock { ($0.budget.exchanges, $0.budget.hedges, $0.usual.value(at: now) ?? firstDelay) }
     }

@@ -1,4 +1,4 @@
-/// How many second exchanges there may be: a share of all exchanges, and a reserve.
+/// The number of second exchanges allowed: a share of all exchanges, and a reserve.
 struct HedgeBudget: Sendable {
     private let share: Double
     private let most: Double
@@ -9,7 +9,7 @@ struct HedgeBudget: Sendable {
     init(share: Double, reserve: Int) {
         self.share = min(max(0, share), 1)
         saved = Double(min(max(0, reserve), 1_000_000))
-        // What wasn't used in an hour of good times isn't all spent at once in bad ones.
+        // Savings of a long good time aren't all spent at once in a bad one.
         most = saved + 10
     }
 
@@ -20,14 +20,14 @@ struct HedgeBudget: Sendable {
 
     /// Takes one; false when there is none.
     mutating func take() -> Bool {
-        // Sums of shares aren't exact.
+        // Sums of floating-point shares aren't exact.
         guard saved >= 1 - 1e-9 else { return false }
         saved -= 1
         hedges &+= 1
         return true
     }
 
-    /// Gives one back that was refused and so not sent.
+    /// Gives back one that was refused, and so not sent.
     mutating func giveBack() {
         saved = min(most, saved + 1)
         hedges &-= 1

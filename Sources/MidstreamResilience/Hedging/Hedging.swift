@@ -1,40 +1,39 @@
 public import Interception
 public import MidstreamCore
 
-/// Sends a request a second time when the first takes longer than most do, and takes the answer that comes first: against the one
-/// slow server of many.
+/// Sends a request a second time when the first takes longer than most, and takes the response that comes first: a remedy for one slow
+/// server of many.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") { Hedging() }
 /// ```
 ///
-/// The second exchange is begun when there is no head after the time within which 95 of 100 came lately. Only requests that change nothing
-/// (RFC 9110 §9.2.1) or have an `Idempotency-Key`, with a body that can be sent again, are hedged. Hedges are at most a
-/// twentieth of the exchanges, and two; there is none while the ``CircuitBreaker`` isn't closed or the ``ConcurrencyLimit`` is full.
+/// The second exchange begins when there is no head after the 95th percentile of recent response times. Only safe requests (RFC 9110
+/// §9.2.1) and those with an `Idempotency-Key` are hedged, and only with a body that can be sent again. Hedges are at most a twentieth of
+/// the exchanges, and two more; there is none while the ``CircuitBreaker`` isn't closed or the ``ConcurrencyLimit`` is full.
 ///
-/// The first head that isn't a 5xx wins, and its body is read as any other. The other exchange is cancelled and its body closed; it
-/// counts as neither success nor failure.
+/// The first head that isn't a 5xx wins. The other exchange is cancelled and its body closed; it counts as neither success nor failure.
 ///
 /// Exchanges that may be hedged run in a child task, which costs a few allocations.
 public final class Hedging: HTTPInterceptor {
-    /// How often it was done.
+    /// The exchanges and hedges of a key.
     public struct State: Sendable, Hashable {
-        /// How many exchanges there were that could be hedged.
+        /// How many exchanges could be hedged.
         public let exchanges: Int
-        /// How many second ones were sent.
+        /// How many second exchanges were sent.
         public let hedges: Int
-        /// After which time a second one is sent.
+        /// The time after which a second one is sent.
         public let delay: Duration
     }
 
-    private let table: ScopeTable<HedgeAccount>
+    let table: ScopeTable<HedgeAccount>
 
     /// Makes a hedge.
     ///
     /// - Parameters:
-    ///   - delay: After which time a second exchange is begun while fewer than 50 answers came in the last half minute to minute; 1 s by
-    ///     default.
-    ///   - percentile: The share of answers after whose time it is begun from then on; 0.95 by default.
+    ///   - delay: The time after which a second exchange begins while there were fewer than 50 responses in the last half minute to minute;
+    ///     1 s by default.
+    ///   - percentile: The percentile of response times that takes its place from then on; 0.95 by default.
     ///   - budget: The share of the exchanges that may have a second one; 0.05 by default.
     ///   - reserve: How many more may have one; 2 by default.
     ///   - scope: Which requests share times and budget; those to one origin by default.
@@ -55,7 +54,7 @@ public final class Hedging: HTTPInterceptor {
     /// Its waits end in time; it serves all alike.
     public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
-    /// How often each key was hedged.
+    /// The state of each key.
     public var states: [String: State] {
         let now = table.time.now
         return Dictionary(
@@ -63,12 +62,6 @@ public final class Hedging: HTTPInterceptor {
                 let (exchanges, hedges, delay) = $0.state.snapshot(at: now)
                 return ($0.key, State(exchanges: exchanges, hedges: hedges, delay: .nanoseconds(delay)))
             })
-    }
-
-    /// How long half of the answers of each key took, and 95 of 100.
-    func reports(on clock: any Clock<Duration>) -> [(key: String, p50: Duration?, p95: Duration?)] {
-        let now = table.time.now(on: clock)
-        return table.all.map { ($0, $1.quantile(0.5, at: now), $1.quantile(0.95, at: now)) }
     }
 
     /// Sends the request on, and a second time when that takes long.
@@ -82,7 +75,7 @@ public final class Hedging: HTTPInterceptor {
         return try await race.run()
     }
 
-    /// Says after which time a second exchange would be begun.
+    /// The time after which a second exchange would begin.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         guard request.mayBeHedged else { return .known("none: a second \(request.method) might do harm") }
         let now = table.time.now(ChainPosition.current?.call)

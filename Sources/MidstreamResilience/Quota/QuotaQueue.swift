@@ -47,7 +47,7 @@ final class QuotaQueue: Sendable {
         state.withLock { !$0.isOneOfSeveral && $0.bucket.reserve(at: now, waitingAtMost: 0) == .sends(after: 0) }
     }
 
-    /// Whether nobody waits, and the bucket is as a new one would be.
+    /// Whether nobody waits, and the bucket equals a new one.
     func isIdle(at now: Int64) -> Bool { state.withLock { $0.places.isEmpty && $0.bucket.isFull(at: now) } }
 
     /// How many requests wait.
@@ -104,7 +104,7 @@ final class QuotaQueue: Sendable {
         first?.resume()
     }
 
-    /// Takes in what a response says.
+    /// Applies the limits of a response.
     func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
         state.withLock { $0.bucket.learn(said, retryAfter: retryAfter, isThrottled: isThrottled, at: now) }
     }

@@ -1,11 +1,11 @@
 internal import Interception
 internal import MidstreamCore
 
-/// The quotas of one key: that of all requests, and those of the partitions that the server has named.
+/// The quotas of one key: the general one, and those of the partitions that the server has named.
 final class QuotaShelf: ScopeState {
     private struct Partitions {
         var queues: [String: (queue: QuotaQueue, lastUse: UInt64)] = [:]
-        /// The partitions that were named last for those who have the same credentials.
+        /// The partitions named last, by the credentials of the requests.
         var named: [Int: [String]] = [:]
         var uses: UInt64 = 0
 
@@ -23,7 +23,7 @@ final class QuotaShelf: ScopeState {
     let key: String
     let general: QuotaQueue
     private let makePartition: @Sendable () -> TokenBucket
-    /// Nil while the server has named none, as most never do.
+    /// Nil until the server names one, which most never do.
     private let partitions = Locked<Partitions?>(nil)
 
     /// - Parameter isShared: Whether a quota that is kept elsewhere decides as well.
@@ -37,7 +37,7 @@ final class QuotaShelf: ScopeState {
         general.isIdle(at: now) && partitions.withLock { $0?.queues.values.allSatisfy { $0.queue.isIdle(at: now) } ?? true }
     }
 
-    /// Those that a request counts in, as far as is known.
+    /// Those that a request is known to count in.
     func partitions(of request: HTTPRequest, _ identity: () -> WireIdentity) -> [QuotaQueue] {
         guard partitions.withLock({ $0 != nil }) else { return [] }
         let mark = request.credentialMark(identity().users)
@@ -71,7 +71,7 @@ final class QuotaShelf: ScopeState {
     func note(_ names: [String], for request: HTTPRequest, _ identity: WireIdentity) {
         let mark = request.credentialMark(identity.users)
         partitions.withLock { partitions in
-            // What is forgotten is told again by the next answer.
+            // The next response names it again.
             if partitions?.named.count ?? 0 >= Self.mostCredentials { partitions?.named.removeAll(keepingCapacity: true) }
             partitions?.named[mark] = names
         }
@@ -79,8 +79,7 @@ final class QuotaShelf: ScopeState {
 }
 
 extension HTTPRequest {
-    /// Tells whose a request is: a mark of its credentials, from which they can't be told. Cookies count where there are no others, as they
-    /// also hold what changes from answer to answer.
+    /// A hash of the request's credentials. Cookies count only where there are no others, since parts of them may change with each response.
     fileprivate func credentialMark(_ users: [String]) -> Int {
         var credentials: [(name: HTTPHeaders.Name, value: String)] = headers.filter { headers.isSensitive($0.name) }
         if credentials.contains(where: { $0.name != .cookie }) { credentials.removeAll { $0.name == .cookie } }

@@ -2,30 +2,28 @@ internal import Foundation
 public import Interception
 public import MidstreamCore
 
-/// Sends no more requests in a time than the server takes: as many as you say, and as it says itself.
+/// Limits the rate of requests to what you set, and to what the server announces.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") { RateLimit(perSecond: 10, burst: 20) }
 /// ```
 ///
-/// A bucket of tokens fills at the rate up to the burst, and each exchange takes one. When there is none the request waits for
-/// its turn, up to `maximumWait` and as long as the attempt and the call may take; otherwise it fails at once with
+/// A bucket of tokens fills at the rate up to the burst, and each exchange takes one. Without a token the request waits for its turn, up
+/// to `maximumWait`, the attempt's timeout and the call's deadline; when that isn't enough it fails at once with
 /// ``HTTPError/Code/rateLimited``, which isn't retried.
 ///
-/// From responses it learns what is left (`RateLimit` and `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-11) and when the server
-/// wants to be left alone (429 with `Retry-After`, RFC 9110 §10.2.3, which wins over the fields). What can't be read is ignored, and
-/// noted in the trace.
+/// Responses adjust it: by the number of requests left (`RateLimit` and `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-11), and
+/// by a 429 with `Retry-After` (RFC 9110 §10.2.3), which takes precedence. Fields that can't be read are ignored, and noted in the trace.
 ///
-/// Where a server has a quota for each user or the like, its fields name the partition that the request was counted in (`pk`). What it says
-/// of a partition then holds for the requests with the same credentials as that one: those fields that are secret
-/// (``HTTPHeaders/isSensitive(_:)``), cookies only where there are no others, secret items of the query, and what further interceptors
-/// say of whose it is (``HTTPInterceptor/identity(of:)``). By what else a server tells partitions apart can't be
-/// known; the one named last counts. Requests of which no partition is known go by what is said without one. At most 100
-/// partitions and 1,000 credentials of a key are remembered.
+/// Where a server has a quota for each user or the like, its fields name the partition that the request was counted in (`pk`). Limits of a
+/// partition hold for requests with the same credentials: secret fields (``HTTPHeaders/isSensitive(_:)``), cookies only where there are no
+/// others, secret items of the query, and the identity that further interceptors give (``HTTPInterceptor/identity(of:)``). The
+/// partition named last counts, since other criteria of the server are unknown. Requests without a known partition go by
+/// the limits without one. At most 100 partitions and 1,000 credentials of a key are remembered.
 ///
 /// It stands inside the cache, whose hits cost nothing.
 public final class RateLimit: HTTPInterceptor {
-    /// Fields by which servers told of limits before there was a draft for it.
+    /// The fields that servers use in place of the standard ones.
     public struct Dialect: Sendable, Hashable {
         let remaining: HTTPHeaders.Name
         let reset: HTTPHeaders.Name
@@ -49,12 +47,10 @@ public final class RateLimit: HTTPInterceptor {
     /// Makes a limit.
     ///
     /// - Parameters:
-    ///   - perSecond: How many requests a second; nil, the default: as many as the server's own policy says, and any number while it
-    ///     says nothing.
+    ///   - perSecond: How many requests a second; nil, the default: as many as the server's policy allows, any number without one.
     ///   - burst: How many at once after a rest; those of one second by default, at least 1.
     ///   - maximumWait: How long a request may wait for its turn; 10 s by default.
-    ///   - adaptive: Whether a 429 halves the rate, which then comes back by a tenth a second; false by default. It makes all requests of the
-    ///     key wait for what one of them has met.
+    ///   - adaptive: Whether a 429 halves the rate of all requests of the key, which then recovers by a tenth a second; false by default.
     ///   - dialect: Older fields to read where the standard ones are missing; none by default, since they mean different things to
     ///     different servers.
     ///   - scope: Which requests share a quota; those to one origin by default.
@@ -67,10 +63,10 @@ public final class RateLimit: HTTPInterceptor {
             quota: nil)
     }
 
-    /// Makes a limit that goes by a quota which is kept elsewhere, and by what servers say.
+    /// Makes a limit by a quota that is kept elsewhere, and by what servers announce.
     ///
     /// - Parameters:
-    ///   - quota: Asked for each exchange, after those have waited that a server wants to wait.
+    ///   - quota: Called for each exchange, after any wait for the server's own limits.
     ///   - maximumWait: How long a request may wait for its turn in all; 10 s by default.
     ///   - dialect: Older fields to read where the standard ones are missing; none by default.
     ///   - scope: Which requests share a quota; those to one origin by default.
@@ -196,7 +192,7 @@ public final class RateLimit: HTTPInterceptor {
         from response: HTTPResponse, to request: HTTPRequest, _ shelf: QuotaShelf, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
         let isThrottled = response.status == .tooManyRequests
-        // Most responses say nothing.
+        // Most responses have no such field.
         guard
             isThrottled || response.headers.contains(.rateLimit) || response.headers.contains(.rateLimitPolicy)
                 || dialect.map({ response.headers.contains($0.remaining) }) == true
@@ -223,7 +219,7 @@ public final class RateLimit: HTTPInterceptor {
         }
         if !fields.partitions.isEmpty {
             let identity = next.identity(of: request)
-            // What was said of one user isn't to be held against others whose requests look the same from here.
+            // One user's limit mustn't apply to others whose requests look the same from here.
             if identity.isCertain || !response.request.hasSecrets(beyond: request) {
                 shelf.note(fields.partitions.map(\.key), for: request, identity)
             }

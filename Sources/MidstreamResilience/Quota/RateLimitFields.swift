@@ -3,7 +3,7 @@ internal import MidstreamCore
 /// Nothing that can be so long or so many is cut.
 private let most = 1_000_000_000
 
-/// What a response says about how many more requests may be made.
+/// The fields of a response that limit further requests.
 struct RateLimitFields: Sendable {
     /// So many, in so many seconds.
     struct Policy: Sendable, Equatable {
@@ -11,13 +11,13 @@ struct RateLimitFields: Sendable {
         let seconds: Int
     }
 
-    /// What is said of one quota.
+    /// The limits of one quota.
     struct Limit: Sendable, Equatable {
         /// How many requests are left; the least, when there are several.
         var left: Int?
         /// In how many seconds there will be more.
         var seconds: Int?
-        /// The strictest of those that are said.
+        /// The strictest one.
         var policy: Policy?
 
         mutating func read(left: Int, seconds: Int?) {
@@ -29,16 +29,16 @@ struct RateLimitFields: Sendable {
         }
     }
 
-    /// What holds for all requests.
+    /// The limits of all requests.
     private(set) var general = Limit()
-    /// What holds for those of a partition, by its key in base64; the first eight.
+    /// The limits of partitions, by their keys in base64; the first eight.
     private(set) var partitions: [(key: String, limit: Limit)] = []
-    /// A field that isn't what it should be, such as `RateLimit`; the others count.
+    /// A field that is malformed, such as `RateLimit`; the others count.
     private(set) var malformed: String?
 
-    /// Which quota a server means that has had too many requests; nil stands for that of all.
+    /// The quotas that a 429 is about; nil stands for the general one.
     ///
-    /// Those of which nothing is left; where that isn't said, all that are named, and that of all only when no other is.
+    /// Those of which nothing is left; when none is, all that are named, and the general one only when no other is.
     var usedUp: [String?] {
         let empty = partitions.filter { $0.limit.left == 0 }.map { Optional($0.key) } + (general.left == 0 ? [nil] : [])
         if !empty.isEmpty { return empty }
@@ -77,7 +77,7 @@ struct RateLimitFields: Sendable {
         guard let list = StructuredList(headers.values(.rateLimitPolicy)) else { return malformed = "RateLimit-Policy" }
         for member in list.members {
             guard case .integer(let quota)? = member["q"], quota > 0 else { return malformed = "RateLimit-Policy" }
-            // Without a window, or with another unit than requests, it says nothing about a rate of requests.
+            // Without a window, or with another unit than requests, it isn't a rate of requests.
             guard case .integer(let window)? = member["w"], window > 0 else { continue }
             if let unit = member["qu"], unit != .string("requests") { continue }
             let policy = Policy(quota: min(quota, most), seconds: min(window, most))
@@ -86,7 +86,7 @@ struct RateLimitFields: Sendable {
         }
     }
 
-    /// Adds what a member says to what it is about; false when its partition key is none.
+    /// Adds a member to the limits of its quota; false when its partition key is malformed.
     private mutating func add(of member: StructuredList.Member, _ read: (inout Limit) -> Void) -> Bool {
         guard let named = member["pk"] else {
             read(&general)
@@ -110,12 +110,12 @@ struct RateLimitFields: Sendable {
         guard let reset = headers[dialect.reset] else { return }
         guard let number = Self.number(reset) else { return malformed = "\(dialect.reset)" }
         let seconds = dialect.resetIsTime ? max(0, number - now) : number
-        // A time in thirty years is none.
+        // A time in thirty years isn't one.
         guard seconds <= most else { return malformed = "\(dialect.reset)" }
         general.seconds = seconds
     }
 
-    /// Digits only; as many as mean something, the rest makes it no smaller.
+    /// Digits only; large numbers are cut to the largest that matters.
     private static func number(_ text: String) -> Int? {
         let text = text.utf8
         guard !text.isEmpty, text.allSatisfy({ 48...57 ~= $0 }) else { return nil }

@@ -1,37 +1,37 @@
-/// A bucket of tokens, one of which each request takes: it fills at a rate, up to a burst. What the server says bounds it further.
+/// A bucket of tokens, of which each request takes one: it fills at a rate, up to a burst. The server's limits bound it further.
 struct TokenBucket: Sendable {
     enum Decision: Sendable, Equatable {
         /// The request is sent after so many nanoseconds; 0: now.
         case sends(after: Int64)
-        /// It would have to wait for so many, which is too long.
+        /// The wait would be too long.
         case refuses(wait: Int64)
     }
 
     private static let second = 1_000_000_000.0
-    /// For no longer nothing is sent because of what one response says: after a day one request finds out.
+    /// The longest time for which one response can stop all requests: after a day one finds out.
     private static let longestSilence: Int64 = 86_400_000_000_000
 
     /// Tokens a second; nil: as many as the server lets.
     private let givenRate: Double?
     private let givenBurst: Double
     private let isAdaptive: Bool
-    /// What throttling slows down where there is no rate, and the server's policy doesn't count either; nil: nothing.
+    /// The rate that throttling starts from where neither a rate nor the server's policy applies; nil: none.
     private let ceiling: Double?
 
     private var tokens: Double
     private var filled: Int64?
-    /// What the server's policy makes of a rate that isn't given.
+    /// The server's policy, in place of a rate that isn't given.
     private var policy: RateLimitFields.Policy?
-    /// What throttling makes of the rate; nil: nothing.
+    /// The rate while requests are throttled; nil: they aren't.
     private var slowed: (rate: Double, lastGood: Double)?
     /// Nothing is sent before this.
     private var quietUntil = Int64.min
-    /// What the server says is left, and until when that holds.
+    /// The number of requests that the server has left, and until when that holds.
     private var left: (count: Int, until: Int64)?
 
     /// - Parameters:
     ///   - rate: Tokens a second; nil: as many as the server lets.
-    ///   - ceiling: What throttling slows down where there is no rate, and the server's policy doesn't count either.
+    ///   - ceiling: The rate that throttling starts from where neither a rate nor the server's policy applies.
     init(rate: Double?, burst: Double, isAdaptive: Bool, ceiling: Double? = nil) {
         givenRate = rate.map { min(max(1e-9, $0), 1e9) }
         self.ceiling = ceiling.map { min(max(1e-9, $0), 1e9) }
@@ -45,7 +45,7 @@ struct TokenBucket: Sendable {
 
     private var burst: Double { givenRate == nil ? policy.map { Double($0.quota) } ?? givenBurst : givenBurst }
 
-    /// Whether it is as a new one would be.
+    /// Whether it equals a new one.
     mutating func isFull(at now: Int64) -> Bool {
         fill(at: now)
         return tokens >= burst && slowed == nil && quietUntil <= now && left.map { $0.until <= now } ?? true
@@ -74,7 +74,7 @@ struct TokenBucket: Sendable {
         if rate != nil { tokens = min(burst, tokens + 1) }
     }
 
-    /// Takes in what a response says.
+    /// Applies the limits of a response.
     ///
     /// - Parameters:
     ///   - retryAfter: For how many nanoseconds the server wants to be left alone.
@@ -89,7 +89,7 @@ struct TokenBucket: Sendable {
             left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence))
         }
         guard isThrottled else { return }
-        // It wins over what the fields say.
+        // It takes precedence over the fields.
         if let retryAfter {
             quietUntil = max(quietUntil, now &+ min(retryAfter, Self.longestSilence))
             left = nil

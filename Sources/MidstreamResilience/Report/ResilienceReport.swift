@@ -1,27 +1,28 @@
 public import MidstreamCore
 
-/// Where a client stands with each server: what its interceptors know about limits, breakers and times. It prints itself as a table.
+/// The limits, breakers and response times of a client's interceptors, by origin. Its description is a table.
 public struct ResilienceReport: Sendable, Hashable, CustomStringConvertible {
-    /// What is known of one key.
+    /// The figures of one key.
     public struct Entry: Sendable, Hashable {
         /// An origin, or another key of a scope.
         public let key: String
         /// That of the ``ConcurrencyLimit``; nil when there is none.
-        public internal(set) var concurrency: ConcurrencyLimit.State?
+        public fileprivate(set) var concurrency: ConcurrencyLimit.State?
         /// That of the ``CircuitBreaker``; nil when there is none.
-        public internal(set) var breaker: CircuitBreaker.State?
-        /// Half of the heads of responses came within this time, in the last half minute to minute; nil when none came, or nobody measures.
-        public internal(set) var p50: Duration?
-        /// 95 of 100 came within this time.
-        public internal(set) var p95: Duration?
+        public fileprivate(set) var breaker: CircuitBreaker.State?
+        /// The median time until the head of a response, in the last half minute to minute; nil when there was none, or no interceptor
+        /// measures it.
+        public fileprivate(set) var p50: Duration?
+        /// The 95th percentile.
+        public fileprivate(set) var p95: Duration?
     }
 
-    /// By their keys, in order.
+    /// In the order of their keys.
     public let entries: [Entry]
     /// The client's budget for retries; nil when it has none.
     public let budget: RetryBudget.State?
 
-    /// That of a key; nil when nothing is known of it.
+    /// The entry of a key; nil when there is none.
     public subscript(key: String) -> Entry? { entries.first { $0.key == key } }
 
     /// A line for each key, and one for the budget.
@@ -41,7 +42,7 @@ public struct ResilienceReport: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPClient {
-    /// Where the client stands with each server, as its interceptors know: limits, breakers, times, and the budget for retries.
+    /// The state of the client's limits, breakers and budget for retries, and its response times, by origin.
     ///
     /// ```swift
     /// print(client.resilience)
@@ -55,38 +56,42 @@ extension HTTPClient {
     }
 }
 
-/// An interceptor that knows something about servers.
-protocol ResilienceSource {
-    /// Adds what it knows.
+/// An interceptor that keeps figures about servers.
+private protocol ResilienceSource {
     func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>)
 }
 
 extension ConcurrencyLimit: ResilienceSource {
-    func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        for (key, state, p50, p95) in reports(on: clock) {
-            var entry = entries[key] ?? .init(key: key)
-            entry.concurrency = state
-            entry.p50 = entry.p50 ?? p50
-            entry.p95 = entry.p95 ?? p95
-            entries[key] = entry
+    fileprivate func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
+        let now = table.time.now(on: clock)
+        for (key, permits) in table.all {
+            entries[key, default: .init(key: key)].concurrency = permits.snapshot
+            entries[key]?.addTimes { permits.quantile($0, at: now) }
         }
     }
 }
 
 extension Hedging: ResilienceSource {
-    func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        for (key, p50, p95) in reports(on: clock) {
-            var entry = entries[key] ?? .init(key: key)
-            entry.p50 = entry.p50 ?? p50
-            entry.p95 = entry.p95 ?? p95
-            entries[key] = entry
+    fileprivate func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
+        let now = table.time.now(on: clock)
+        for (key, account) in table.all {
+            entries[key, default: .init(key: key)].addTimes { account.quantile($0, at: now) }
         }
     }
 }
 
 extension CircuitBreaker: ResilienceSource {
-    func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        for (key, state) in states(on: clock) { entries[key, default: .init(key: key)].breaker = state }
+    fileprivate func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
+        let now = table.time.now(on: clock)
+        for (key, circuit) in table.all { entries[key, default: .init(key: key)].breaker = circuit.publicState(at: now) }
+    }
+}
+
+extension ResilienceReport.Entry {
+    /// Adds what no interceptor before has measured.
+    fileprivate mutating func addTimes(_ quantile: (Double) -> Duration?) {
+        p50 = p50 ?? quantile(0.5)
+        p95 = p95 ?? quantile(0.95)
     }
 }
 

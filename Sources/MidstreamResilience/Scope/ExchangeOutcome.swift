@@ -1,15 +1,15 @@
 internal import Interception
 public import MidstreamCore
 
-/// What an exchange says about the server, for those who keep statistics.
+/// The result of an exchange as far as it is due to the server.
 enum ExchangeOutcome: Sendable, Equatable {
-    /// It answered with this status.
+    /// A response with this status.
     case answered(HTTPStatus)
-    /// It took longer than was allowed: the attempt's timeout, or the call's deadline.
+    /// No response within the attempt's timeout or the call's deadline.
     case timedOut
-    /// There was no answer for another reason.
+    /// No response for another reason.
     case broken(HTTPError.Code)
-    /// Nothing: it was refused on this side, cancelled, or failed before anything was sent.
+    /// No signal: refused on this side, cancelled, or failed before anything was sent.
     case none
 
     init(_ error: any Error) {
@@ -19,7 +19,7 @@ enum ExchangeOutcome: Sendable, Equatable {
         }
         switch error.code {
         case _ where error.isRefusedHere: self = .none
-        // A server that lets connections hang has received nothing either.
+        // Whether or not anything was sent: a connection that hangs is the server's fault too.
         case .timeout, .deadlineExceeded: self = .timedOut
         case .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation: self = .broken(error.code)
         default: self = error.response.map { .answered($0.status) } ?? .none

@@ -1,4 +1,4 @@
-/// How long answers take: a histogram over the last half minute to minute, whose error is an eighth at most.
+/// A histogram of response times over the last half minute to minute, with an error of an eighth at most.
 struct Latencies: Sendable {
     private static let window: Int64 = 30_000_000_000
     /// Buckets per doubling.
@@ -14,7 +14,7 @@ struct Latencies: Sendable {
     private var previousCount = 0
     private var windowStart: Int64 = 0
 
-    /// How many answers it knows of.
+    /// The number of responses counted.
     func count(at now: Int64) -> Int {
         switch now &- windowStart {
         case ..<Self.window: currentCount + previousCount
@@ -34,7 +34,7 @@ struct Latencies: Sendable {
         currentCount += 1
     }
 
-    /// The time within which a share of the answers came; nil when there were none.
+    /// The time within which a share of the responses came; nil when there were none.
     func quantile(_ share: Double, at now: Int64) -> Duration? {
         let count = count(at: now)
         guard count > 0 else { return nil }

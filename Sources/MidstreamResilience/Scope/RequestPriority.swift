@@ -1,10 +1,10 @@
 public import MidstreamCore
 
-/// How much a request matters when not all can be sent.
+/// The importance of a request when not all can be sent.
 public enum RequestPriority: Int, Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The first to be refused: a prefetch, a refresh that nobody waits for.
+    /// Refused first: a prefetch, a refresh in the background.
     case sheddable
-    /// What isn't said otherwise.
+    /// The default.
     case normal
 
     /// The more important one is greater.
@@ -23,18 +23,18 @@ private enum HedgeKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// How much it matters when not all requests can be sent; `.normal` by default. It never goes on the wire.
+    /// The importance when not all requests can be sent; `.normal` by default. It never goes on the wire.
     public var priority: RequestPriority {
         get { context[PriorityKey.self] }
         set { context[PriorityKey.self] = newValue }
     }
 
-    /// Whether it is the second exchange of a hedge, which is only made where nothing stands in its way.
+    /// Whether it is the second exchange of a hedge, which never waits and is no probe.
     var isHedge: Bool {
         get { carries(HedgeKey.self) && context[HedgeKey.self] }
         set { context[HedgeKey.self] = newValue }
     }
 
-    /// Whether it is refused before others.
+    /// Whether it is refused before normal ones.
     var isSheddable: Bool { carries(PriorityKey.self) && context[PriorityKey.self] == .sheddable }
 }

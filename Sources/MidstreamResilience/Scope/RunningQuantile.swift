@@ -1,8 +1,8 @@
 internal import MidstreamCore
 
-/// The time within which a share of the answers came lately, looked up now and then: that takes longer than counting.
+/// A quantile of recent response times, recomputed now and then: that costs more than counting.
 struct RunningQuantile: Sendable {
-    /// A minute without enough answers makes it unknown again.
+    /// After a minute without enough responses it is unknown again.
     private static let longestUse: Int64 = 60_000_000_000
 
     private let share: Double
@@ -12,7 +12,7 @@ struct RunningQuantile: Sendable {
     private var lookedAt: Int64 = 0
     private var found: Int64?
 
-    /// - Parameter minimumSamples: How many answers there have to be.
+    /// - Parameter minimumSamples: How many responses it takes.
     init(_ share: Double, from minimumSamples: Int) {
         self.share = share
         self.minimumSamples = minimumSamples
@@ -27,9 +27,9 @@ struct RunningQuantile: Sendable {
         found = latencies.quantile(share, at: now)?.wholeNanoseconds
     }
 
-    /// In nanoseconds; nil while there aren't enough answers of the last minute.
+    /// In nanoseconds; nil without enough responses in the last minute.
     func value(at now: Int64) -> Int64? { now &- lookedAt < Self.longestUse ? found : nil }
 
-    /// Of any share, as it is now.
+    /// That of any share, computed now.
     func quantile(_ share: Double, at now: Int64) -> Duration? { latencies.quantile(share, at: now) }
 }

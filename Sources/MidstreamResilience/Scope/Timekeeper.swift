@@ -1,17 +1,17 @@
 internal import Interception
 internal import MidstreamCore
 
-/// Tells the time of the clock of the client that an interceptor serves, in nanoseconds since some moment.
+/// The time on the clock of the client that an interceptor serves, in nanoseconds since a fixed moment.
 final class Timekeeper: Sendable {
     private let other = Locked<Stopwatch?>(nil)
 
-    /// - Parameter next: The rest of the pipeline of the call that asks; outside any the system's clock counts.
+    /// On the clock of the call; outside of calls on the system's.
     func now(_ next: Next<HTTPRequest, HTTPResponse>) -> Int64 {
         if next.isOnSystemClock { return Int64(clamping: monotonicNanoseconds()) }
         return now(next.call)
     }
 
-    /// - Parameter call: The call that asks; nil: the system's clock.
+    /// On the clock of the call; nil: the system's.
     func now(_ call: Call?) -> Int64 {
         guard let call, !call.stopwatch.isOnSystemClock else { return Int64(clamping: monotonicNanoseconds()) }
         return now(on: call.stopwatch.clock)
