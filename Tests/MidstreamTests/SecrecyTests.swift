@@ -51,7 +51,7 @@ struct TypeSecrecyTests {
 
     private static var form: MultipartForm {
         var form = MultipartForm()
-        form.add("password", secret)
+        form.add(.field("password", secret))
         return form
     }
 

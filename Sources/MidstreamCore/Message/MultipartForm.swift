@@ -72,36 +72,6 @@ public struct MultipartForm: Sendable {
 
     /// Adds a part.
     public mutating func add(_ part: Part) { parts.add(part.content, head: part.head, part.headers) }
-
-    /// Adds a plain field.
-    public mutating func add(_ name: String, _ value: String) { add(.field(name, value)) }
-
-    /// Adds a file from disk, read while the form is sent.
-    ///
-    /// - Parameters:
-    ///   - name: The field's name.
-    ///   - file: Where the file is.
-    ///   - fileName: The name that the server is told; the file's own by default.
-    ///   - contentType: `application/octet-stream` by default.
-    public mutating func add(
-        _ name: String, file: URL, fileName: String? = nil, contentType: String = "application/octet-stream"
-    ) {
-        add(.file(name, file, fileName: fileName, contentType: contentType))
-    }
-
-    /// Adds a part with any body, such as bytes or a stream.
-    ///
-    /// - Parameters:
-    ///   - name: The field's name.
-    ///   - content: What is in it.
-    ///   - fileName: The name that the server is told; nil makes it a field.
-    ///   - contentType: nil: the body's own.
-    ///   - headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8).
-    public mutating func add(
-        _ name: String, content: HTTPBody, fileName: String?, contentType: String?, headers: HTTPHeaders = [:]
-    ) {
-        add(.body(name, content, fileName: fileName, contentType: contentType, headers: headers))
-    }
 }
 
 extension MultipartForm: CustomStringConvertible, CustomReflectable {

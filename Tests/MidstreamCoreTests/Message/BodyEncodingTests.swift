@@ -40,10 +40,10 @@ struct BodyEncodingTests {
         try Data("FILE".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         var form = MultipartForm(boundary: "BOUND")
-        form.add("name", "Ada")
-        form.add("up", file: file, fileName: "a\"b\r\n.bin")
-        form.add("json", content: try .json([1]), fileName: nil, contentType: nil)
-        form.add("raw", content: .bytes([65]), fileName: "r", contentType: "x/y\r\nEvil: 1")
+        form.add(.field("name", "Ada"))
+        form.add(.file("up", file, fileName: "a\"b\r\n.bin"))
+        form.add(.body("json", try .json([1])))
+        form.add(.body("raw", .bytes([65]), fileName: "r", contentType: "x/y\r\nEvil: 1"))
         let expected = [
             "--BOUND", "Content-Disposition: form-data; name=\"name\"", "", "Ada",
             "--BOUND", "Content-Disposition: form-data; name=\"up\"; filename=\"a%22b%0D%0A.bin\"",
@@ -69,8 +69,8 @@ struct BodyEncodingTests {
     @Test("a multipart form with a part that can be read once can be read once, and has no length that a part hasn't")
     func multipartOnce() async throws {
         var form = MultipartForm()
-        form.add("a", "1")
-        form.add("b", content: .once(chunks("x")), fileName: nil, contentType: nil)
+        form.add(.field("a", "1"))
+        form.add(.body("b", .once(chunks("x"))))
         let body = HTTPBody.multipart(form)
         #expect(body.replayability == .once)
         #expect(body.length == nil)
@@ -97,7 +97,7 @@ struct BodyEncodingTests {
     @Test("a form's part with fields of its own")
     func partHeaders() async throws {
         var form = MultipartForm(boundary: "b")
-        form.add("a", content: .bytes([120]), fileName: nil, contentType: "x/y", headers: ["X-A": "1"])
+        form.add(.body("a", .bytes([120]), contentType: "x/y", headers: ["X-A": "1"]))
         let text = String(decoding: try await HTTPBody.multipart(form).collect(), as: UTF8.self)
         #expect(text == "--b\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: x/y\r\nX-A: 1\r\n\r\nx\r\n--b--\r\n")
     }
@@ -107,7 +107,7 @@ struct BodyEncodingTests {
         arguments: ["", "a\r\nb", "a\"", "ü", "a ", String(repeating: "x", count: 71), "in"])
     func badBoundary(boundary: String) async {
         var form = MultipartForm(boundary: boundary)
-        form.add("a", "--- --in")
+        form.add(.field("a", "--- --in"))
         let body = HTTPBody.multipart(form)
         #expect(await httpError { try await body.collect() }?.code == .invalidRequest)
         let client = testClient(
@@ -139,7 +139,7 @@ struct BodyEncodingTests {
     @Test("a file of a multipart form that is missing is told of when it is read")
     func missingFile() async {
         var form = MultipartForm()
-        form.add("a", file: URL(fileURLWithPath: "/nowhere/at/all"))
+        form.add(.file("a", URL(fileURLWithPath: "/nowhere/at/all")))
         let error = await httpError { try await HTTPBody.multipart(form).collect() }
         #expect(error?.code == .bodyUnreadable)
     }

@@ -53,7 +53,7 @@ extension ForeignParser {
         case .location: _ = URLText.resolve(location: text, from: "http://u:p@a.example:81/b/c/../d?q#f")
         case .multipart:
             var form = MultipartForm(boundary: "b")
-            form.add(text, content: .bytes([]), fileName: text, contentType: text)
+            form.add(.body(text, .bytes([]), fileName: text, contentType: text))
         case .multipartResponse: readParts(bytes)
         case .noVarySearch:
             _ = NoVarySearch(["No-Vary-Search": text])
