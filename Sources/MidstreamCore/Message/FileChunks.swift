@@ -1,22 +1,23 @@
-internal import Foundation
+#if canImport(Darwin)
+    internal import Foundation
+#endif
 internal import Platform
 
-/// Reads a file in chunks of 128 KiB.
-///
-/// Reads happen on the thread that asks for the chunk: they are short, mostly come from the page cache, and a hop to another
-/// thread costs more than the read.
-final class FileChunks {
-    private static let chunkSize = 128 << 10
-    private let path: String
-    private var descriptor: Int32 = -1
-
-    private init(path: String) { self.path = path }
-
-    deinit { closeFile() }
-
+/// A file that is read from its beginning, on the reader's thread: reads are short, mostly served by the page cache, and cheaper than a hop
+/// to another thread.
+enum FileChunks {
     static func iterator(forFileAt path: String) -> ChunkIterator {
-        let file = FileChunks(path: path)
-        return ChunkIterator { try file.read() }
+        var file: OpenFile?
+        var isAtEnd = false
+        return ChunkIterator {
+            if isAtEnd { return nil }
+            let opened = try file ?? OpenFile(anyKindAt: path)
+            let chunk = try opened.read(upTo: OpenFile.chunkSize)
+            isAtEnd = chunk.isEmpty
+            // Not kept open by an iterator that outlives its end.
+            file = isAtEnd ? nil : opened
+            return isAtEnd ? nil : chunk
+        }
     }
 
     /// The size of a regular file; nil for anything else, and when there is none.
@@ -32,34 +33,5 @@ final class FileChunks {
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             return Int64(status.st_size)
         #endif
-    }
-
-    private func read() throws -> [UInt8]? {
-        if descriptor < 0 {
-            descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw failure("open") }
-        }
-        var result = 0
-        let chunk = [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
-            repeat {
-                result = System.read(descriptor, buffer.baseAddress, buffer.count)
-            } while result < 0 && errno == EINTR
-            count = max(0, result)
-        }
-        guard result >= 0 else { throw failure("read") }
-        if result == 0 {
-            closeFile()
-            return nil
-        }
-        return chunk
-    }
-
-    private func closeFile() {
-        if descriptor >= 0 { close(descriptor) }
-        descriptor = -1
-    }
-
-    private func failure(_ what: String) -> HTTPError {
-        HTTPError(.bodyUnreadable, "Can't \(what) the file \(path): \(String(cString: strerror(errno))).")
     }
 }

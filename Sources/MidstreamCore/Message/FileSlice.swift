@@ -15,8 +15,7 @@ extension HTTPBody {
         return slice(range) { try OpenFile(path: path) }
     }
 
-    /// A part of a file that is open already, and stays so while the body is kept. Its path may be gone meanwhile. Any number of readings
-    /// at once don't disturb each other.
+    /// A part of an open file, which stays open while the body is kept. Its path may be gone. Readings at the same time are independent.
     package static func file(_ file: OpenFile, range: Range<Int64>) -> HTTPBody { slice(range) { file } }
 
     private static func slice(_ range: Range<Int64>, open: @escaping @Sendable () throws -> OpenFile) -> HTTPBody {
@@ -53,14 +52,14 @@ extension HTTPBody {
     }
 }
 
-/// A file that is open for reading, and closed when nobody needs it any more.
+/// A file that is open for reading, closed on release.
 ///
-/// It has no position: each read says where, so that any number of readers share it.
+/// Each read has its own offset, so any number of readers can share it.
 package final class OpenFile: Sendable {
-    /// 128 KiB, as much as ``FileChunks`` reads at once.
+    /// 128 KiB.
     static let chunkSize = 128 << 10
 
-    /// What errors call it.
+    /// Its name in errors.
     let name: String
     private let descriptor: Int32
 
@@ -68,10 +67,17 @@ package final class OpenFile: Sendable {
     ///
     /// - Throws: ``HTTPError/Code/bodyUnreadable``, also for a pipe or a folder, which can't be read at any offset.
     package convenience init(path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        try self.init(path, O_NONBLOCK)
+        guard pread(descriptor, nil, 0, 0) == 0 else { throw Self.failure("read", path) }
+    }
+
+    /// Opens a file that may be a pipe, which can only be read forward.
+    convenience init(anyKindAt path: String) throws { try self.init(path, 0) }
+
+    private convenience init(_ path: String, _ flags: Int32) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | flags)
         guard descriptor >= 0 else { throw Self.failure("open", path) }
         self.init(descriptor: descriptor, name: path)
-        guard pread(descriptor, nil, 0, 0) == 0 else { throw Self.failure("read", path) }
     }
 
     /// Takes over a descriptor that can be read at any offset, and closes it.
@@ -85,12 +91,14 @@ package final class OpenFile: Sendable {
     /// How many bytes it has now.
     package var length: Int64 { max(0, Int64(lseek(descriptor, 0, SEEK_END))) }
 
-    /// The bytes from an offset, as many as the system gives at once; none at the end.
-    func read(at offset: Int64, upTo count: Int) throws -> [UInt8] {
+    /// The bytes from an offset, or the next ones, as many as the system gives at once; none at the end.
+    func read(at offset: Int64? = nil, upTo count: Int) throws -> [UInt8] {
         var result = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, count in
             repeat {
-                result = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+                result =
+                    offset.map { pread(descriptor, buffer.baseAddress, buffer.count, off_t($0)) }
+                    ?? System.read(descriptor, buffer.baseAddress, buffer.count)
             } while result < 0 && errno == EINTR
             count = max(0, result)
         }
