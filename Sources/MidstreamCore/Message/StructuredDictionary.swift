@@ -1,6 +1,6 @@
-/// A Dictionary of Structured Fields (RFC 9651 §3.2), read by the book: a text that breaks a rule is none at all (§4.2).
+/// A Dictionary of Structured Fields (RFC 9651 §3.2), parsed strictly: a text that breaks a rule is none (§4.2).
 ///
-/// Parameters are checked and forgotten, since no field that is read here gives them a meaning.
+/// Parameters are checked and dropped: no field that is read here uses them.
 package struct StructuredDictionary: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         case integer(Int)
@@ -15,7 +15,7 @@ package struct StructuredDictionary: Sendable, Equatable {
         case list([Value])
     }
 
-    /// The members in order; of a key that comes twice the last value counts, in the place of the first.
+    /// The members in order. Of a repeated key the last value counts, in the place of the first.
     package private(set) var members: [(key: String, value: Value)] = []
     private var places: [String: Int] = [:]
 
@@ -24,30 +24,23 @@ package struct StructuredDictionary: Sendable, Equatable {
     /// The fields of one name, which are one Dictionary; nil when they are none.
     package init?(_ values: [String]) {
         var parser = StructuredParser(values.joined(separator: ","))
-        parser.skipSpaces()
-        guard !parser.isAtEnd else { return }
-        var read = 0
-        while true {
-            guard read < StructuredParser.mostMembers, let key = parser.key().map(parser.text) else { return nil }
-            read += 1
+        let isValid = parser.members { parser in
+            guard let key = parser.key().map(parser.text) else { return false }
             var value = Value.boolean(true)
             if parser.take("=") {
-                guard let member = parser.member() else { return nil }
+                guard let member = parser.member() else { return false }
                 value = member
             }
-            guard parser.parameters() else { return nil }
+            guard parser.parameters() else { return false }
             if let place = places[key] {
                 members[place].value = value
             } else {
                 places[key] = members.count
                 members.append((key, value))
             }
-            parser.skipWhitespace()
-            if parser.isAtEnd { return }
-            guard parser.take(",") else { return nil }
-            parser.skipWhitespace()
-            if parser.isAtEnd { return nil }
+            return true
         }
+        if !isValid { return nil }
     }
 
     package static func == (a: Self, b: Self) -> Bool {

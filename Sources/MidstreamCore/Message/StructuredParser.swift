@@ -1,19 +1,17 @@
-/// Reads the parts of Structured Fields (RFC 9651 §4.2), forward over the bytes. What a function can't read it answers with nil or
-/// false; the text is none of them then.
+/// Parses Structured Fields (RFC 9651 §4.2), forward over the bytes. Functions return nil or false where the text is invalid.
 ///
-/// It reads as many parts of each kind as every reader has to (§3), and takes what has more for none: nobody means as many, and each
-/// costs memory.
+/// It accepts as many parts of each kind as every parser must (§3). Texts with more are invalid, since each part costs memory.
 struct StructuredParser {
     typealias Value = StructuredDictionary.Value
 
     /// How many members a Dictionary or a List may have (§3.1, §3.2).
-    static let mostMembers = 1024
+    private static let mostMembers = 1024
     /// How many items an Inner List may have, and how many parameters anything (§3.1.1, §3.1.2).
-    static let mostItems = 256
-    static let mostParameters = 256
+    private static let mostItems = 256
+    private static let mostParameters = 256
 
     private let bytes: [UInt8]
-    /// What is behind it are spaces.
+    /// Behind it are only spaces.
     private let end: Int
     private var place = 0
 
@@ -22,7 +20,7 @@ struct StructuredParser {
         end = (bytes.lastIndex { $0 != 32 } ?? -1) + 1
     }
 
-    var isAtEnd: Bool { place == end }
+    private var isAtEnd: Bool { place == end }
     private var current: UInt8? { isAtEnd ? nil : bytes[place] }
 
     mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -31,10 +29,25 @@ struct StructuredParser {
         return true
     }
 
-    mutating func skipSpaces() { pass { $0 == 32 } }
+    private mutating func skipSpaces() { pass { $0 == 32 } }
 
     /// Spaces and tabs.
-    mutating func skipWhitespace() { pass { $0 == 32 || $0 == 9 } }
+    private mutating func skipWhitespace() { pass { $0 == 32 || $0 == 9 } }
+
+    /// Members up to the end, each read by a closure; false when the text is invalid.
+    mutating func members(_ read: (inout StructuredParser) -> Bool) -> Bool {
+        skipSpaces()
+        if isAtEnd { return true }
+        for _ in 0..<Self.mostMembers {
+            guard read(&self) else { return false }
+            skipWhitespace()
+            if isAtEnd { return true }
+            guard take(",") else { return false }
+            skipWhitespace()
+            if isAtEnd { return false }
+        }
+        return false
+    }
 
     /// A key (§4.2.3.3): where it is.
     mutating func key() -> Range<Int>? {
@@ -63,7 +76,7 @@ struct StructuredParser {
 
     /// Parameters, in order.
     ///
-    /// - Parameter take: Is given the parser, too, for the text of the key.
+    /// - Parameter take: Gets the parser, for the text of the key, the key's place and the value.
     mutating func parameters(_ take: (borrowing StructuredParser, Range<Int>, Value) -> Void) -> Bool {
         var count = 0
         while self.take(";") {
@@ -172,12 +185,12 @@ struct StructuredParser {
         return take("\"") ? .displayString : nil
     }
 
-    /// Goes on to the first byte that the closure doesn't mean.
+    /// Goes on to the first byte that the closure doesn't accept.
     @inline(__always)
-    private mutating func pass(while isMeant: (UInt8) -> Bool) {
+    private mutating func pass(while isAccepted: (UInt8) -> Bool) {
         place = bytes.withUnsafeBufferPointer { bytes in
             var place = place
-            while place < end, isMeant(bytes[place]) { place += 1 }
+            while place < end, isAccepted(bytes[place]) { place += 1 }
             return place
         }
     }
