@@ -104,12 +104,6 @@ private final class RewoundIncoming: IncomingBody {
         var failure: (any Error)?
     }
 
-    private enum Step {
-        case chunk([UInt8])
-        case end
-        case rest
-    }
-
     private let source: any IncomingBody
     private let isAll: Bool
     private let state: Locked<State>
@@ -123,25 +117,18 @@ private final class RewoundIncoming: IncomingBody {
     func next() async throws -> [UInt8]? {
         // What is in memory doesn't wait, so nobody else would notice; the source does so by itself.
         if Task.isCancelled, giveUp(CancellationError()) { source.close() }
-        switch try step() {
-        case .chunk(let chunk): return chunk
-        case .end: return nil
-        case .rest: return try await source.next()
-        }
-    }
-
-    private func step() throws -> Step {
-        try state.withLock { state in
+        let chunk = try state.withLock { state in
             state.isSpent = true
             if let failure = state.failure { throw failure }
-            if let chunk = state.start.popFirst() { return .chunk(chunk) }
-            state.isAtEnd = isAll
-            return isAll ? .end : .rest
+            state.isAtEnd = isAll && state.start.isEmpty
+            return state.start.popFirst()
         }
+        if let chunk { return chunk }
+        return isAll ? nil : try await source.next()
     }
 
     func close() {
-        giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
+        giveUp(HTTPError.bodyClosed())
         source.close()
     }
 

@@ -78,21 +78,10 @@ package struct CivilTime: Sendable, Equatable {
 
     /// The month whose English name begins with three bytes, whatever their case; nil when none does.
     package static func month(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> Int? {
-        let name = UInt32(first.asciiLowercased) << 16 | UInt32(second.asciiLowercased) << 8 | UInt32(third.asciiLowercased)
-        return switch name {
-        case 0x6A616E: 1
-        case 0x666562: 2
-        case 0x6D6172: 3
-        case 0x617072: 4
-        case 0x6D6179: 5
-        case 0x6A756E: 6
-        case 0x6A756C: 7
-        case 0x617567: 8
-        case 0x736570: 9
-        case 0x6F6374: 10
-        case 0x6E6F76: 11
-        case 0x646563: 12
-        default: nil
+        let names: StaticString = "janfebmaraprmayjunjulaugsepoctnovdec"
+        let name = (first.asciiLowercased, second.asciiLowercased, third.asciiLowercased)
+        return names.withUTF8Buffer { names in
+            (1...12).first { (names[3 * $0 - 3], names[3 * $0 - 2], names[3 * $0 - 1]) == name }
         }
     }
 }

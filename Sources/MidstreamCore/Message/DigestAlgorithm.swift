@@ -66,9 +66,7 @@ public struct ExpectedDigest: Sendable, Hashable {
     /// - Throws: ``HTTPError/Code/invalidRequest`` for any other text.
     public static func sha512(hex text: String) throws -> ExpectedDigest { try ExpectedDigest(.sha512, hex: text) }
 
-    /// Does nothing if this is the digest that was expected.
-    ///
-    /// - Parameter source: Who expects it.
+    /// Throws ``HTTPError/Code/digestMismatch`` for another digest than the expected one, which `source` named.
     package func check(_ actual: [UInt8], toldBy source: String) throws {
         guard actual != value else { return }
         throw HTTPError(
@@ -78,12 +76,7 @@ public struct ExpectedDigest: Sendable, Hashable {
     }
 }
 
-extension HTTPError.Code {
-    /// A body isn't the one that a digest was given for.
-    public static let digestMismatch = Self(rawValue: "digestMismatch")
-}
-
-/// What responses to the requests of a call have said of the digest of one representation, of which each may bring a part.
+/// The digests of one representation that the responses of a call have named, each of which may bring a part of it.
 package final class RepresentationDigests: Sendable {
     private let told = Locked<[ExpectedDigest]>([])
 
@@ -93,16 +86,14 @@ package final class RepresentationDigests: Sendable {
 
     package func tell(_ digest: ExpectedDigest) { told.withLock { if !$0.contains(digest) { $0.append(digest) } } }
 
-    /// Makes room for those of another representation.
+    /// Begins anew for another representation.
     package func forget() { told.withLock { $0 = [] } }
 }
 
-private enum RepresentationDigestsKey: RequestContextKey {
-    static var defaultValue: RepresentationDigests? { nil }
-}
+private enum RepresentationDigestsKey: RequestContextKey { static var defaultValue: RepresentationDigests? { nil } }
 
 extension HTTPRequest {
-    /// Who wants to be told the digest of the whole when parts of it come.
+    /// Collects the digests of the whole when parts of it come.
     package var representationDigests: RepresentationDigests? {
         get { context[RepresentationDigestsKey.self] }
         set { context[RepresentationDigestsKey.self] = newValue }
@@ -134,7 +125,7 @@ extension HTTPBody {
     /// The same body, which fails with ``HTTPError/Code/digestMismatch`` in place of its end when its digest is another. A body in
     /// memory is checked at once.
     ///
-    /// - Throws: When it is in memory and another; when the algorithm can't be used.
+    /// - Throws: The mismatch of a body in memory; when the algorithm can't be used.
     package func checked(against expected: ExpectedDigest) throws -> HTTPBody {
         let function = expected.algorithm.function
         if let bytes {

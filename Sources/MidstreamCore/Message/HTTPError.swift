@@ -38,13 +38,12 @@ public struct HTTPError: Error, Sendable {
         case answered
     }
 
-    /// What is known. Whoever catches an error looks into it and keeps room for one, so it has one element, whose storage copies of the error
-    /// share until one of them is changed.
+    /// One element, whose storage copies share until one is changed: each `catch` keeps room for an error in its frame.
     private var fields: ContiguousArray<Fields>
 
     private struct Fields: Sendable {
         let code: Code
-        let phase: Phase
+        var phase: Phase
         var message: String
         var request: HTTPRequest?
         var response: HTTPResponse?
@@ -79,7 +78,10 @@ public struct HTTPError: Error, Sendable {
     public var code: Code { fields[0].code }
 
     /// How far the request had come.
-    public var phase: Phase { fields[0].phase }
+    public package(set) var phase: Phase {
+        get { fields[0].phase }
+        set { fields[0].phase = newValue }
+    }
 
     /// What happened, in a sentence. Holds no secrets.
     public var message: String { fields[0].message }
@@ -107,7 +109,7 @@ public struct HTTPError: Error, Sendable {
         set { fields[0].metrics = newValue }
     }
 
-    /// What whoever has handled the request has written down about it; nothing that the error itself knows anything of.
+    /// The trace, which has a type that this folder doesn't know.
     package var record: (any Sendable)? {
         get { fields[0].record }
         set { fields[0].record = newValue }
@@ -176,6 +178,8 @@ extension HTTPError.Code {
     public static let explaining = Self(rawValue: "explaining")
     /// Something the transport can't do.
     public static let unsupported = Self(rawValue: "unsupported")
+    /// A body has another digest than the expected one.
+    public static let digestMismatch = Self(rawValue: "digestMismatch")
 }
 
 extension HTTPError {
@@ -198,27 +202,6 @@ extension HTTPError {
 
     /// How much of the body of a rejected response is collected, when it was to be streamed: 64 KiB.
     public static let keptBody = 64 << 10
-
-    /// Decodes the body of the ``response``, such as an API's own description of what is wrong.
-    ///
-    /// ```swift
-    /// } catch let error as HTTPError {
-    ///     let problem = try? error.decode(APIProblem.self)
-    /// }
-    /// ```
-    ///
-    /// - Parameter decoder: nil, the default: the request's or the client's.
-    /// - Throws: ``Code/decoding`` when there is no response, its body isn't in memory as a whole, or isn't what was expected.
-    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) throws -> Value {
-        guard let response else {
-            throw HTTPError(
-                .decoding, "There is no response to decode: \(message)", request: request, underlying: self, phase: phase)
-        }
-        if let bodyShortfall {
-            throw HTTPError(.decoding, bodyShortfall, request: request, response: response, underlying: self)
-        }
-        return try response.decode(type, decoder: decoder)
-    }
 
     /// The error with the response as it is after its body was looked at.
     ///

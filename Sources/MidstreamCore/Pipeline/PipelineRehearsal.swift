@@ -1,18 +1,11 @@
 internal import Interception
 
 /// The limits that a call would have; nil: none.
-package struct CallLimits: Sendable {
-    package var timeout: Duration?
-    package var deadline: Duration?
-    package var maxRetries: Int
-    package var redirects: RedirectPolicy
-
-    package init(timeout: Duration?, deadline: Duration?, maxRetries: Int, redirects: RedirectPolicy) {
-        self.timeout = timeout
-        self.deadline = deadline
-        self.maxRetries = maxRetries
-        self.redirects = redirects
-    }
+struct CallLimits: Sendable {
+    let timeout: Duration?
+    let deadline: Duration?
+    let maxRetries: Int
+    let redirects: RedirectPolicy
 }
 
 extension Pipeline {
@@ -22,7 +15,7 @@ extension Pipeline {
     ///   - start: The request as the client hands it to the pipeline.
     ///   - given: The request as the client was given it.
     ///   - limits: Those of the client, for what the request leaves open.
-    package func rehearse(
+    func rehearse(
         _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, as call: (Rehearsal) -> Call
     ) async throws -> Explanation {
         var request = start

@@ -47,7 +47,7 @@ public struct RedirectPolicy: Sendable {
     /// What the client's configuration says; there it is the same as ``follow(limit:allowsDowngrade:)``.
     public static let inherited = RedirectPolicy(mode: .inherited, limit: 10, allowsDowngrade: false, keepsHeaders: false)
 
-    /// This policy, or the client's where it says so.
+    /// This policy, or the client's for an inherited one.
     package func over(_ client: RedirectPolicy) -> RedirectPolicy {
         if case .inherited = mode { client } else { self }
     }
@@ -65,9 +65,7 @@ extension RedirectPolicy: CustomStringConvertible {
     }
 }
 
-private enum RedirectsKey: RequestContextKey {
-    static var defaultValue: RedirectPolicy { .inherited }
-}
+private enum RedirectsKey: RequestContextKey { static var defaultValue: RedirectPolicy { .inherited } }
 
 extension HTTPRequest {
     /// What to do about redirects; ``RedirectPolicy/inherited`` by default, ``RedirectPolicy/refuse`` to follow none. Read when an attempt

@@ -29,17 +29,13 @@ package struct Redirects: HTTPInterceptor {
         }
     }
 
-    /// The error of an attempt of which an earlier exchange was answered. The server may well have acted on what it answered with a redirect, a
-    /// POST with a 303 say.
+    /// The error of an attempt of which an earlier exchange was answered: the server may have acted on a POST before its 303.
     ///
-    /// Apart, since what it needs all calls would have to keep while they wait.
+    /// Not inlined, to keep the async frame small.
     @inline(never)
     private static func afterAnAnswer(_ error: any Error) -> any Error {
-        guard let error = error as? HTTPError, error.phase == .notSent else { return error }
-        var later = HTTPError(
-            error.code, error.message, request: error.request, response: error.response, underlying: error.underlying,
-            phase: .answered)
-        later.metrics = error.metrics
+        guard var later = error as? HTTPError, later.phase == .notSent else { return error }
+        later.phase = .answered
         return later
     }
 
@@ -87,24 +83,20 @@ extension RedirectPolicy {
     fileprivate func target(
         of response: HTTPResponse, from request: HTTPRequest, at position: ChainPosition
     ) async throws -> HTTPRequest? {
-        guard case .refuse = mode else {
-            guard let location = response.headers.values(.location).first,
-                let url = URLText.resolve(location: location, from: request.urlText)
-            else { return nil }
-            let target = redirected(request, to: url, status: response.status)
-            switch mode {
-            case .custom(let decide):
-                return try await position.untilDeadline { position in
-                    try await ChainPosition.local.withValue(position) {
-                        try await decide(target, response)?.takingPlace(of: request)
-                    }
+        if case .refuse = mode { return nil }
+        guard let location = response.headers.values(.location).first,
+            let url = URLText.resolve(location: location, from: request.urlText)
+        else { return nil }
+        let target = redirected(request, to: url, status: response.status)
+        if case .custom(let decide) = mode {
+            return try await position.untilDeadline { position in
+                try await ChainPosition.local.withValue(position) {
+                    try await decide(target, response)?.takingPlace(of: request)
                 }
-            default:
-                let isDowngrade = URLText(request.urlText).isHTTPS && !URLText(url).isHTTPS
-                return isDowngrade && !allowsDowngrade ? nil : target
             }
         }
-        return nil
+        let isDowngrade = URLText(request.urlText).isHTTPS && !URLText(url).isHTTPS
+        return isDowngrade && !allowsDowngrade ? nil : target
     }
 
     private func redirected(_ request: HTTPRequest, to url: String, status: HTTPStatus) -> HTTPRequest {

@@ -15,6 +15,29 @@ extension HTTPResponse {
     }
 }
 
+extension HTTPError {
+    /// Decodes the body of the ``response``, such as an API's own description of what is wrong.
+    ///
+    /// ```swift
+    /// } catch let error as HTTPError {
+    ///     let problem = try? error.decode(APIProblem.self)
+    /// }
+    /// ```
+    ///
+    /// - Parameter decoder: nil, the default: the request's or the client's.
+    /// - Throws: ``Code/decoding`` when there is no response, its body isn't in memory as a whole, or isn't what was expected.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) throws -> Value {
+        guard let response else {
+            throw HTTPError(
+                .decoding, "There is no response to decode: \(message)", request: request, underlying: self, phase: phase)
+        }
+        if let bodyShortfall {
+            throw HTTPError(.decoding, bodyShortfall, request: request, response: response, underlying: self)
+        }
+        return try response.decode(type, decoder: decoder)
+    }
+}
+
 /// Decodes a body, JSON as a rule, and tells where it isn't what was expected.
 ///
 /// It quotes nothing of the body, in which there may be anything.
