@@ -140,7 +140,7 @@ extension Cookie: Codable {
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The cookie as a server would set it, the value withheld.
     public var description: String {
-        var text = "\(name)=\(HTTPHeaders.withheld); Path=\(path)"
+        var text = "\(name)=\(String.withheld); Path=\(path)"
         text += isHostOnly ? "; for \(domain)" : "; Domain=\(domain)"
         if let expires { text += "; Expires=\(HTTPDate.text(expires))" }
         if isSecure { text += "; Secure" }

@@ -71,7 +71,7 @@ import Testing
             let client = testClient(baseURL: "https://api.test", transport: StubTransport(status: .ok)) { interceptor }
             let explanation = try await client.explain(HTTPRequest("x"))
             #expect(explanation.request.headers.contains(.authorization))
-            #expect("\(explanation)".contains("+ Authorization: \(HTTPHeaders.withheld)") && !"\(explanation)".contains("s3cret"))
+            #expect("\(explanation)".contains("+ Authorization: \(String.withheld)") && !"\(explanation)".contains("s3cret"))
         }
     }
 }

@@ -37,7 +37,7 @@ package final class ArrivingBody: IncomingBody {
 }
 
 /// A body that has arrived before anybody reads it, unless it is still to come.
-package final class ArrivedBody: PromptBody {
+package final class ArrivedBody: ReadyBody {
     private let body: ArrivingBody
     private let bytes: [UInt8]
     private let isLate: Bool

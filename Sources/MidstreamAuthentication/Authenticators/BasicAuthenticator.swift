@@ -13,7 +13,7 @@ public struct BasicAuthenticator: Authenticator {
         fileprivate let field: String
 
         /// A mark in place of the credential.
-        public var description: String { HTTPHeaders.withheld }
+        public var description: String { String.withheld }
         /// Shows nothing.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }

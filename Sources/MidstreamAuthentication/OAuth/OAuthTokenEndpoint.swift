@@ -138,7 +138,7 @@ public struct OAuthTokenEndpoint: Sendable {
         let shown = { (text: String) in
             // Compared unit by unit: with a combining mark after it, a secret would otherwise pass for another text.
             secrets.filter { !$0.isEmpty }.reduce(text) {
-                $0.replacingOccurrences(of: $1, with: HTTPHeaders.withheld, options: .literal)
+                $0.replacingOccurrences(of: $1, with: String.withheld, options: .literal)
             }
         }
         return OAuthError(

@@ -1,9 +1,7 @@
 internal import Foundation
 
 extension HTTPRequest {
-    /// Whether it carries secrets that another request doesn't: values of fields that are secret, or items of the query, any of which may be.
-    ///
-    /// So it can be told of a request that was sent whether somebody has put a credential on it since it was seen.
+    /// Whether it has secret field values, or query items, that another request doesn't have: a credential was added in between.
     package func hasSecrets(beyond other: HTTPRequest) -> Bool {
         if headers.hasSensitive {
             for (name, value) in headers where headers.isSensitive(name) {

@@ -16,8 +16,7 @@ extension String {
 }
 
 extension HTTPRequest {
-    /// Moves user and password from the URL to an `Authorization` header, unless the request has one: no transport is to see
-    /// them elsewhere.
+    /// Moves user and password from the URL to an `Authorization` header, unless the request has one.
     package mutating func moveCredentialsToHeader() {
         guard urlText[...].withBytes({ $0.contains(UInt8(ascii: "@")) }) else { return }
         var parts = URLText(urlText)

@@ -23,10 +23,10 @@ extension HTTPBody: AsyncSequence {
             return nil
         }
 
-        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for a chunk that has arrived already.
+        /// The same in the caller's isolation, as `for try await` calls it: reading a chunk that has arrived doesn't leave the actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
             guard let arriving else {
-                // Nobody else reads by this iterator meanwhile.
+                // The iterator is exclusive to this call until it returns.
                 nonisolated(unsafe) var iterator = self
                 defer { self = iterator }
                 return try await iterator.next()
@@ -75,7 +75,7 @@ struct ChunkIterator {
     func next() async throws -> [UInt8]? { try await advance() }
 }
 
-/// Chunks that are made anew each time they are read.
+/// Chunks that are made anew for each reading.
 final class FreshChunks: Sendable {
     private let known: Int64?
     private let original: HTTPBody?
@@ -90,7 +90,7 @@ final class FreshChunks: Sendable {
         self.close = close
     }
 
-    /// As many bytes as another body has; asked each time, since a file may grow until it is sent.
+    /// As long as another body; looked up each time, since a file may grow until it is sent.
     init(lengthOf original: HTTPBody, _ make: @escaping @Sendable () -> ChunkIterator) {
         known = nil
         self.original = original
@@ -119,7 +119,7 @@ final class OnceChunks: Sendable {
     private let make: Locked<(@Sendable () -> ChunkIterator)?>
     private let original: HTTPBody?
 
-    /// - Parameter original: The body that is read when this one is; read before, it leaves nothing to this one.
+    /// - Parameter original: The body that the chunks are read from. Once it is read, this one can't be.
     init(of original: HTTPBody? = nil, length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
         self.length = length
         self.original = original
@@ -136,7 +136,7 @@ final class OnceChunks: Sendable {
         return make?() ?? .failing(.alreadyRead())
     }
 
-    /// Lets go of what hasn't been read, and closes the body that it is made of.
+    /// Releases unread chunks, and closes the original.
     func close() {
         // Released outside of the lock.
         _ = make.withLock { make in

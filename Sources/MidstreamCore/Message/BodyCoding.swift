@@ -32,9 +32,7 @@ extension PropertyListEncoder: BodyEncoder {
     public var contentType: String { "application/x-plist" }
 }
 
-private enum DecoderKey: RequestContextKey {
-    static var defaultValue: (any BodyDecoder)? { nil }
-}
+private enum DecoderKey: RequestContextKey { static var defaultValue: (any BodyDecoder)? { nil } }
 
 extension HTTPRequest {
     /// What decodes the body of the response where nothing else is given there; nil: the client's.

@@ -1,12 +1,12 @@
 internal import Interception
 
-/// Tells an observer of one reading: its chunks, and then exactly one end. Its own release is an end as well, so whoever reads
-/// holds it, and nobody else.
+/// Passes the chunks of one reading to an observer, and then exactly one end. Its own release is an end as well, so only the reader
+/// holds it.
 final class BodyWatch: Sendable {
     private struct State {
-        var chunksBeingTold = 0
+        var activeChunks = 0
         var isOver = false
-        /// The end that has come while a chunk was being told.
+        /// The end that came while the observer had a chunk.
         var delayed: HTTPBody.End?
     }
 
@@ -17,7 +17,7 @@ final class BodyWatch: Sendable {
 
     deinit { end(.released) }
 
-    /// The next chunk of what is watched, told before it is returned.
+    /// The next chunk, which the observer gets before the reader.
     func next(
         _ advance: () async throws -> [UInt8]?, atEnd: () -> HTTPBody.End
     ) async throws -> [UInt8]? {
@@ -32,7 +32,7 @@ final class BodyWatch: Sendable {
             end(atEnd())
             return nil
         }
-        if !next.isEmpty { tell(next) }
+        if !next.isEmpty { report(next) }
         return next
     }
 
@@ -51,43 +51,43 @@ final class BodyWatch: Sendable {
         }
     }
 
-    /// Tells the end, unless there was one.
+    /// Reports the end, unless there was one.
     func end(_ end: HTTPBody.End) {
-        if let end = claim(end) { tell(end) }
+        if let end = claim(end) { report(end) }
     }
 
-    /// Makes this the end: no chunk is told any more. Returns it to be told, unless there was another, or a chunk is being told just now,
-    /// after which it follows.
+    /// Makes this the end, after which no chunk is reported. Returns it to be reported, unless there was one before, or the observer has a
+    /// chunk just now, whose report it follows.
     func claim(_ end: HTTPBody.End) -> HTTPBody.End? {
         state.withLock { state in
             if state.isOver { return nil }
             state.isOver = true
-            if state.chunksBeingTold == 0 { return end }
+            if state.activeChunks == 0 { return end }
             state.delayed = end
             return nil
         }
     }
 
-    func tell(_ end: HTTPBody.End) { observer.onEnd(end) }
+    func report(_ end: HTTPBody.End) { observer.onEnd(end) }
 
-    private func tell(_ chunk: [UInt8]) {
-        let isTold = state.withLock { state in
-            if !state.isOver { state.chunksBeingTold += 1 }
+    private func report(_ chunk: [UInt8]) {
+        let isOpen = state.withLock { state in
+            if !state.isOver { state.activeChunks += 1 }
             return !state.isOver
         }
-        guard isTold else { return }
+        guard isOpen else { return }
         observer.onChunk(chunk)
         let end = state.withLock { state -> HTTPBody.End? in
-            state.chunksBeingTold -= 1
-            guard state.chunksBeingTold == 0 else { return nil }
+            state.activeChunks -= 1
+            guard state.activeChunks == 0 else { return nil }
             defer { state.delayed = nil }
             return state.delayed
         }
-        if let end { tell(end) }
+        if let end { report(end) }
     }
 }
 
-/// A body that a transport is receiving, watched. Its release is the watch's, and lets go of the source.
+/// An arriving body, watched. Its release releases the watch and the source.
 final class ObservedIncoming: IncomingBody {
     private let source: any IncomingBody
     private let watch: BodyWatch
@@ -109,7 +109,7 @@ final class ObservedIncoming: IncomingBody {
         // Before the source, whose waiting reader is about to fail.
         let end = watch.claim(.closed)
         source.close()
-        if let end { watch.tell(end) }
+        if let end { watch.report(end) }
     }
 
     var isSpent: Bool { source.isSpent }

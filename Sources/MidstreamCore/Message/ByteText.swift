@@ -24,6 +24,9 @@ extension UInt8 {
 }
 
 extension String {
+    /// Printed in place of a secret.
+    package static let withheld = "‹withheld›"
+
     /// Whether the text is a token (RFC 9110 §5.6.2).
     package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 

@@ -47,7 +47,7 @@ extension HTTPRequest {
         guard let bytes = body.bytes else { return ["--data-binary", "@-"] }
         // These tell the length of a body also when there is none (RFC 9110 §8.6).
         if bytes.isEmpty { return method == .post || method == .put || method == .patch ? ["--data-raw", "''"] : [] }
-        guard includingSecrets else { return ["--data-raw", HTTPHeaders.withheld.shellQuoted] }
+        guard includingSecrets else { return ["--data-raw", String.withheld.shellQuoted] }
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else {
             // A shell's words can't hold every byte, so the rest goes through the standard input.

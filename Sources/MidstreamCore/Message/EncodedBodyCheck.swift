@@ -1,26 +1,26 @@
 internal import Interception
 
-/// Checks the bytes of a response's body as they come on the wire, for transports that undo content codings.
+/// Checks the bytes of a response's body before a transport undoes content codings.
 ///
-/// A request with one gets its body decoded although it has an `Accept-Encoding` of its own.
+/// With it a body is decoded although the request has an `Accept-Encoding` of its own.
 package final class EncodedBodyCheck: Sendable {
-    /// What a transport does with the body.
+    /// A transport's treatment of the body.
     package enum Fate: Sendable {
-        /// Hands it out as it comes.
+        /// Handed out as it comes.
         case kept
-        /// Decodes it, and shows the check what it decodes.
+        /// Decoded after the check.
         case checked
-        /// Has it decoded by something that doesn't show what it decodes.
+        /// Decoded by the system, without the check.
         case unseen
     }
 
     private let makeCheck: @Sendable (HTTPHeaders) throws -> BodyCheck?
     private let state = Locked(Fate.kept)
 
-    /// - Parameter makeCheck: Gets the head as it came; nil: there is nothing to check.
+    /// - Parameter makeCheck: Gets the head as it came; returns nil for nothing to check.
     package init(_ makeCheck: @escaping @Sendable (HTTPHeaders) throws -> BodyCheck?) { self.makeCheck = makeCheck }
 
-    /// What the transport does, once there is a head.
+    /// The transport's treatment, once there is a head.
     package var fate: Fate { state.withLock { $0 } }
 
     /// Notes that the body is decoded unseen.
@@ -37,12 +37,10 @@ package final class EncodedBodyCheck: Sendable {
     }
 }
 
-private enum EncodedBodyCheckKey: RequestContextKey {
-    static var defaultValue: EncodedBodyCheck? { nil }
-}
+private enum EncodedBodyCheckKey: RequestContextKey { static var defaultValue: EncodedBodyCheck? { nil } }
 
 extension HTTPRequest {
-    /// What checks the body of the response before its content codings are undone.
+    /// Checks the response's body before its content codings are undone.
     package var encodedBodyCheck: EncodedBodyCheck? {
         get { context[EncodedBodyCheckKey.self] }
         set { context[EncodedBodyCheckKey.self] = newValue }

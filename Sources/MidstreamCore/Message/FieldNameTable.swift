@@ -1,4 +1,4 @@
-/// Names of fields that are looked for in whole heads, without a string being made or hashed for each of their fields.
+/// Field names that can be found in a head without making or hashing a string for each field.
 package struct FieldNameTable: Sendable {
     private struct Entry: Sendable {
         let lowercased: [UInt8]
@@ -7,7 +7,7 @@ package struct FieldNameTable: Sendable {
 
     /// By the lengths of the names.
     private let entries: [[Entry]]
-    /// The letters that names of each length begin with, as bits; most fields are told by them.
+    /// The first letters of the names of each length, as bits, which rule out most fields.
     private let initials: [UInt32]
 
     package init(_ listed: [HTTPHeaders.Name]) {
@@ -22,13 +22,13 @@ package struct FieldNameTable: Sendable {
         (self.entries, self.initials) = (entries, initials)
     }
 
-    /// Whether a name is one of them, but for the case of ASCII letters.
+    /// Whether a name is in the table, without regard to ASCII case.
     package func contains(_ name: HTTPHeaders.Name) -> Bool {
         var text = name.rawValue
         return text.withUTF8 { place(of: $0) != nil }
     }
 
-    /// The place of a name in the list that the table was made of; nil when it isn't there.
+    /// The place of a name in the original list; nil when it isn't there.
     func place(of name: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let first = name.first, name.count < initials.count, initials[name.count] & Self.initial(first) != 0 else {
             return nil
@@ -46,10 +46,10 @@ package struct FieldNameTable: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether there is a field that a table names.
+    /// Whether there is a field of a table.
     package func contains(oneOf table: FieldNameTable) -> Bool { firstLine { table.place(of: $0.nameBytes) != nil } != nil }
 
-    /// Calls `body` with each field that a table names, in order: its name's place in the table's list, and its value.
+    /// Calls `body` with each field of a table, in order: its name's place in the table's list, and its value.
     package func forEachField(in table: FieldNameTable, _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void) {
         _ = firstLine { line in
             if let place = table.place(of: line.nameBytes) { body(place, line.value) }
@@ -57,7 +57,7 @@ extension HTTPHeaders {
         }
     }
 
-    /// Removes all fields that a table names, in one pass.
+    /// Removes all fields of a table, in one pass.
     package mutating func removeAll(in table: FieldNameTable) {
         removeAll {
             table.place(of: $0.nameBytes) != nil

@@ -1,7 +1,7 @@
-/// Reads the parts that field values are made of (RFC 9110 §5.6): tokens, quoted strings, parameters, and what parts a list.
+/// Reads the parts of field values (RFC 9110 §5.6): tokens, quoted strings, parameters, lists.
 ///
-/// It goes forward over the bytes of the value and looks at each a fixed number of times. What is read is told by its place, so that
-/// a string is made only of what somebody wants to have: a value may have hundreds of thousands of parts that nobody asks for.
+/// It goes forward over the bytes and looks at each a fixed number of times. Parts are ranges, and strings are made only on demand: a value
+/// may have hundreds of thousands of unused parts.
 package struct FieldValueScanner: Sendable {
     /// A token, or the content of a quoted string.
     package struct Part: Sendable, Equatable {
@@ -23,11 +23,11 @@ package struct FieldValueScanner: Sendable {
         package let value: Part?
     }
 
-    /// What a parameter's value is when it has no quotes.
+    /// The grammar of a parameter's value without quotes.
     package enum UnquotedValue: Sendable {
-        /// A token, as the grammar says.
+        /// A token.
         case token
-        /// Everything up to a semicolon, a comma or a space, since senders leave quotes out around more than tokens.
+        /// Everything up to a semicolon, a comma or a space: senders leave out quotes around more than tokens.
         case anything
     }
 
@@ -37,7 +37,7 @@ package struct FieldValueScanner: Sendable {
     /// Begins at the start of a value.
     package init(_ value: String) { bytes = Array(value.utf8) }
 
-    /// The same for a value that is no string yet.
+    /// Begins at the start of a value's bytes.
     package init(_ value: UnsafeBufferPointer<UInt8>) { bytes = Array(value) }
 
     /// Whether all has been read.
@@ -53,7 +53,7 @@ package struct FieldValueScanner: Sendable {
         return true
     }
 
-    /// Passes over one byte, whatever it is.
+    /// Passes over one byte.
     package mutating func skipByte() { position = min(position + 1, bytes.count) }
 
     /// Passes over optional whitespace (RFC 9110 §5.6.3).
@@ -67,7 +67,7 @@ package struct FieldValueScanner: Sendable {
         position = place { $0 != 32 && $0 != 9 && $0 != separator }
     }
 
-    /// Passes over what stands before a separator outside of quotes.
+    /// Passes over everything before a separator outside of quotes.
     package mutating func skip(to separator: Unicode.Scalar) {
         let separator = UInt8(ascii: separator)
         while true {
@@ -93,7 +93,7 @@ package struct FieldValueScanner: Sendable {
         let start = position
         let character = UInt8(ascii: character)
         let end = place { $0 == character }
-        // Everything is read when it doesn't come: to stay here would invite looking to the end again.
+        // Everything is read without it, so that the search isn't repeated.
         position = min(end + 1, bytes.count)
         guard end < bytes.count else { return nil }
         return Part(range: start..<end, isEscaped: false)
@@ -107,13 +107,13 @@ package struct FieldValueScanner: Sendable {
         return position > start ? Part(range: start..<position, isEscaped: false) : nil
     }
 
-    /// Passes over what no token begins with.
+    /// Passes over everything before the next token.
     package mutating func skipToToken() {
         let characters = ASCIISet.token
         position = place { characters.contains($0) }
     }
 
-    /// Where the next byte is that the closure means; the end when there is none.
+    /// The place of the next byte that the closure accepts; the end when there is none.
     @inline(__always)
     private func place(where isWanted: (UInt8) -> Bool) -> Int {
         bytes.withUnsafeBufferPointer { bytes in
@@ -173,7 +173,7 @@ extension FieldValueScanner {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// The text of a part in small letters, which is what names are compared by.
+    /// The text of a part in small letters, for comparisons of names.
     package func lowercasedText(_ part: Part) -> String {
         let content = bytes[part.range]
         return content.allSatisfy { $0 < 128 && !(0x41...0x5A ~= $0) } && !part.isEscaped

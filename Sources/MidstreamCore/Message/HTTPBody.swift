@@ -117,7 +117,7 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Whether it is a file, and which.
+    /// The path of a file; nil for any other body.
     package var filePath: String? {
         if case .file(let path) = storage { path } else { nil }
     }
@@ -147,7 +147,7 @@ public struct HTTPBody: Sendable {
         var collected: [UInt8] = []
         if let length {
             guard length <= limit else { throw HTTPError.tooLarge(limit: limit) }
-            // A length is what someone says: it isn't given more memory in advance than a body may take without being asked for.
+            // A length may be a lie, so memory is reserved up to the default limit only.
             collected.reserveCapacity(Int(Swift.max(0, Swift.min(length, Int64(Self.defaultCollectLimit)))))
         }
         for try await chunk in self {
@@ -169,12 +169,12 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// The body as it is being received, if it is.
+    /// The source of an arriving body; nil for any other.
     package var incoming: (any IncomingBody)? {
         if case .incoming(let chunks) = storage { chunks.source } else { nil }
     }
 
-    /// Whether it could be read a single time and has been.
+    /// Whether it can be read only once and has been.
     package var isSpent: Bool {
         switch storage {
         case .once(let chunks): chunks.isClaimed
@@ -207,7 +207,7 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
 }
 
-/// Tells bodies apart without holding on to them or looking inside.
+/// Identifies a body without keeping it or reading it.
 struct BodyIdentity: Hashable {
     private let kind: UInt8
     private let mark: Int

@@ -44,10 +44,9 @@ extension HTTPHeaders: Sequence {
         return first
     }
 
-    /// Calls `body` with each line of a name, line feed included, until it says false.
+    /// Calls `body` with each line of a name, line feed included, until it returns false.
     ///
-    /// Most lines are told by one byte, without a look for their colons: names hold none, so where a name is as long as this one
-    /// the colon stands right behind it.
+    /// One byte rules out most lines: names hold no colon, so only after a name of this length is there one in its place.
     private func withLines(
         of name: Name, behind first: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Range<Int>) -> Bool
     ) {
@@ -70,7 +69,7 @@ extension HTTPHeaders: Sequence {
         }
     }
 
-    /// Where the first field is that the closure means, line feed included.
+    /// Where the first field is that the closure accepts, line feed included.
     func firstLine(where matches: (FieldLine) -> Bool) -> Range<Int>? {
         bytes.withUnsafeBufferPointer { all in
             var position = 0
@@ -126,7 +125,7 @@ extension HTTPHeaders {
     /// Collects the lines of a message head as a transport receives them, without making strings.
     package struct FieldBuffer: ~Copyable, Sendable {
         fileprivate(set) var bytes: [UInt8] = []
-        /// Whether the last line was left out, so that what continues it has to be as well.
+        /// Whether the last line was left out, and its continuations have to be.
         private var isSkipping = false
 
         package init() {}

@@ -47,12 +47,10 @@ public struct HTTPHeaders: Sendable {
     /// No fields.
     public init() {}
 
-    /// Takes over a head that a transport has put together by ``FieldBuffer``.
-    package init(_ buffer: consuming FieldBuffer) {
-        bytes = buffer.bytes
-    }
+    /// Takes over a head that a transport has collected.
+    package init(_ buffer: consuming FieldBuffer) { bytes = buffer.bytes }
 
-    /// Takes over lines that a transport has put into the form of ``bytes``.
+    /// Takes over lines in the form of ``bytes``.
     package init(lines: [UInt8]) { bytes = lines }
 
     /// The first field's value, or the values of all fields of that name joined by `, ` (RFC 9110 §5.3).
@@ -119,7 +117,7 @@ public struct HTTPHeaders: Sendable {
     /// Removes all fields of a name.
     public mutating func remove(_ name: Name) {
         if marks != nil { accept { $0 == name } }
-        // Looked for first, so that fields which stay as they are aren't copied.
+        // Unchanged fields aren't copied.
         if let first = firstLine(of: name) { removeLines(from: first) { $0.isNamed(name) } }
     }
 
@@ -134,12 +132,11 @@ public struct HTTPHeaders: Sendable {
 
     mutating func removeAll(_ isUnwanted: (FieldLine) -> Bool, refused isRefusedUnwanted: (Name) -> Bool) {
         if marks != nil { accept(isRefusedUnwanted) }
-        // Looked for first, so that fields which stay as they are aren't copied.
+        // Unchanged fields aren't copied.
         if let first = firstLine(where: isUnwanted) { removeLines(from: first, where: isUnwanted) }
     }
 
-    /// Removes a line, and those behind it that the closure doesn't want, by moving what stays to the front. Taking out one after the
-    /// other would move all that is behind it each time.
+    /// Removes a line, and later ones that the closure accepts, in one pass that moves the others to the front.
     private mutating func removeLines(from first: Range<Int>, where isUnwanted: (FieldLine) -> Bool) {
         let kept = bytes.withUnsafeMutableBufferPointer { all in
             guard let base = all.baseAddress else { return 0 }
@@ -267,7 +264,7 @@ extension HTTPHeaders: Hashable {
             || (a.bytes.count == b.bytes.count && a.elementsEqual(b) { $0.name == $1.name && $0.value == $1.value })
     }
 
-    /// Hashes what `==` compares, but for what tells small letters from large ones, which in names is nothing.
+    /// Hashes the bytes that `==` compares, without the bit for the case of letters.
     public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { bytes in
             var place = 0
@@ -288,7 +285,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// A value as it may be shown: withheld when it is secret, a URL without the secrets in it, control characters escaped.
     func shown(_ value: String, of name: Name) -> String {
-        if isSensitive(name) { return Self.withheld }
+        if isSensitive(name) { return .withheld }
         return Self.namesOfURLs.contains(name) ? URLText.redacted(value).escapingControls : value.escapingControls
     }
 
@@ -301,7 +298,4 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror {
         Mirror(self, unlabeledChildren: description.split(separator: "\n").map(String.init), displayStyle: .collection)
     }
-
-    /// What is printed in place of a secret.
-    package static let withheld = "‹withheld›"
 }

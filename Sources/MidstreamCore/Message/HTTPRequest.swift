@@ -4,10 +4,9 @@ public import Foundation
 ///
 /// Handing one on costs two reference counts, whatever it holds; an interceptor changes a copy and passes that on.
 public struct HTTPRequest: Identifiable, Sendable {
-    /// What the request says. A pipeline hands it on many times, so it has one element, whose storage copies of the request share
-    /// until one of them is changed.
+    /// One element, whose storage copies share until one is changed: a pipeline hands requests on many times.
     private var fields: ContiguousArray<Fields>
-    /// Stands beside them, since it changes on the way through a pipeline.
+    /// Outside of the storage, since it changes on the way through a pipeline.
     private var attemptNumber: Int32 = 1
 
     private struct Fields: Sendable {
@@ -62,28 +61,28 @@ public struct HTTPRequest: Identifiable, Sendable {
         _modify { yield &fields[0].context }
     }
 
-    /// What it says about times and retries.
+    /// Its limits of time and retries.
     package var limits: RequestLimits {
         get { fields[0].context.limits }
         _modify { yield &fields[0].context.limits }
     }
 
-    /// Whether interceptors have set other limits since those that it has were read.
+    /// Whether interceptors have changed limits since they were read.
     var hasLateLimits: Bool { fields[0].context.limits != fields[0].context.keptLimits }
 
-    /// Notes that its limits are kept from here on.
+    /// Notes that its limits have been read.
     mutating func markLimitsKept() { fields[0].context.keptLimits = fields[0].context.limits }
 
-    /// Whether no values travel with it but its limits. Costs no copy of them.
+    /// Whether its context has nothing but limits. Costs no copy.
     package var carriesNothing: Bool { fields[0].context.hasNoValues }
 
-    /// Whether a value of a key travels with it. Costs less than reading it.
+    /// Whether its context has a value of a key. Costs less than reading it.
     package func carries(_ key: any RequestContextKey.Type) -> Bool { fields[0].context.has(key) }
 
     /// Whether its absolute URL is of the origin with these bytes; false when only parsing could tell. Costs no copy of the URL.
     package func isSent(to origin: UnsafeBufferPointer<UInt8>) -> Bool { fields[0].urlText.isCertainly(ofOrigin: origin) }
 
-    /// Whether nothing that it says can have been changed between the two; false says nothing.
+    /// Whether both share unchanged storage; false for equal contents in different storage.
     func isUnchanged(since other: HTTPRequest) -> Bool {
         guard attemptNumber == other.attemptNumber else { return false }
         return fields.withUnsafeBufferPointer { mine in
@@ -167,17 +166,9 @@ public struct HTTPRequest: Identifiable, Sendable {
     }
 }
 
-private enum RouteKey: RequestContextKey {
-    static var defaultValue: String? { nil }
-}
-
-private enum UnsendableKey: RequestContextKey {
-    static var defaultValue: String? { nil }
-}
-
-private enum UnsaidMethodKey: RequestContextKey {
-    static let defaultValue = false
-}
+private enum RouteKey: RequestContextKey { static var defaultValue: String? { nil } }
+private enum UnsendableKey: RequestContextKey { static var defaultValue: String? { nil } }
+private enum UnsaidMethodKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {
     /// What the URLs of many requests have in common, so that there are few of them: a URI template, or a text with `{}` in place of what
@@ -188,9 +179,7 @@ extension HTTPRequest {
         set { context[RouteKey.self] = newValue.map(URLText.redacted) }
     }
 
-    /// Refuses what was recognised as a mistake when the request was made, where nothing can be thrown.
-    ///
-    /// - Throws: ``HTTPError/Code/invalidRequest``.
+    /// Throws ``HTTPError/Code/invalidRequest`` for a mistake found when the request was made, where nothing could be thrown.
     func checkMeaning() throws {
         if carriesNothing { return }
         if let problem = context[UnsendableKey.self] {
@@ -205,7 +194,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// The request as a part of the call that another one is part of, since a closure may have made it from nothing.
+    /// The request as part of another one's call, since a closure may have made it from nothing.
     package func takingPlace(of other: HTTPRequest) -> HTTPRequest {
         var request = self
         request.id = other.id

@@ -4,8 +4,7 @@ public import Foundation
 ///
 /// Handing one on costs one reference count, whatever it holds; an interceptor changes a copy and returns that.
 public struct HTTPResponse: Sendable {
-    /// What is known. Each place of a pipeline that waits for a response keeps room for one, so it has one element, whose storage copies of
-    /// the response share until one of them is changed.
+    /// One element, whose storage copies share until one is changed: each waiting frame of a pipeline keeps room for a response.
     private var fields: ContiguousArray<Fields>
 
     private struct Fields: Sendable {
@@ -56,14 +55,14 @@ public struct HTTPResponse: Sendable {
         set { fields[0].body = newValue }
     }
 
-    /// Whether it has the status, the very fields and the very body of another. Looks in place, since copying them costs more.
+    /// Whether its status, fields and body are unchanged copies of these. Compares in place, without copies.
     func isOf(_ status: HTTPStatus, _ headers: HTTPHeaders, _ body: BodyIdentity) -> Bool {
         fields.withUnsafeBufferPointer { fields in
             fields[0].status == status && headers.isIdentical(to: fields[0].headers) && BodyIdentity(fields[0].body) == body
         }
     }
 
-    /// Whether nothing of the body is still to come. Costs no copy of it.
+    /// Whether no part of the body is still to come.
     package var isWhole: Bool { body.replayability == .replayable }
 
     /// The request as it went on the wire.
@@ -90,13 +89,13 @@ public struct HTTPResponse: Sendable {
         set { fields[0].metrics = newValue }
     }
 
-    /// What whoever has handled the response has written down about it; nothing that the message itself knows anything of.
+    /// The trace, which has a type that this folder doesn't know.
     package var record: (any Sendable)? {
         get { fields[0].record }
         set { fields[0].record = newValue }
     }
 
-    /// What decodes the body where nothing else is given: the request's decoder, or that of the client that it came through.
+    /// The default decoder of the body: the request's, or the client's.
     package var decoder: (any BodyDecoder)? {
         get { request.decoder ?? fields[0].clientsDecoder }
         set { fields[0].clientsDecoder = newValue }

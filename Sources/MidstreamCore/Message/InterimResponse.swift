@@ -20,9 +20,7 @@ extension InterimResponse: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["status": status, "headers": headers]) }
 }
 
-private enum InterimKey: RequestContextKey {
-    static var defaultValue: (@Sendable (InterimResponse) -> Void)? { nil }
-}
+private enum InterimKey: RequestContextKey { static var defaultValue: (@Sendable (InterimResponse) -> Void)? { nil } }
 
 extension HTTPRequest {
     /// Hears of each interim response as it arrives; nobody by default.

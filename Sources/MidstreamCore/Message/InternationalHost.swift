@@ -1,6 +1,9 @@
 internal import Foundation
 
 extension URLText {
+    /// The length of the longest host name (RFC 1035 §2.3.4), without the root's dot at its end.
+    package static let maximumHost = 253
+
     /// The host as it goes on the wire: its labels in ASCII (RFC 5890 §2.3.2.1) by the rules of UTS 46, as browsers have them; a host of
     /// ASCII as it is. nil when it can't be a host, or is longer than any.
     package static func asciiHost(_ host: Substring) -> String? {

@@ -1,4 +1,4 @@
-/// Values by the type of their key. A message has a few of them at most, which are looked through faster than hashed.
+/// Values by the type of their key, in an array: a message has a few at most, for which a search is faster than hashing.
 package struct KeyedValues: Sendable, CustomStringConvertible {
     private struct Entry: Sendable {
         let key: ObjectIdentifier
@@ -24,7 +24,7 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The value as it is kept. Where its type is known by the caller alone, this doesn't have the runtime look for an optional one.
+    /// The value without a cast.
     func value(of key: ObjectIdentifier) -> (any Sendable)? {
         guard let place = place(of: key) else { return nil }
         return values[place].value
@@ -37,16 +37,16 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
     /// Whether there is a value of a key.
     func has(_ key: ObjectIdentifier) -> Bool { place(of: key) != nil }
 
-    /// Looks at the keys where they are, since copying a value costs more than comparing them all.
+    /// Compares keys in place, without copies of the values.
     private func place(of key: ObjectIdentifier) -> Int? {
         for place in values.indices where values[place].key == key { return place }
         return nil
     }
 
-    /// Whether it can be told of all values if they are the same as others.
+    /// Whether all values are `Hashable`, and so can be compared.
     package var areComparable: Bool { values.allSatisfy { $0.value is any Hashable } }
 
-    /// Whether both have the same values; false where that can't be told.
+    /// Whether both have the same values; false where values can't be compared.
     package func isEqual(to other: KeyedValues) -> Bool {
         values.count == other.values.count
             && values.allSatisfy { entry in
@@ -57,6 +57,6 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
             }
     }
 
-    /// How many values are set; not what they are, since they may be secret.
+    /// How many values are set, without the values, which may be secret.
     package var description: String { "\(count) values" }
 }

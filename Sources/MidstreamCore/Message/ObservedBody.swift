@@ -14,7 +14,7 @@ extension HTTPBody {
         case released
     }
 
-    /// What is told of one reading of a body.
+    /// Follows one reading of a body.
     package struct Observer: Sendable {
         let onChunk: @Sendable ([UInt8]) -> Void
         let onEnd: @Sendable (End) -> Void

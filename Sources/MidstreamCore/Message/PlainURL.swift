@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Recognises URLs that need nothing done to them, which most are, by one look at each byte.
+/// Recognises URLs that need no processing, as most do, in one pass over the bytes.
 enum PlainURL {
     /// Whether the text is an absolute http or https URL of a plain host, in which each character may stand as it is.
     static func isAbsolute(_ text: String) -> Bool {

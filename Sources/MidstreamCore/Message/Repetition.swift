@@ -1,6 +1,4 @@
-private enum UnsafeRetryKey: RequestContextKey {
-    static let defaultValue = false
-}
+private enum UnsafeRetryKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {
     /// Whether it may be sent again after a failure although its method isn't idempotent; false by default.
@@ -9,8 +7,8 @@ extension HTTPRequest {
         set { context[UnsafeRetryKey.self] = newValue }
     }
 
-    /// Whether sending it a second time can do no harm (RFC 9110 §9.2.2), or its user has taken the decision: its method is
-    /// idempotent, it has an `Idempotency-Key`, or ``allowsUnsafeRetry`` says so.
+    /// Whether it may be sent twice: its method is idempotent (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or ``allowsUnsafeRetry``
+    /// is set.
     package var isRepeatable: Bool { method.isIdempotent || headers.contains(.idempotencyKey) || allowsUnsafeRetry }
 }
 

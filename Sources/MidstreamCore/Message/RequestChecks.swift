@@ -1,5 +1,5 @@
 extension HTTPRequest {
-    /// Refuses what can't or mustn't go on the wire, whoever is to send it.
+    /// Refuses requests that can't or mustn't go on the wire.
     ///
     /// - Parameter hasCheckedURL: Whether the URL is one that ``URLText/resolve(_:base:query:)`` has made.
     /// - Throws: ``HTTPError/Code/invalidRequest`` or ``HTTPError/Code/bodyNotReplayable``; nothing has been sent.
@@ -27,7 +27,7 @@ extension HTTPRequest {
         }
     }
 
-    /// How the message is delimited is the transport's business: contradictions are how requests are smuggled (RFC 9112 §11.2).
+    /// Framing is the transport's: contradictions are how requests are smuggled (RFC 9112 §11.2).
     private func checkFraming() throws {
         if method == .head, body.bytes?.isEmpty != true { throw refusal("A HEAD request can't have a body.") }
         if let text = headers[.contentLength] {

@@ -14,9 +14,9 @@ public protocol RequestContextKey {
 /// Typed values that travel with a request through the pipeline and never go on the wire.
 public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectable {
     private var values = KeyedValues()
-    /// What is said about times and retries.
+    /// Limits of time and retries.
     package var limits = RequestLimits()
-    /// Those of them that are kept already, as the client or the arbiter has read them.
+    /// The limits as the client or the arbiter has read them.
     var keptLimits = RequestLimits()
 
     /// Nothing set.
@@ -37,13 +37,13 @@ public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectab
     /// Whether something has been set under a key.
     func has(_ key: any RequestContextKey.Type) -> Bool { values.has(ObjectIdentifier(key)) }
 
-    /// Whether it can be told of all values if they are the same as another request's: they are `Hashable`.
+    /// Whether all values are `Hashable`, and so can be compared.
     package var isComparable: Bool { values.areComparable }
 
-    /// Whether both have the same values set; false where that can't be told.
+    /// Whether both have the same values; false where values can't be compared.
     package func isEqual(to other: RequestContext) -> Bool { limits == other.limits && values.isEqual(to: other.values) }
 
-    /// How many values are set; not what they are, since they may be secret.
+    /// How many values are set, without the values, which may be secret.
     public var description: String { "\(values.count + (limits == RequestLimits() ? 0 : 1)) values" }
 
     /// Shows no values, since they may be secret.

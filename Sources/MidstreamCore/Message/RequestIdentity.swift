@@ -23,11 +23,11 @@ public enum RequestIdentity: Sendable, Hashable, CustomStringConvertible, Custom
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Whose a request will be on the wire, beyond what it carries already: by all interceptors further in, and by the transport.
+/// Whose a request will be on the wire beyond the credentials that it has: by the interceptors further in and the transport.
 package struct WireIdentity: Sendable, Hashable {
-    /// The texts of those that name a user, the outermost first.
+    /// The texts of the users, the outermost first.
     package private(set) var users: [String] = []
-    /// Whether each of them could tell.
+    /// Whether none was `.unknown`.
     package private(set) var isCertain = true
 
     /// Nobody's in particular.

@@ -1,6 +1,6 @@
-/// What a request says about how long it may take and how often it may be sent; nil: what the client says.
+/// A request's limits of time and retries; nil: the client's.
 ///
-/// It has a place of its own in the request's context: a call reads it several times, and finding a value by its key costs more than that.
+/// Stored beside the context's values, since a call reads it several times and a lookup by key costs more.
 package struct RequestLimits: Hashable, Sendable {
     package var timeout: Duration?
     package var deadline: Duration?
@@ -9,8 +9,7 @@ package struct RequestLimits: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// How long one attempt may take; nil, which is also `.none`: the client's. `.unlimited` lifts that for one request. Zero or less is
-    /// over at once.
+    /// How long one attempt may take; nil: the client's. `.unlimited`: no limit. Zero or less fails immediately.
     ///
     /// It counts from the attempt's start, redirects included, to the last byte that is buffered; for a streamed response to the
     /// head. It ends the exchange that is on the wire. An interceptor that waits for something of its own isn't interrupted by
@@ -24,8 +23,8 @@ extension HTTPRequest {
     }
 
     /// How long the whole call may take, retries, waits and interceptors included, up to the head of a streamed response unless
-    /// ``deadlineCoversBody``; nil, which is also `.none`: the client's. `.unlimited` lifts that for one request. Zero or less is over at
-    /// once. Whatever is going on ends then with ``HTTPError/Code/deadlineExceeded``, which all interceptors see as it is.
+    /// ``deadlineCoversBody``; nil: the client's. `.unlimited`: none. Zero or less fails immediately. Whatever is going on ends with
+    /// ``HTTPError/Code/deadlineExceeded``, which all interceptors see as it is.
     ///
     /// It counts from the start of the call, wherever an interceptor sets it. Of several the earliest holds: that of a call within which this
     /// one is made, on the same clock, as well. Set behind ``InterceptorStage/call`` it ends what lies further in, and retries that would pass it;
@@ -43,8 +42,8 @@ extension HTTPRequest {
         set { limits.deadlineCoversBody = newValue }
     }
 
-    /// How many times the call may be retried, 0 for never; nil, which is also `.none`: as the client says. Set by an interceptor behind
-    /// ``InterceptorStage/call`` it counts from the attempt on that the interceptor is part of.
+    /// How many times the call may be retried, 0 for never; nil: the client's. Set by an interceptor behind ``InterceptorStage/call`` it
+    /// counts from that interceptor's attempt on.
     public var maxRetries: Int? {
         get { limits.maxRetries }
         set { limits.maxRetries = newValue }

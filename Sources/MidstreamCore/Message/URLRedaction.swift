@@ -7,10 +7,10 @@ extension URLText {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else { return text }
         var parts = URLText(text)
         if let userInfo = parts.userInfo, !userInfo.isEmpty, let rest = parts.hostAndPort {
-            parts.authority = "\(HTTPHeaders.withheld)@\(rest)"
+            parts.authority = "\(String.withheld)@\(rest)"
         } else if parts.mayHaveMisplacedPassword, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) {
             let start = parts.authority == nil ? "" : "\(parts.scheme ?? "")://"
-            return "\(start)\(HTTPHeaders.withheld)@\(redacted(String(text[text.utf8.index(after: at)...])))"
+            return "\(start)\(String.withheld)@\(redacted(String(text[text.utf8.index(after: at)...])))"
         }
         parts.query = parts.query.map(redacted(items:))
         parts.fragment = parts.fragment.map(redacted(items:))
@@ -25,7 +25,7 @@ extension URLText {
     }
 
     private static func redacted(items: Substring) -> Substring {
-        let withheld = Array(HTTPHeaders.withheld.utf8)
+        let withheld = Array(String.withheld.utf8)
         let shown = items.withBytes { bytes -> String? in
             guard bytes.contains(UInt8(ascii: "=")) else { return nil }
             var secrets = secretItems.withLock { $0 }
@@ -49,9 +49,7 @@ extension URLText {
         return shown.map { $0[...] } ?? items
     }
 
-    /// Withholds the values of another query item from now on, in all URLs that are shown.
-    ///
-    /// For the process and for good, since a URL is shown in many places that know nothing of the client which it belongs to.
+    /// Withholds the values of another query item in all URLs of the process from now on: they are shown in places that know no client.
     package static func treatAsSecret(item name: String) {
         secretItems.withLock { $0.insert(name) }
     }
@@ -68,13 +66,13 @@ extension URLText {
 
 /// Names of query items whose values give access to something.
 private struct SecretItems {
-    /// Those in ASCII, in small letters, by their length: those of one length behind each other.
+    /// ASCII names in small letters: those of one length joined, by that length.
     private var names: [[UInt8]] = []
     /// The others, in small letters.
     private var otherNames: Set<String> = []
-    /// In bytes, of the longest name with each byte percent-encoded.
+    /// The bytes of the longest name with each byte percent-encoded.
     private var longest = 0
-    /// What a name is decoded into.
+    /// Reused for decoded names.
     private var decoded: [UInt8] = []
 
     init() {

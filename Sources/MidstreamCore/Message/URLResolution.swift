@@ -153,9 +153,6 @@ extension URLText {
         return bytes.count - (bytes.last == dot ? 1 : 0) <= maximumHost && bytes.allSatisfy { ASCIISet.host.contains($0) }
     }
 
-    /// The longest name that there can be (RFC 1035 §2.3.4), the root's dot at its end left out.
-    package static let maximumHost = 253
-
     private static func invalid(_ text: String, _ problem: String) -> HTTPError {
         HTTPError(.invalidRequest, "The URL “\(redacted(text))” \(problem).", phase: .notSent)
     }

@@ -1,7 +1,6 @@
 /// A URL as text, cut into its parts (RFC 3986 appendix B) without being copied.
 ///
-/// The pipeline keeps URLs as text: making a `URL` of every hop costs more than all interceptors together, and changes bytes
-/// that the user gave.
+/// The pipeline keeps URLs as text: making a `URL` of every hop costs more than all interceptors together, and changes the user's bytes.
 package struct URLText: Sendable {
     package var scheme: Substring?
     package var authority: Substring?

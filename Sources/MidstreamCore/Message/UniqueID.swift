@@ -4,8 +4,7 @@ internal import Interception
 extension UUID {
     /// A UUID that no other request has (version 4 in form, RFC 9562 §5.4).
     ///
-    /// The process's random start and a counter, mixed: asking the kernel for fresh randomness costs more than the rest of a
-    /// request's life in the pipeline. It tells requests apart and is no secret.
+    /// A random start and a counter, mixed: fresh randomness from the kernel costs more than the rest of the pipeline. It is no secret.
     static func unique() -> UUID {
         let count = counter.withLock { count in
             count &+= 1

@@ -1,4 +1,4 @@
-/// What is kept of a request to tell later how it changed.
+/// A request's state, to be compared with later ones.
 struct RequestSnapshot: Sendable {
     let method: HTTPMethod
     let urlText: String
@@ -19,7 +19,7 @@ struct RequestSnapshot: Sendable {
             && urlText == request.urlText && body == BodyIdentity(request.body)
     }
 
-    /// What is different, with the values of headers withheld that are secret here or were marked so elsewhere in the call.
+    /// The differences, without values of headers that are secret here or were marked so elsewhere in the call.
     func changes(since before: RequestSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
         var changes: [String] = []
         if before.method != method { changes.append("method: \(method)") }
@@ -30,7 +30,7 @@ struct RequestSnapshot: Sendable {
     }
 }
 
-/// What is kept of a response to tell later how it changed.
+/// A response's state, to be compared with later ones.
 struct ResponseSnapshot: Sendable {
     let status: HTTPStatus
     let headers: HTTPHeaders
@@ -42,14 +42,14 @@ struct ResponseSnapshot: Sendable {
         body = BodyIdentity(response.body)
     }
 
-    /// Whether it is of the same response, as far as that can be told.
+    /// Whether both seem to be of the same response.
     func isSame(as other: ResponseSnapshot) -> Bool { status == other.status && headers == other.headers && body == other.body }
 
     func isOf(_ response: HTTPResponse) -> Bool {
         response.isOf(status, headers, body)
     }
 
-    /// What is different; see ``RequestSnapshot/changes(since:secret:)``.
+    /// The differences; see ``RequestSnapshot/changes(since:secret:)``.
     func changes(since before: ResponseSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
         var changes: [String] = []
         if before.status != status { changes.append("status: \(status)") }
@@ -69,7 +69,7 @@ extension HTTPHeaders {
             let values = values(name)
             guard values != before.values(name) else { continue }
             let isSecret = secret.contains(name) || isSensitive(name)
-            let shown = isSecret ? Self.withheld : values.map { self.shown($0, of: name) }.joined(separator: ", ")
+            let shown = isSecret ? .withheld : values.map { self.shown($0, of: name) }.joined(separator: ", ")
             changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
         }
         for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }

@@ -1,4 +1,4 @@
-/// The distinct states that a message went through. Most calls have one, which needs no array.
+/// The distinct states of a message. Most calls have one, which needs no array.
 struct Versions<Snapshot> {
     private var first: Snapshot?
     private var others: [Snapshot] = []
@@ -6,7 +6,7 @@ struct Versions<Snapshot> {
     var count: Int { first == nil ? 0 : others.count + 1 }
     var all: [Snapshot] { (first.map { [$0] } ?? []) + others }
 
-    /// Whether the last state fulfils a condition. Looks at it in place, since copying it costs more than most conditions.
+    /// Whether the last state fulfils a condition. Compares in place, without a copy.
     func isLast(_ condition: (borrowing Snapshot) -> Bool) -> Bool {
         if let last = others.last { return condition(last) }
         guard let first else { return false }

@@ -1,8 +1,8 @@
-/// Makes a tree of readable spans out of what a recorder wrote down.
+/// Makes a tree of spans of a recording.
 struct TraceAssembly {
     private let recording: TraceRecorder.Recording
     private var children: [Int32: [Int32]] = [:]
-    /// Names marked sensitive anywhere in the call: a value was as secret before somebody said so.
+    /// Names marked sensitive anywhere in the call: their values were secret before, too.
     private let marked: Set<HTTPHeaders.Name>
 
     init(_ recording: TraceRecorder.Recording) {
@@ -28,7 +28,7 @@ struct TraceAssembly {
         (b.end == 0 || a.start < b.end) && (a.end == 0 || b.start < a.end)
     }
 
-    /// Which of the passes that one made has brought the response that it handed back.
+    /// The inner pass whose response was handed back.
     private func answer(among inner: [Int32], for response: ResponseSnapshot?) -> Int32? {
         guard inner.count > 1, let response else { return inner.last }
         return inner.last { recording.responses[pass($0).response]?.isSame(as: response) == true } ?? inner.last

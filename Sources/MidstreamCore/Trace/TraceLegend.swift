@@ -1,6 +1,6 @@
-/// What the numbers in a recording stand for: the pipeline's interceptors by place, and the transport behind the last one.
+/// The names behind a recording's numbers: the pipeline's interceptors by place, and the transport behind the last one.
 package final class TraceLegend: Sendable {
-    /// What a trace says about one interceptor.
+    /// One interceptor in a trace.
     package struct Entry: Sendable {
         package let name: String
         package let stage: InterceptorStage

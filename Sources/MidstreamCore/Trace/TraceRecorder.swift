@@ -1,7 +1,7 @@
 internal import Interception
 
-/// Writes down what happens to a call, as cheaply as it can: numbers in an array, and a snapshot of a message only when an
-/// interceptor has changed it. What it means is worked out when somebody looks.
+/// Records a call cheaply: numbers in an array, and a snapshot of a message only when an interceptor has changed it. ``TraceAssembly``
+/// makes spans of them on demand.
 package struct TraceRecorder: Sendable {
     /// One pass through an interceptor or the transport.
     struct Pass {
@@ -14,7 +14,7 @@ package struct TraceRecorder: Sendable {
         var failure: Int32 = -1
     }
 
-    /// What was said within a pass: a note, or an event and its description.
+    /// A note within a pass, or an event and its description.
     struct Remark {
         let pass: Int32
         let time: UInt64
@@ -27,15 +27,15 @@ package struct TraceRecorder: Sendable {
         let start: UInt64
         var passes: [Pass] = []
         var requests = Versions<RequestSnapshot>()
-        /// The request that was seen last; none once the call is over, since it would keep its body alive.
+        /// The last request; nil after the call, since it would keep its body alive.
         var lastRequest: HTTPRequest?
         var responses = Versions<ResponseSnapshot>()
         var failures: [String] = []
         var remarks: [Remark] = []
-        /// How many passes came after the most that are kept.
+        /// How many passes weren't kept.
         var dropped = 0
 
-        /// Tells what the transport did by itself, and what came before the final response.
+        /// Records the transport's own resends, and interim responses.
         mutating func note(_ metrics: TransportMetrics, pass: Int32) {
             for interim in metrics.interim.prefix(100) { add(.interim(interim), pass: pass) }
             if let resends = metrics.resends, resends > 0 { add(.resend(count: resends), pass: pass) }
@@ -45,7 +45,7 @@ package struct TraceRecorder: Sendable {
             remarks.append(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
         }
 
-        /// Keeps a snapshot of a request that isn't as it was before. Most are, which one look tells.
+        /// Keeps a snapshot of a changed request.
         mutating func see(_ request: HTTPRequest) {
             if let lastRequest, request.isUnchanged(since: lastRequest) { return }
             if !requests.isLast({ $0.isOf(request) }) { requests.append(RequestSnapshot(request)) }
@@ -53,7 +53,7 @@ package struct TraceRecorder: Sendable {
         }
     }
 
-    /// A call that passes through more than this is summed up, so that an endless retry can't fill the memory.
+    /// More aren't kept, so that endless retries can't fill the memory.
     static let maximumPasses = 2_000
 
     private let recording: Locked<Recording>
@@ -68,7 +68,7 @@ package struct TraceRecorder: Sendable {
 
     var snapshot: Recording { recording.withLock { $0 } }
 
-    /// Lets go of what is needed only while the call runs.
+    /// Releases values that are needed only while the call runs.
     package func end() { recording.withLock { $0.lastRequest = nil } }
 
     package func begin(_ element: Int32, _ request: HTTPRequest, within parent: Int32) -> Int32 {
@@ -117,8 +117,8 @@ package struct TraceRecorder: Sendable {
         }
     }
 
-    /// A text rather than the error itself, which may hold the request and with it this recorder; and of an unknown error only
-    /// the name, since nobody knows what else it would say.
+    /// The error's text, since the error may hold the request and with it this recorder. Of an unknown error only the name, since its
+    /// description may hold secrets.
     package static func text(of error: any Error) -> String {
         if let error = error as? HTTPError { return "\(error.code): \(error.message)" }
         if error is CancellationError { return "cancelled" }

@@ -94,7 +94,7 @@
         }
 
         private static func withheld(_ secrets: [String], in text: String) -> String {
-            secrets.reduce(text) { $0.replacing($1, with: HTTPHeaders.withheld) }
+            secrets.reduce(text) { $0.replacing($1, with: String.withheld) }
         }
     }
 #endif

@@ -5,7 +5,7 @@
     /// The body of a response that a loop is receiving: the reader's end of a ``BodyStream``.
     ///
     /// The loop doesn't hold it, so that its release gives up the transfer.
-    final class IncomingTransferBody: PromptBody {
+    final class IncomingTransferBody: ReadyBody {
         private let stream: BodyStream
         private let transfer: Transfer
 

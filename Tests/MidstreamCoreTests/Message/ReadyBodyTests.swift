@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Bodies that have arrived before anybody reads them")
-struct PromptBodyTests {
+struct ReadyBodyTests {
     private func response(_ body: HTTPBody) -> HTTPResponse {
         HTTPResponse(status: 200, body: body, request: HTTPRequest("http://a.test/"))
     }
