@@ -132,12 +132,12 @@ struct ResendRulesTests {
     @Test("E10 a request that was answered with a redirect isn't one that was never sent")
     func redirectedPost() async {
         let stub = StubTransport { request in
-            guard request.method == .post else { throw HTTPError(.connection, "refused", phase: .notSent) }
+            guard request.method == .post else { throw HTTPError(.connection, "refused", phase: .notSent).refusedHere }
             return HTTPResponse(status: .seeOther, headers: [.location: "https://down"], request: request)
         }
         let client = bench.client(stub, maxRetries: 3, validators: validators(.library))
         let error = await httpError { try await client.send(HTTPRequest(.post, "/pay")) }
-        #expect(error?.code == .connection && error?.phase == .answered)
+        #expect(error?.code == .connection && error?.phase == .answered && error?.isRefusedHere == true)
         #expect(stub.requests.map(\.description) == ["POST https://h/pay", "GET https://down"])
     }
 }

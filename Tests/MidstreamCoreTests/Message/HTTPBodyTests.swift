@@ -94,6 +94,9 @@ struct HTTPBodyTests {
         var sizes: [Int] = []
         for try await chunk in body { sizes.append(chunk.count) }
         #expect(sizes.count > 1 && sizes.reduce(0, +) == 300_000)
+        var chunks = body.makeAsyncIterator()
+        while try await chunks.next() != nil {}
+        #expect(try await chunks.next() == nil)
     }
 
     @Test("an empty file is a body without chunks")

@@ -70,6 +70,19 @@ struct MappedBodyTests {
         }
     }
 
+    @Test("a stream that ends because its reader was cancelled isn't complete")
+    func cancelledStream() async {
+        let isReading = Locked(false)
+        let mapped = HTTPBody.stream { AsyncStream<[UInt8]> { $0.yield([97]) } }.mapChunks { chunk in
+            isReading.withLock { $0 = true }
+            return chunk
+        }
+        let task = Task { try await mapped.collect() }
+        await eventually { isReading.withLock { $0 } }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test("cancelling the reader cancels the transformation")
     func cancelling() async {
         let source = ArrivingBody()
