@@ -59,7 +59,12 @@ struct ChunkIterator {
 
     init<S: AsyncSequence>(_ sequence: S) where S.Element == [UInt8] {
         var iterator = sequence.makeAsyncIterator()
-        advance = { try await iterator.next() }
+        advance = {
+            let chunk = try await iterator.next()
+            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
+            if chunk == nil { try Task.checkCancellation() }
+            return chunk
+        }
     }
 
     static func single(_ bytes: [UInt8]) -> ChunkIterator {

@@ -55,8 +55,6 @@ private struct BodyStart {
             var count = 0
             while !isEnough(count) {
                 guard let chunk = try await iterator.next() else {
-                    // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-                    try Task.checkCancellation()
                     return BodyStart(chunks: chunks, isAll: true, rest: Locked(nil))
                 }
                 chunks.append(chunk)

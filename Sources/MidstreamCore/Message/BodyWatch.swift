@@ -41,10 +41,7 @@ final class BodyWatch: Sendable {
         var chunks = body.makeAsyncIterator()
         return ChunkIterator {
             try await self.next {
-                let chunk = try await chunks.next()
-                // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-                if chunk == nil { try Task.checkCancellation() }
-                return chunk
+                try await chunks.next()
             } atEnd: {
                 .complete(trailers: nil, metrics: nil)
             }

@@ -6,7 +6,8 @@ public import Foundation
 ///
 /// It is an `AsyncSequence` of byte chunks. Chunks are never empty. A body made by ``stream(length:_:)``, ``file(_:)`` or
 /// `bytes(_:)` starts from the beginning each time it is iterated; one made by ``once(_:length:)``, and the body of a
-/// response that is still arriving, can be iterated a single time.
+/// response that is still arriving, can be iterated a single time. A cancelled reading throws `CancellationError`, also where the sequence
+/// that it reads would just end.
 public struct HTTPBody: Sendable {
     enum Storage: Sendable {
         case empty

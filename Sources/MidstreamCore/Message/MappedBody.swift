@@ -29,10 +29,7 @@ extension HTTPBody {
             var reading = TransformedReading(begin)
             return ChunkIterator {
                 try await reading.next {
-                    let chunk = try await chunks.next()
-                    // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-                    if chunk == nil { try Task.checkCancellation() }
-                    return chunk
+                    try await chunks.next()
                 } trailers: {
                     nil
                 }

@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import MidstreamCore
 import TestSupport
 import Testing
@@ -97,6 +98,17 @@ struct HTTPBodyTests {
         var chunks = body.makeAsyncIterator()
         while try await chunks.next() != nil {}
         #expect(try await chunks.next() == nil)
+    }
+
+    @Test("a sequence that ends because its reader was cancelled isn't complete", arguments: [false, true])
+    func cancelledSequence(isReplayable: Bool) async {
+        let hasBegun = Locked(false)
+        let chunks = AsyncStream<[UInt8]> { $0.yield([97]) }
+        let body: HTTPBody = isReplayable ? .stream { chunks } : .once(chunks)
+        let task = Task { for try await _ in body { hasBegun.withLock { $0 = true } } }
+        await eventually { hasBegun.withLock { $0 } }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
     }
 
     @Test("an empty file is a body without chunks")
