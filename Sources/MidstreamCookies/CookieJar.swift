@@ -13,18 +13,9 @@ internal import MidstreamCore
 /// give way first, then those that aren't Secure, and among them those that have been neither set nor sent for the longest time. One that
 /// isn't Secure never takes the place of one that is (RFC 6265bis §5.7). Of one response it takes the first 150.
 public final class CookieJar: Sendable {
-    /// How names are known below which strangers have theirs, such as `co.uk`.
-    public enum PublicSuffixes: String, Sendable, Hashable {
-        /// By the public suffix list of the system's libpsl.
-        case systemList
-        /// By the lack of a dot only: there is no libpsl.
-        case namesWithoutDot
-        /// By the closure that the jar was made with.
-        case closure
-    }
-
-    /// How the jar knows public suffixes.
-    public let publicSuffixes: PublicSuffixes
+    /// Whether the jar knows names below which strangers have theirs, such as `co.uk`: by libpsl's list, or by a closure. Otherwise it
+    /// takes only names without a dot for such.
+    public let knowsPublicSuffixes: Bool
     private let shelves: Locked<CookieShelves>
     private let isPublicSuffix: @Sendable (String) -> Bool
     private let now: @Sendable () -> Date
@@ -36,19 +27,16 @@ public final class CookieJar: Sendable {
     ///     jar. Expired ones are left out; none by default.
     ///   - isPublicSuffix: Whether names below this one, which is in small letters, belong to strangers, as those below `co.uk` do.
     ///     A server can't set a cookie for such a name. nil, the default: the public suffix list of libpsl (`libpsl.so.5`), if the system
-    ///     has it, which ``publicSuffixes`` tells; elsewhere a name without a dot is one.
+    ///     has it, see ``knowsPublicSuffixes``; elsewhere a name without a dot is one.
     ///   - now: The time by which cookies expire; the system's by default.
     public init(
         _ cookies: [Cookie] = [], isPublicSuffix: (@Sendable (String) -> Bool)? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        if let isPublicSuffix {
-            (publicSuffixes, self.isPublicSuffix) = (.closure, isPublicSuffix)
-        } else if let list = PublicSuffixList.system {
-            (publicSuffixes, self.isPublicSuffix) = (.systemList, { list.contains($0) })
-        } else {
-            (publicSuffixes, self.isPublicSuffix) = (.namesWithoutDot, { !$0.contains(".") })
-        }
+        var known = isPublicSuffix
+        if known == nil, let list = PublicSuffixList.system { known = { list.contains($0) } }
+        knowsPublicSuffixes = known != nil
+        self.isPublicSuffix = known ?? { !$0.contains(".") }
         self.now = now
         var shelves = CookieShelves()
         let time = now()
@@ -168,5 +156,5 @@ extension CookieJar: CustomStringConvertible, CustomReflectable {
     /// How many cookies there are.
     public var description: String { "\(cookies.count) cookies" }
     /// Shows the cookies with their values withheld.
-    public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies, "publicSuffixes": publicSuffixes]) }
+    public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies, "knowsPublicSuffixes": knowsPublicSuffixes]) }
 }

@@ -8,27 +8,13 @@ public protocol URITemplateValue {
 }
 
 /// A value as a template takes it (RFC 6570 §2.3).
-public enum URITemplateContent: Sendable, Hashable {
+public enum URITemplateContent: Sendable {
     /// A text.
     case text(String)
     /// A list; an empty one is undefined.
     case list([String])
     /// Named values, in order; none are undefined.
-    case pairs([Pair])
-
-    /// A value with its name.
-    public struct Pair: Sendable, Hashable {
-        /// The name.
-        public let name: String
-        /// The value.
-        public let value: String
-
-        /// Makes a pair.
-        public init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
+    case pairs([(name: String, value: String)])
 }
 
 extension URITemplateValue where Self: CustomStringConvertible {
@@ -57,11 +43,11 @@ extension Array: URITemplateValue where Element: CustomStringConvertible {
 extension Dictionary: URITemplateValue where Key == String, Value: CustomStringConvertible {
     /// The values by name, in the order of the names.
     public var uriTemplateContent: URITemplateContent {
-        .pairs(sorted { $0.key < $1.key }.map { .init($0.key, $0.value.description) })
+        .pairs(sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value.description) })
     }
 }
 
 extension KeyValuePairs: URITemplateValue where Key == String, Value: CustomStringConvertible {
     /// The values by name, in their order.
-    public var uriTemplateContent: URITemplateContent { .pairs(map { .init($0.key, $0.value.description) }) }
+    public var uriTemplateContent: URITemplateContent { .pairs(map { (name: $0.key, value: $0.value.description) }) }
 }

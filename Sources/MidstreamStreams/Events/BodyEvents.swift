@@ -2,15 +2,20 @@ public import MidstreamCore
 
 extension HTTPBody {
     /// The body as an event stream, while it arrives (WHATWG HTML §9.2). It is one connection's: see
-    /// ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` for one that goes on when that breaks.
+    /// ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)`` for one that goes on when that breaks.
     ///
     /// An event that isn't finished when the body ends is dropped.
     ///
-    /// - Parameter limits: How large a line and an event may be.
-    public func events(limits: EventLimits = EventLimits()) -> BodyEvents { BodyEvents(body: self, limits: limits) }
+    /// - Parameters:
+    ///   - lineLimit: How many bytes a line may have; 1 MiB by default. Past a limit reading fails with
+    ///     ``HTTPError/Code/bodyTooLarge``.
+    ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
+    public func events(lineLimit: Int = 1 << 20, eventLimit: Int = 8 << 20) -> BodyEvents {
+        BodyEvents(body: self, limits: EventLimits(line: lineLimit, event: eventLimit))
+    }
 }
 
-/// The events of a body; see ``HTTPBody/events(limits:)``.
+/// The events of a body; see ``HTTPBody/events(lineLimit:eventLimit:)``.
 public struct BodyEvents: AsyncSequence, Sendable {
     fileprivate let body: HTTPBody
     fileprivate let limits: EventLimits

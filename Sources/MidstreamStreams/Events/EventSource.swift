@@ -30,33 +30,28 @@ extension HTTPClient {
     ///   - request: What to ask.
     ///   - silenceLimit: How long a connection may bring nothing, comments included, before it is taken for dead and replaced; no limit by
     ///     default. Measured on the client's clock.
-    ///   - limits: How large a line and an event may be.
-    ///   - onReconnect: Called before each wait for another connection, in the task that reads.
+    ///   - lineLimit: How many bytes a line may have; 1 MiB by default.
+    ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
+    ///   - onReconnect: Called before each wait for another connection, in the task that reads: with the number of connections since the
+    ///     last event, the next one included (1, 2 …); how long the wait is; and what ended the last one, nil when the server did so
+    ///     in an orderly way.
     public func events(
-        _ request: HTTPRequest, silenceLimit: Duration? = nil, limits: EventLimits = EventLimits(),
-        onReconnect: @escaping @Sendable (EventSource.Reconnection) -> Void = { _ in }
+        _ request: HTTPRequest, silenceLimit: Duration? = nil, lineLimit: Int = 1 << 20, eventLimit: Int = 8 << 20,
+        onReconnect: @escaping @Sendable (_ attempt: Int, _ delay: Duration, _ cause: HTTPError?) -> Void = { _, _, _ in }
     ) -> EventSource {
-        EventSource(client: self, request: request, silenceLimit: silenceLimit, limits: limits, onReconnect: onReconnect)
+        EventSource(
+            client: self, request: request, silenceLimit: silenceLimit,
+            limits: EventLimits(line: lineLimit, event: eventLimit), onReconnect: onReconnect)
     }
 }
 
-/// The events of a server; see ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)``.
+/// The events of a server; see ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)``.
 public struct EventSource: AsyncSequence, Sendable {
-    /// Why there will be another connection, and when.
-    public struct Reconnection: Sendable {
-        /// What ended the last one; nil when the server did so in an orderly way.
-        public let cause: HTTPError?
-        /// How long it will take to the next.
-        public let delay: Duration
-        /// How many connections have followed another since the last event, the next one included: 1, 2 …
-        public let attempt: Int
-    }
-
     let client: HTTPClient
     let request: HTTPRequest
     let silenceLimit: Duration?
     let limits: EventLimits
-    let onReconnect: @Sendable (Reconnection) -> Void
+    let onReconnect: @Sendable (_ attempt: Int, _ delay: Duration, _ cause: HTTPError?) -> Void
 
     /// Reads the events. Each iterator has connections of its own.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -170,7 +165,7 @@ public struct EventSource: AsyncSequence, Sendable {
             let own = pace.delay(afterRetry: parser.retry, lifetime: lifetime.elapsed, random: configuration.random)
             let delay = Swift.max(own, asked ?? .zero)
             if let deadline, let age, age.elapsed + delay >= deadline { throw HTTPError.pastDeadline(deadline, phase: .answered) }
-            source.onReconnect(Reconnection(cause: cause, delay: delay, attempt: pace.attempts))
+            source.onReconnect(pace.attempts, delay, cause)
             try await configuration.clock.pause(for: delay)
         }
     }

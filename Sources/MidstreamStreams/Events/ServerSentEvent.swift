@@ -21,7 +21,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 
     /// Decodes the data.
     ///
-    /// - Parameter decoder: nil, the default: for an event of ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` the request's or the
+    /// - Parameter decoder: nil, the default: for an event of ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)`` the request's or the
     ///   client's, or else a plain `JSONDecoder`.
     /// - Throws: ``HTTPError/Code/decoding``, which says where the data isn't what was expected, without quoting it.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) throws -> Value {
@@ -39,17 +39,10 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-/// How large a part of an event stream may become in memory. Past it reading fails with
-/// ``HTTPError/Code/bodyTooLarge``.
-public struct EventLimits: Sendable, Hashable {
-    /// The bytes of a line; 1 MiB by default.
-    public var line: Int
-    /// The bytes of an event's data, line ends included; 8 MiB by default.
-    public var event: Int
-
-    /// Makes limits.
-    public init(line: Int = 1 << 20, event: Int = 8 << 20) {
-        self.line = line
-        self.event = event
-    }
+/// How large a part of an event stream may become in memory.
+struct EventLimits {
+    /// The bytes of a line.
+    var line = 1 << 20
+    /// The bytes of an event's data, line ends included.
+    var event = 8 << 20
 }

@@ -24,7 +24,7 @@ struct DownloadSource: Sendable {
     }
 
     /// Whether the rest of a body can be asked for.
-    var isResumable: Bool { options.resume == .automatic && isWhole && request.method == .get }
+    var isResumable: Bool { options.isResumable && isWhole && request.method == .get }
 
     /// Whether it asks for the whole of something, as far as can be told.
     var isWhole: Bool { !request.headers.contains(.range) }

@@ -116,7 +116,7 @@ struct EventParserTests {
     func limits(size: Int) async throws {
         func error(_ text: String) async -> (Int, HTTPError.Code?) {
             let (events, error) = await outcome(
-                of: Pieces(Array(text.utf8), of: size).body.events(limits: EventLimits(line: 10, event: 8)))
+                of: Pieces(Array(text.utf8), of: size).body.events(lineLimit: 10, eventLimit: 8))
             return (events.count, error?.code)
         }
         #expect(await error("data: 1234\n\n") == (1, nil))

@@ -13,7 +13,7 @@ struct EventSourceTests {
     private let server: MockServer
     private let clock = TestClock()
     private let client: HTTPClient
-    private let reconnections = Locked<[EventSource.Reconnection]>([])
+    private let reconnections = Locked<[(attempt: Int, delay: Duration, cause: HTTPError?)]>([])
 
     init() throws {
         server = try MockServer()
@@ -36,8 +36,8 @@ struct EventSourceTests {
     private func events(
         _ request: HTTPRequest = HTTPRequest("/"), silenceLimit: Duration? = nil
     ) -> EventSource {
-        client.events(request, silenceLimit: silenceLimit) { [reconnections] reconnection in
-            reconnections.withLock { $0.append(reconnection) }
+        client.events(request, silenceLimit: silenceLimit) { [reconnections] attempt, delay, cause in
+            reconnections.withLock { $0.append((attempt, delay, cause)) }
         }
     }
 

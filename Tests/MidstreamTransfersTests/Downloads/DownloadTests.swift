@@ -197,7 +197,7 @@ struct DownloadTests {
     @Test("Never, if that is what is wanted")
     func never() async throws {
         server.cut(70_000)
-        #expect(await httpError { try await download(.init(resume: .never)) }?.code == .connectionLost)
+        #expect(await httpError { try await download(.init(isResumable: false)) }?.code == .connectionLost)
         #expect(folder.names.isEmpty)
         #expect(ranges == [nil])
         #expect(server.requests[0].headers[.acceptEncoding] != "identity")
