@@ -18,8 +18,9 @@ struct HedgeRace: Sendable {
         let results = RaceResults()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.startAtOnce { await results.add(RaceResult(isSecond: false, result: result(of: request, first))) }
+            if let atOnce = results.take() { return try finish(atOnce, isHedged: false) }
             var second: Next<HTTPRequest, HTTPResponse>?
-            if await isLate(results), mayBegin() {
+            if await results.isLate(after: .nanoseconds(start &+ delay &- time.now(next)), on: next.timer), mayBegin() {
                 let leg = leg()
                 second = leg
                 var hedge = request
@@ -40,11 +41,6 @@ struct HedgeRace: Sendable {
             }
             return try finish(winner, isHedged: second != nil)
         }
-    }
-
-    private func isLate(_ results: RaceResults) async -> Bool {
-        guard results.isEmpty else { return false }
-        return await results.isLate(after: .nanoseconds(start &+ delay &- time.now(next)), on: next.timer)
     }
 
     /// The rest of the pipeline as a branch of its own, whose bodies can be given up without the other's.

@@ -39,8 +39,6 @@ struct RaceResults: Sendable {
 
     private let state = Locked(State())
 
-    var isEmpty: Bool { state.withLock { $0.isEmpty } }
-
     func add(_ result: RaceResult) {
         let waiter = state.withLock { state in
             if result.isSecond { state.second = result } else { state.first = result }
@@ -65,7 +63,7 @@ struct RaceResults: Sendable {
     /// - Returns: Whether the time is over and none came.
     func isLate(after limit: Duration, on timer: ClockTimer) async -> Bool {
         guard let arrival = arrival(), case .timedOut = await arrival.wait(for: limit, on: timer) else { return false }
-        return isEmpty
+        return state.withLock { $0.isEmpty }
     }
 
     /// Ends with the next result; nil: there is one.
