@@ -17,7 +17,7 @@ extension HTTPBody {
         return (Array(start.chunks.joined().prefix(count)), start.whole(self))
     }
 
-    /// The body in memory if it is no longer than the limit; otherwise one that yields everything, what was read for this and the rest.
+    /// The body in memory if it is no longer than the limit; otherwise one that yields everything from the beginning.
     ///
     /// The media type stays. A body in memory stays there, however long it is, and one that is known to be longer isn't read. For any other
     /// see ``prefix(upTo:)``: use the returned body from here on. Trailers and metrics of an arriving body aren't part of a body in
@@ -40,7 +40,7 @@ extension HTTPBody {
     }
 }
 
-/// What has been read of a body, and how to read on.
+/// The chunks read of a body, and how to read on.
 private struct BodyStart {
     let chunks: [[UInt8]]
     /// Whether the body has no more than these.
@@ -93,7 +93,7 @@ private struct BodyStart {
     }
 }
 
-/// A body that a transport is receiving, with what was read of it before.
+/// An arriving body, with the chunks that were read before.
 private final class RewoundIncoming: IncomingBody {
     private struct State {
         var start: ArraySlice<[UInt8]>
@@ -113,7 +113,7 @@ private final class RewoundIncoming: IncomingBody {
     }
 
     func next() async throws -> [UInt8]? {
-        // What is in memory doesn't wait, so nobody else would notice; the source does so by itself.
+        // Chunks in memory don't wait, so cancellation is checked here; the source checks it by itself.
         if Task.isCancelled, giveUp(CancellationError()) { source.close() }
         let chunk = try state.withLock { state in
             state.isSpent = true
@@ -130,7 +130,7 @@ private final class RewoundIncoming: IncomingBody {
         source.close()
     }
 
-    /// Drops what is left of the start. Without effect after it, when it counts what the source says.
+    /// Drops the rest of the start. Without effect after the start, when the source decides.
     @discardableResult
     private func giveUp(_ error: any Error) -> Bool {
         state.withLock { state in

@@ -38,14 +38,12 @@ extension HTTPError {
     }
 }
 
-/// Decodes a body, JSON as a rule, and tells where it isn't what was expected.
-///
-/// It quotes nothing of the body, in which there may be anything.
+/// Decodes a body, JSON as a rule. Its errors name the place of the problem and quote nothing of the body.
 package struct JSONDecoding {
     private let response: HTTPResponse?
     /// Where in the body the data was.
     private let base: [JSONStep]
-    /// What messages call the data.
+    /// The data's name in messages.
     private let subject: String
 
     /// For the body of a response or a part of it; nil for data that nothing else is known of.
@@ -64,7 +62,7 @@ package struct JSONDecoding {
         }
     }
 
-    /// What is told of a decoder's error.
+    /// The error for a decoder's error.
     package func failure(of type: Any.Type, _ error: any Error) -> HTTPError {
         guard let error = error as? DecodingError else {
             return failure("\(subject) is no \(type): \(Swift.type(of: error)) was thrown.", underlying: error)
@@ -78,7 +76,7 @@ package struct JSONDecoding {
             .decoding, message, request: response?.request, response: response, underlying: underlying, phase: .answered)
     }
 
-    /// What the decoder complains about, and where. Its own description isn't used: it may quote values.
+    /// The decoder's problem, and where it is. Its own description isn't used: it may quote values.
     private static func problem(_ error: DecodingError) -> (String, [JSONStep]) {
         switch error {
         case .typeMismatch(let type, let context): ("expected \(type)", context.steps)

@@ -27,30 +27,28 @@ extension HTTPBody {
         }
     }
 
-    /// The same body, whose chunks and end are told as it is read.
+    /// The same body, whose chunks and end are reported as it is read.
     ///
     /// Length, media type and replayability stay as they are, and closing it closes this one. For a body in memory it is a stream,
-    /// whose ``bytes`` are nil, since whoever takes the bytes wouldn't be noticed; ``observedOnArrival(onChunk:onEnd:)`` is for a
-    /// response, which others expect to find in memory. A body of no bytes in memory stays as it is: its end is told before this returns, and never again.
+    /// whose ``bytes`` are nil, since taking them wouldn't be noticed; ``observedOnArrival(onChunk:onEnd:)`` is for a
+    /// response, which others expect to find in memory. A body of no bytes in memory stays as it is: its end is reported before this
+    /// returns, and never again.
     ///
-    /// The end is told exactly once for each reading. A body that can be read once has one, which begins now: it ends as `released`
-    /// if nobody ever reads it. One that is replayable has as many as it is iterated, and none when it isn't.
-    ///
-    /// A reading that is cancelled throws `CancellationError`, also when the sequence under it ends without a word, so that what was cut
-    /// never counts as complete.
+    /// The end is reported exactly once for each reading. A body that can be read once has one, which begins now: it ends as `released`
+    /// if it is never read. One that is replayable has as many as it is iterated, and none when it isn't.
     ///
     /// - Parameters:
     ///   - onChunk: Called with each chunk, which is never empty, before the reader gets it; in the reader's task. The reader waits
     ///     for it, so it should be quick. Not called after the end, nor while `onEnd` is.
     ///   - onEnd: Called in the task that reads, or closes, or releases the body. Readings at the same time, as of a replayable body,
-    ///     tell at the same time.
+    ///     report at the same time.
     public func observed(
         onChunk: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable (End) -> Void
     ) -> HTTPBody {
         observed { Observer(onChunk: onChunk, onEnd: onEnd) }
     }
 
-    /// The same body, told as it arrives: what is in memory has arrived and is told at once, as one chunk and its end, before this
+    /// The same body, reported as it arrives: a body in memory has arrived and is reported at once, as one chunk and its end, before this
     /// returns; the body then stays in memory. Any other is ``observed(onChunk:onEnd:)``.
     ///
     /// For interceptors that handle responses, which are in memory or still arriving as the caller wants it. The end of a body in memory
@@ -79,7 +77,7 @@ extension HTTPBody {
             let chunks = FreshChunks(lengthOf: self) { BodyWatch(observer()).iterator(over: self) }
             return HTTPBody(.stream(chunks), contentType: contentType)
         case .once:
-            // Whoever reads takes the watch along: it ends with the reading, or with the body that nobody read.
+            // The reading takes the watch along, which ends with it, or with the body if it is never read.
             let seat = Locked<BodyWatch?>(BodyWatch(observer()))
             let chunks = OnceChunks(of: self, length: length) {
                 let watch = seat.withLock { seat in

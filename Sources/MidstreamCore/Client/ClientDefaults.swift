@@ -1,4 +1,4 @@
-/// What a client adds to its requests.
+/// The fields and query items that a client adds to its requests.
 struct ClientDefaults: Sendable {
     let headers: HTTPHeaders
     /// Items, encoded and joined; nil when there are none.
@@ -15,7 +15,7 @@ struct ClientDefaults: Sendable {
         self.init(headers: configuration.headers, items: configuration.query)
     }
 
-    /// What may go to any origin: neither fields nor items that are secret, which are the client's credentials.
+    /// Those for any origin: without secret fields and items, which are the client's credentials.
     init(withoutCredentialsOf configuration: HTTPClient.Configuration) {
         var headers = configuration.headers
         headers.removeCredentials()

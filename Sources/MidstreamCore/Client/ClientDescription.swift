@@ -13,7 +13,7 @@ extension HTTPClient: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPClient.Configuration: CustomReflectable {
-    /// Shows the settings without their secrets; of validators and clock the names, since nobody knows what they hold.
+    /// Shows the settings without their secrets; of validators and clock only the names.
     public var customMirror: Mirror {
         let items = query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }.joined(separator: "&")
         return Mirror(

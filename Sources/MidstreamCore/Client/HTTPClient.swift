@@ -89,15 +89,13 @@ public final class HTTPClient: Sendable {
         try await run(request, delivery: .streamed)
     }
 
-    /// Tells what sending a request would do, without sending anything.
+    /// Explains what sending a request would do, without sending anything.
     ///
-    /// Interceptors are asked what they would do (``HTTPInterceptor/plan(_:)``), in the order in which they would run; one that
-    /// would talk to somebody says so instead. The code for requests of a ``RequestInterceptor`` and a
-    /// ``LifecycleInterceptor`` is run, closures included, unless it comes with a plan of its own; nothing else is. What such
-    /// code tries to send by this or any other client is refused with ``HTTPError/Code/explaining``, and the explanation says
-    /// what it was.
+    /// Interceptors plan the request (``HTTPInterceptor/plan(_:)``) in the order in which they would run. The code for requests of a
+    /// ``RequestInterceptor`` and a ``LifecycleInterceptor`` is run, closures included, unless it comes with a plan of its own; nothing else
+    /// is. A request that such code tries to send by any client is refused with ``HTTPError/Code/explaining`` and shown in the explanation.
     ///
-    /// - Throws: What would keep the request from being sent, such as ``HTTPError/Code/invalidRequest``.
+    /// - Throws: The error that would keep the request from being sent, such as ``HTTPError/Code/invalidRequest``.
     public func explain(_ request: HTTPRequest) async throws -> Explanation {
         let start = try prepared(request)
         let limits = CallLimits(

@@ -186,7 +186,7 @@ extension String {
 
     /// nil when the bytes aren't UTF-8.
     init?(utf8Bytes bytes: UnsafeBufferPointer<UInt8>) {
-        // Decoding repairs what isn't UTF-8, so that it differs then. The initialiser that says so needs newer systems.
+        // Decoding repairs other bytes, which then differ. The failable initialiser needs newer systems.
         var text = String(decoding: bytes, as: UTF8.self)
         let isUTF8 = text.withUTF8 { text in
             guard text.count == bytes.count, let first = text.baseAddress, let second = bytes.baseAddress else {

@@ -6,11 +6,11 @@ internal import Interception
 /// fails with ``HTTPError/Code/invalidRequest``. Values are trimmed of leading and trailing spaces and tabs.
 ///
 /// The fields are kept as the bytes of a message head, so that a whole head is one allocation, however many fields it has, and
-/// strings are made only of what is asked for. Values that aren't UTF-8 are read as ISO 8859-1 and sent back unchanged.
+/// strings are made on demand. Values that aren't UTF-8 are read as ISO 8859-1 and sent back unchanged.
 public struct HTTPHeaders: Sendable {
     /// `name:value\n` for each field. Since neither part may hold a line feed and names hold no colon, it reads unambiguously.
     package private(set) var bytes: [UInt8] = []
-    /// What few messages have, in one word so that copies of the others stay cheap.
+    /// Data that few messages have, in one word so that copies of the others stay cheap.
     private var marks: Marks?
 
     private final class Marks: Sendable {
@@ -166,7 +166,7 @@ public struct HTTPHeaders: Sendable {
         name.isSensitive || sensitiveNames.contains(name)
     }
 
-    /// Removes what must not go to another origin: whatever is secret, and `Host`, which names the old one.
+    /// Removes fields that must not go to another origin: secrets, and `Host`, which names the old one.
     package mutating func removeCredentials() {
         let marked = self
         removeAll { marked.isSensitive($0) || $0 == .host }
@@ -178,7 +178,7 @@ public struct HTTPHeaders: Sendable {
     /// How many fields there are.
     public var count: Int { bytes.lazy.filter { $0 == Self.lineEnd }.count }
 
-    /// Adds those fields of `defaults` whose names aren't here yet, and takes over what it marks sensitive.
+    /// Adds those fields of `defaults` whose names aren't here yet, and takes over its sensitive names.
     package mutating func merge(defaults: HTTPHeaders) {
         guard !defaults.isEmpty || defaults.marks != nil else { return }
         guard !isEmpty || marks != nil else {
@@ -234,7 +234,7 @@ public struct HTTPHeaders: Sendable {
 
     private mutating func append(_ name: Name, _ value: String) {
         let needed = bytes.count + name.rawValue.utf8.count + value.utf8.count + 2
-        // An array reserves exactly what it is asked for, so that each of many fields would move all those before it.
+        // `reserveCapacity` reserves exactly that much, so that each of many fields would move all those before it.
         if needed > bytes.capacity { bytes.reserveCapacity(bytes.isEmpty ? needed : Swift.max(needed, 2 * bytes.count)) }
         bytes.append(contentsOf: name.rawValue.utf8)
         bytes.append(Self.nameEnd)

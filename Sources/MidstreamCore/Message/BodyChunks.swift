@@ -85,7 +85,7 @@ final class FreshChunks: Sendable {
     private let known: Int64?
     private let original: HTTPBody?
     let make: @Sendable () -> ChunkIterator
-    /// Closes what the chunks are made of.
+    /// Closes the source of the chunks.
     let close: @Sendable () -> Void
 
     init(length: Int64?, closing close: @escaping @Sendable () -> Void = {}, _ make: @escaping @Sendable () -> ChunkIterator) {

@@ -10,7 +10,7 @@ public protocol BodyDecoder: Sendable {
 
 /// Makes bodies of values, in whatever format.
 public protocol BodyEncoder: Sendable {
-    /// The media type of what it makes.
+    /// The media type of its bodies.
     var contentType: String { get }
 
     /// Encodes a value.
@@ -35,7 +35,7 @@ extension PropertyListEncoder: BodyEncoder {
 private enum DecoderKey: RequestContextKey { static var defaultValue: (any BodyDecoder)? { nil } }
 
 extension HTTPRequest {
-    /// What decodes the body of the response where nothing else is given there; nil: the client's.
+    /// The default decoder of the response's body; nil: the client's.
     public var decoder: (any BodyDecoder)? {
         get { context[DecoderKey.self] }
         set { context[DecoderKey.self] = newValue }
@@ -43,7 +43,7 @@ extension HTTPRequest {
 }
 
 extension HTTPBody {
-    /// A value in the format of an encoder, which also says the media type; encoded now, not when it is sent.
+    /// A value in the format and with the media type of an encoder; encoded now, not when it is sent.
     ///
     /// - Throws: What the encoder throws.
     public static func encoded(_ value: some Encodable, by encoder: any BodyEncoder) throws -> HTTPBody {

@@ -1,5 +1,5 @@
 extension HTTPResponse {
-    /// Takes the body into memory, if it isn't there yet, and keeps what is known at its end.
+    /// Takes the body into memory, if it isn't there yet, and keeps its trailers and metrics.
     ///
     /// - Throws: What ``HTTPBody/collect(upTo:)`` throws.
     package mutating func buffer(upTo limit: Int) async throws {

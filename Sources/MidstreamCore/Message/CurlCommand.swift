@@ -23,7 +23,7 @@ extension HTTPRequest {
         if !bodyWords.isEmpty { words += fieldsOfBody + bodyWords }
         // Relative ones are for the reader to complete.
         let url = (try? URLText.resolve(urlText, base: nil, query: nil)) ?? urlText
-        // Brackets and braces are patterns to curl, and dots in a path ways to a shorter one, unless it is told otherwise.
+        // By default brackets and braces are patterns to curl, and it removes dots from paths.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
         if url.hasDotSegments { words.append("--path-as-is") }
         words.append((includingSecrets ? url : URLText.redacted(url)).shellQuoted)
@@ -45,7 +45,7 @@ extension HTTPRequest {
         if method == .head { return [] }
         if let path = body.filePath { return ["--data-binary", "@\(path)".shellQuoted] }
         guard let bytes = body.bytes else { return ["--data-binary", "@-"] }
-        // These tell the length of a body also when there is none (RFC 9110 §8.6).
+        // These have a Content-Length even without a body (RFC 9110 §8.6).
         if bytes.isEmpty { return method == .post || method == .put || method == .patch ? ["--data-raw", "''"] : [] }
         guard includingSecrets else { return ["--data-raw", String.withheld.shellQuoted] }
         let text = String(decoding: bytes, as: UTF8.self)

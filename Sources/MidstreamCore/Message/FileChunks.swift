@@ -23,7 +23,7 @@ enum FileChunks {
     /// The size of a regular file; nil for anything else, and when there is none.
     static func length(ofFileAt path: String) -> Int64? {
         #if canImport(Darwin)
-            // `stat` and its kin tell a file's dates as well, so that apps have to give a reason for calling them.
+            // `stat` returns a file's dates as well, for which apps have to declare a reason.
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
             let attributes = try? FileManager.default.attributesOfItem(atPath: file)
             guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular else { return nil }

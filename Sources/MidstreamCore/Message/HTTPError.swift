@@ -60,7 +60,7 @@ public struct HTTPError: Error, Sendable {
     ///   - message: A sentence without secrets; the code's name when empty. Its control characters are escaped, since it may quote a
     ///     server.
     ///   - phase: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
-    ///   - metrics: What the transport has measured of the exchange that failed, when it has measured anything.
+    ///   - metrics: The transport's measurements of the failed exchange, when it made any.
     public init(
         _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
         underlying: (any Error)? = nil, phase: Phase? = nil, metrics: TransportMetrics? = nil
@@ -102,8 +102,8 @@ public struct HTTPError: Error, Sendable {
     /// The error behind this one.
     public var underlying: (any Error)? { fields[0].underlying }
 
-    /// What the transport has measured of the exchange that failed, or of the one that was answered with ``response``; nil when it has
-    /// measured nothing. A phase that wasn't reached is nil.
+    /// The transport's measurements of the failed exchange, or of the one answered with ``response``; nil when there are none. A phase that
+    /// wasn't reached is nil.
     public package(set) var metrics: TransportMetrics? {
         get { fields[0].metrics ?? response?.metrics ?? (underlying as? HTTPError)?.metrics }
         set { fields[0].metrics = newValue }
@@ -173,8 +173,7 @@ extension HTTPError.Code {
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// Credentials could not be obtained or were refused.
     public static let authentication = Self(rawValue: "authentication")
-    /// An interceptor was only asked what it would do, by ``HTTPClient/explain(_:)``, and tried to send something. Nothing left
-    /// the machine.
+    /// An interceptor tried to send something while ``HTTPClient/explain(_:)`` planned a request. Nothing left the machine.
     public static let explaining = Self(rawValue: "explaining")
     /// Something the transport can't do.
     public static let unsupported = Self(rawValue: "unsupported")
@@ -183,8 +182,8 @@ extension HTTPError.Code {
 }
 
 extension HTTPError {
-    /// What the last attempt failed with, whatever the call makes of it: behind ``Code/retriesExhausted`` and ``Code/bodyNotReplayable``
-    /// stands another failure, and this is its code. For any other error it is ``code``.
+    /// The code of the last attempt's failure: of the error behind ``Code/retriesExhausted`` or ``Code/bodyNotReplayable``, otherwise
+    /// ``code``.
     ///
     /// ```swift
     /// do {

@@ -23,11 +23,11 @@ extension InterimResponse: CustomStringConvertible, CustomReflectable {
 private enum InterimKey: RequestContextKey { static var defaultValue: (@Sendable (InterimResponse) -> Void)? { nil } }
 
 extension HTTPRequest {
-    /// Hears of each interim response as it arrives; nobody by default.
+    /// Called with each interim response as it arrives; nil by default.
     ///
-    /// 100 (Continue) isn't told, since it answers the transport. Unknown ones are. Each attempt and each redirect has its own. Called by
-    /// the transport's thread, so it mustn't wait. The libcurl transport tells them; URLSession keeps them to itself. Those of a
-    /// response are in its ``TransportMetrics/interim`` and in the trace, too.
+    /// 100 (Continue) is left out, since it answers the transport; unknown ones are included. Each attempt and each redirect has its own.
+    /// Called on the transport's thread, so it mustn't wait. Only the libcurl transport supports it. Interim responses are also in
+    /// ``TransportMetrics/interim`` and in the trace.
     public var onInterim: (@Sendable (InterimResponse) -> Void)? {
         get { context[InterimKey.self] }
         set { context[InterimKey.self] = newValue }

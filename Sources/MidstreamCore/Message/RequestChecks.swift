@@ -48,7 +48,7 @@ extension HTTPRequest {
 }
 
 extension HTTPHeaders {
-    /// The number that a `Content-Length` tells: digits and nothing else (RFC 9110 §8.6), or a list that repeats one number
+    /// The number of a `Content-Length`: digits and nothing else (RFC 9110 §8.6), or a list that repeats one number
     /// (RFC 9112 §6.3). Nil for any other text.
     package static func contentLength(_ text: String) -> Int64? {
         var text = text

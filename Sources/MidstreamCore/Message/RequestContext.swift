@@ -5,9 +5,9 @@
 /// request.context[Tenant.self] = "acme"
 /// ```
 public protocol RequestContextKey {
-    /// What is kept under the key.
+    /// The type of the value.
     associatedtype Value: Sendable
-    /// What is read when nothing has been set.
+    /// The value where none has been set.
     static var defaultValue: Value { get }
 }
 

@@ -1,4 +1,4 @@
-/// What a transport measured about one exchange. Durations count from its start; a part that a transport can't tell is nil.
+/// A transport's measurements of one exchange. Durations count from its start; a part that it can't measure is nil.
 public struct TransportMetrics: Sendable, Hashable {
     /// Until the host's name was resolved.
     public var nameLookup: Duration?

@@ -15,7 +15,7 @@ extension URLText {
         var parts = URLText(text)
         if !parts.isAbsolute {
             guard let base else { throw invalid(text, "is relative, and the client has no base URL") }
-            // A reference such as //host/path would leave the base's host behind, which nobody expects of a path.
+            // A reference such as //host/path would replace the base's host, which isn't expected of a path.
             guard parts.authority == nil else { throw invalid(text, "has a host but no scheme") }
             let root = URLText(base)
             guard root.isAbsolute else { throw invalid(base, "isn't absolute and so can't be a base URL") }
@@ -80,7 +80,7 @@ extension URLText {
         return "\(first)&\(second)"
     }
 
-    /// The path without `.` and `..` (RFC 3986 §5.2.4). What stands before the first slash goes.
+    /// The path without `.` and `..` (RFC 3986 §5.2.4). Anything before the first slash is dropped.
     private static func removingDotSegments(_ path: Substring) -> Substring {
         path.withBytes { bytes in
             guard bytes.contains(dot), let first = bytes.firstIndex(of: slash) else { return path }

@@ -44,7 +44,7 @@ public struct RedirectPolicy: Sendable {
     /// Follows none: the redirect is the response.
     public static let refuse = RedirectPolicy(mode: .refuse, limit: 0, allowsDowngrade: false, keepsHeaders: false)
 
-    /// What the client's configuration says; there it is the same as ``follow(limit:allowsDowngrade:)``.
+    /// The policy of the client's configuration; there the same as ``follow(limit:allowsDowngrade:)``.
     public static let inherited = RedirectPolicy(mode: .inherited, limit: 10, allowsDowngrade: false, keepsHeaders: false)
 
     /// This policy, or the client's for an inherited one.

@@ -52,7 +52,7 @@ package struct Redirects: HTTPInterceptor {
             throw error
         }
         guard let target = decided else { return nil }
-        // The limit is what ends a circle too: a site may well send a client back to where it came from, with a cookie more.
+        // The limit ends circles, too: a site may send a client back to the same URL, with one more cookie.
         guard hops < policy.limit else {
             throw HTTPError(
                 .tooManyRedirects, "More than \(policy.limit) redirects, the last one to \(target.redactedURL).",
@@ -119,7 +119,7 @@ extension RedirectPolicy {
 }
 
 extension HTTPHeaders {
-    /// Removes what describes a body that is no longer sent (RFC 9110 §15.4).
+    /// Removes fields about a body that is no longer sent (RFC 9110 §15.4).
     fileprivate mutating func removeContentFields() {
         let others: [Name] = [.transferEncoding, .expect, .trailer, "Digest"]
         removeAll { $0.rawValue.utf8.lazy.map(\.asciiLowercased).starts(with: "content-".utf8) || others.contains($0) }

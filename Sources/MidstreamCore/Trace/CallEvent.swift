@@ -32,7 +32,7 @@ public struct CallEvent: Sendable, CustomStringConvertible {
     public var attributes: [String: EventValue] { parts().compactMapValues { $0 } }
 }
 
-/// What a part of an event may be.
+/// A part of an event.
 public enum EventValue: Sendable, Hashable {
     /// A text without secrets.
     case string(String)

@@ -4,7 +4,7 @@ package struct ExchangeOptions: Sendable {
     package var delivery: BodyDelivery
     /// How long the exchange may take, for a transport that keeps time itself (``ExchangeTransport/keepsTime``); nil: no limit.
     package var timeLimit: Duration?
-    /// Whether ``HTTPRequest/checkSendable()`` has been asked already.
+    /// Whether ``HTTPRequest/checkSendable()`` has been called.
     package var isChecked: Bool
 
     /// Those of a transport that is used without a client.
@@ -23,8 +23,8 @@ package enum BodyDelivery: Hashable, Sendable {
     case buffered(upTo: Int)
 }
 
-/// A transport that the client can tell more than the request: with a whole body delivered at once, and its own timer in place of
-/// a task of the client's, an exchange costs less.
+/// A transport that accepts options beside the request: with a whole body delivered at once, and its own timer in place of a task of the
+/// client's, an exchange costs less.
 package protocol ExchangeTransport: HTTPTransport {
     /// Whether it ends a buffered exchange with ``HTTPError/Code/timeout`` when ``ExchangeOptions/timeLimit`` is over.
     var keepsTime: Bool { get }

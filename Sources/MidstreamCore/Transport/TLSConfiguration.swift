@@ -1,7 +1,7 @@
-/// How servers prove who they are, and how the client does, for the transports that can be told.
+/// TLS settings: how servers and the client authenticate.
 ///
 /// By default the system's authorities are trusted, and TLS 1.2 or newer is spoken. libcurl can do all of it. URLSession can on Apple's
-/// platforms, but for a client certificate as PEM; on Linux it can do nothing of it. A transport that can't do what it is told makes every
+/// platforms, but for a client certificate as PEM; on Linux it can do nothing of it. A transport that lacks a setting makes every
 /// request fail with ``HTTPError/Code/tls`` or ``HTTPError/Code/unsupported``.
 public struct TLSConfiguration: Sendable {
     /// Certificates of authorities to trust, as PEM.
@@ -26,7 +26,7 @@ public struct TLSConfiguration: Sendable {
         public var certificate: String
         /// Path of the private key; for PKCS #12 the same file.
         public var key: String
-        /// What the key is encrypted with; nil when it isn't. In no description.
+        /// The password of the key; nil for an unencrypted one. In no description.
         public var password: String?
 
         /// Takes the paths of PEM files (RFC 7468), which libcurl reads for each new connection. URLSession can't use them.
@@ -38,7 +38,7 @@ public struct TLSConfiguration: Sendable {
         }
 
         /// Takes the path of a PKCS #12 file; libcurl reads it for each new connection, URLSession when the transport is made. macOS keeps
-        /// what is in it in the user's keychain.
+        /// its contents in the user's keychain.
         public init(pkcs12 path: String, password: String?) {
             format = .pkcs12
             certificate = path
@@ -90,7 +90,7 @@ extension TLSConfiguration {
         clientCertificate.map { .user("certificate \($0.certificate) \($0.key)") } ?? .nobody
     }
 
-    /// Whether it says nothing but the defaults.
+    /// Whether all settings are the defaults.
     package var isDefault: Bool {
         authorities == nil && trustsSystemAuthorities && clientCertificate == nil && pinnedPublicKeys.isEmpty
             && minimumVersion == .tls1_2 && verifiesCertificates

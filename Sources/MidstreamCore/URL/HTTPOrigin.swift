@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Scheme, host and port of a URL (RFC 9110 §4.3.1): what credentials are given for.
+/// Scheme, host and port of a URL (RFC 9110 §4.3.1), for which credentials are given.
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`.
     public let scheme: String

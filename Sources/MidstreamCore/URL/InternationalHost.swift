@@ -9,7 +9,7 @@ extension URLText {
     package static func asciiHost(_ host: Substring) -> String? {
         guard host.utf8.count <= 4 * maximumHost else { return nil }
         guard host.utf8.contains(where: { $0 >= 128 }) else { return String(host) }
-        // Beside letters only what a name may have: what else a URL allows in a host could mean something else in the one that comes out.
+        // Letters and the bytes of names only: others that a URL allows in a host could change their meaning in the mapped one.
         guard host.utf8.allSatisfy({ $0 >= 128 || $0.isHostByte }),
             let url = URL(string: "http://\(host)/")
         else { return nil }

@@ -21,7 +21,7 @@ public import Foundation
 public struct RequestURL: Sendable, Hashable {
     /// The URL as text, absolute or relative to the client's base URL.
     public let text: String
-    /// What many URLs have in common, such as `users/{}/posts` or a URI template, without secrets; nil for a text without values. See
+    /// The common form of many URLs, such as `users/{}/posts` or a URI template, without secrets; nil for a text without values. See
     /// ``HTTPRequest/route``.
     public let route: String?
     /// Why nothing can be sent to it.
@@ -69,7 +69,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
 
         /// Adds a value, percent-encoded.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            // What may be a host is checked when the request is sent; here it only mustn't end.
+            // The host is checked when the request is sent; here a value only mustn't end it.
             let value = value.description
             let isHost = isInAuthority
             let encoded = value[...].withBytes {
@@ -87,7 +87,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
             appendInterpolation(value?.description ?? text())
         }
 
-        /// Adds a value that says nothing of how it is written, percent-encoded.
+        /// Adds the description of any value, percent-encoded.
         @_disfavoredOverload
         public mutating func appendInterpolation<Value>(_ value: Value) { appendInterpolation(String(describing: value)) }
 
@@ -110,7 +110,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
             route += "{}"
         }
 
-        /// Whether what comes next is part of a host or a port.
+        /// Whether the next value is part of a host or a port.
         private var isInAuthority: Bool {
             let parts = URLText(text)
             return parts.authority != nil && parts.path.isEmpty && parts.query == nil && parts.fragment == nil
@@ -151,7 +151,7 @@ extension URLText {
     }
 }
 
-/// What can be named as the URL of a request: a text as it is, a `URL`, a ``RequestURL``.
+/// The URL of a request: a text as it is, a `URL`, or a ``RequestURL``.
 public protocol RequestURLConvertible {
     /// The URL as it is meant.
     var requestURL: RequestURL { get }

@@ -1,7 +1,6 @@
 package import Foundation
 
-/// A moment in Greenwich as calendar and clock tell it: what the dates of HTTP (RFC 9110 §5.6.7) and of cookies (RFC 6265 §5.1.1)
-/// have in common.
+/// A moment as a date and time of day in UTC, for the dates of HTTP (RFC 9110 §5.6.7) and of cookies (RFC 6265 §5.1.1).
 package struct CivilTime: Sendable, Equatable {
     package var year: Int
     /// From 1.
@@ -13,7 +12,7 @@ package struct CivilTime: Sendable, Equatable {
     /// 60 is a leap second, which counts as the one after it.
     package var second: Int
 
-    /// What has been read, which needn't be a moment.
+    /// Parsed numbers, which needn't be a moment.
     package init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         (self.year, self.month, self.day) = (year, month, day)
         (self.hour, self.minute, self.second) = (hour, minute, second)
@@ -62,7 +61,7 @@ package struct CivilTime: Sendable, Equatable {
     /// From the first of March of the year 0.
     private static let daysBefore1970 = 719_468
 
-    /// What is left over, also of a negative number, from 0.
+    /// The remainder from 0, also of a negative number.
     private static func remainder(_ number: Int, _ divisor: Int) -> Int {
         let rest = number % divisor
         return rest < 0 ? rest + divisor : rest

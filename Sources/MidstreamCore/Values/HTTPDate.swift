@@ -6,7 +6,7 @@ package enum HTTPDate {
     ///
     /// The day of the week has to be one, and isn't compared with the date. Case doesn't matter, as RFC 9111 §4.2 wants it of caches.
     ///
-    /// - Parameter now: What a year of two digits, which only the second form has, is seen from.
+    /// - Parameter now: The moment near which a year of two digits lies; only the second form has one.
     package static func parse(_ text: String, now: @autoclosure () -> Date = Date()) -> Date? {
         var text = text
         return text.withUTF8 { parse($0, now: now()) }
@@ -14,7 +14,7 @@ package enum HTTPDate {
 
     /// The same, of a value that is no string yet.
     package static func parse(_ bytes: UnsafeBufferPointer<UInt8>, now: @autoclosure () -> Date) -> Date? {
-        // The length of the name tells the form: three letters and a comma, three letters, or the whole name.
+        // The day's name shows the form: three letters and a comma, three letters, or the whole name.
         guard 24...33 ~= bytes.count else { return nil }
         if bytes[3] == UInt8(ascii: ",") { return preferred(bytes) }
         return bytes[3] == UInt8(ascii: " ") ? asctime(bytes) : rfc850(bytes, now: now())
@@ -80,7 +80,7 @@ extension HTTPDate {
         let now = CivilTime(now)
         var time = CivilTime(
             year: now.year - now.year % 100 + 100 + digits, month: month, day: day, hour: hour, minute: minute, second: second)
-        // What appears to be more than 50 years ahead is the last such year in the past.
+        // A year that seems more than 50 years ahead is the last such year in the past.
         time.year -= 50
         while time > now { time.year -= 100 }
         time.year += 50
