@@ -18,6 +18,9 @@
 #define CCOMPRESSION_BROTLI "libbrotlidec.so.1"
 #endif
 
+/// Finds a function of `library`; false when it isn't there.
+#define CCOMPRESSION_FIND(function, name) ((*(void **)&(function) = dlsym(library, name)) != NULL)
+
 /// zlib's `z_stream`.
 typedef struct {
     const uint8_t *next_in;
@@ -46,11 +49,8 @@ typedef struct {
 /// False when zlib isn't there.
 static inline int ccompression_find_zlib_encoder(ccompression_zlib_encoder *found) {
     void *library = dlopen(CCOMPRESSION_ZLIB, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return 0;
-    *(void **)&found->initialize = dlsym(library, "deflateInit2_");
-    *(void **)&found->deflate = dlsym(library, "deflate");
-    *(void **)&found->end = dlsym(library, "deflateEnd");
-    return found->initialize != NULL && found->deflate != NULL && found->end != NULL;
+    return library != NULL && CCOMPRESSION_FIND(found->initialize, "deflateInit2_")
+        && CCOMPRESSION_FIND(found->deflate, "deflate") && CCOMPRESSION_FIND(found->end, "deflateEnd");
 }
 
 /// Begins a gzip member (RFC 1952); zlib compares the first digit of the version and the size.
@@ -82,12 +82,9 @@ typedef struct {
 /// False when zstd isn't there.
 static inline int ccompression_find_zstd_encoder(ccompression_zstd_encoder *found) {
     void *library = dlopen(CCOMPRESSION_ZSTD, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return 0;
-    *(void **)&found->create = dlsym(library, "ZSTD_createCCtx");
-    *(void **)&found->free = dlsym(library, "ZSTD_freeCCtx");
-    *(void **)&found->compress = dlsym(library, "ZSTD_compressStream2");
-    *(void **)&found->is_error = dlsym(library, "ZSTD_isError");
-    return found->create != NULL && found->free != NULL && found->compress != NULL && found->is_error != NULL;
+    return library != NULL && CCOMPRESSION_FIND(found->create, "ZSTD_createCCtx")
+        && CCOMPRESSION_FIND(found->free, "ZSTD_freeCCtx") && CCOMPRESSION_FIND(found->compress, "ZSTD_compressStream2")
+        && CCOMPRESSION_FIND(found->is_error, "ZSTD_isError");
 }
 
 // The other way, for the transport; libcurl itself uses the same libraries.
@@ -102,12 +99,9 @@ typedef struct {
 /// False when zlib isn't there.
 static inline int ccompression_find_zlib_decoder(ccompression_zlib_decoder *found) {
     void *library = dlopen(CCOMPRESSION_ZLIB, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return 0;
-    *(void **)&found->initialize = dlsym(library, "inflateInit2_");
-    *(void **)&found->inflate = dlsym(library, "inflate");
-    *(void **)&found->reset = dlsym(library, "inflateReset");
-    *(void **)&found->end = dlsym(library, "inflateEnd");
-    return found->initialize != NULL && found->inflate != NULL && found->reset != NULL && found->end != NULL;
+    return library != NULL && CCOMPRESSION_FIND(found->initialize, "inflateInit2_")
+        && CCOMPRESSION_FIND(found->inflate, "inflate") && CCOMPRESSION_FIND(found->reset, "inflateReset")
+        && CCOMPRESSION_FIND(found->end, "inflateEnd");
 }
 
 static inline int ccompression_begin_inflating(const ccompression_zlib_decoder *zlib, ccompression_zlib_stream *stream, int window_bits) {
@@ -125,11 +119,9 @@ typedef struct {
 /// False when brotli isn't there.
 static inline int ccompression_find_brotli_decoder(ccompression_brotli_decoder *found) {
     void *library = dlopen(CCOMPRESSION_BROTLI, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return 0;
-    *(void **)&found->create = dlsym(library, "BrotliDecoderCreateInstance");
-    *(void **)&found->decompress = dlsym(library, "BrotliDecoderDecompressStream");
-    *(void **)&found->destroy = dlsym(library, "BrotliDecoderDestroyInstance");
-    return found->create != NULL && found->decompress != NULL && found->destroy != NULL;
+    return library != NULL && CCOMPRESSION_FIND(found->create, "BrotliDecoderCreateInstance")
+        && CCOMPRESSION_FIND(found->decompress, "BrotliDecoderDecompressStream")
+        && CCOMPRESSION_FIND(found->destroy, "BrotliDecoderDestroyInstance");
 }
 
 typedef struct {
@@ -143,14 +135,10 @@ typedef struct {
 /// False when zstd isn't there.
 static inline int ccompression_find_zstd_decoder(ccompression_zstd_decoder *found) {
     void *library = dlopen(CCOMPRESSION_ZSTD, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return 0;
-    *(void **)&found->create = dlsym(library, "ZSTD_createDStream");
-    *(void **)&found->decompress = dlsym(library, "ZSTD_decompressStream");
-    *(void **)&found->set = dlsym(library, "ZSTD_DCtx_setParameter");
-    *(void **)&found->is_error = dlsym(library, "ZSTD_isError");
-    *(void **)&found->destroy = dlsym(library, "ZSTD_freeDStream");
-    return found->create != NULL && found->decompress != NULL && found->set != NULL && found->is_error != NULL
-        && found->destroy != NULL;
+    return library != NULL && CCOMPRESSION_FIND(found->create, "ZSTD_createDStream")
+        && CCOMPRESSION_FIND(found->decompress, "ZSTD_decompressStream")
+        && CCOMPRESSION_FIND(found->set, "ZSTD_DCtx_setParameter") && CCOMPRESSION_FIND(found->is_error, "ZSTD_isError")
+        && CCOMPRESSION_FIND(found->destroy, "ZSTD_freeDStream");
 }
 
 #endif

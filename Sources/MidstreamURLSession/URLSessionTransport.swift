@@ -66,15 +66,15 @@ public final class URLSessionTransport: HTTPTransport {
     /// How many bytes of a streamed response may wait in memory for their reader: 512 KiB.
     public static let defaultBufferLimit = 512 << 10
 
-    #if canImport(FoundationNetworking)
-        /// How many bytes of a streamed response may wait for their reader past the buffer limit: 1 GiB in a temporary file on Linux,
-        /// 64 MiB in memory elsewhere.
-        public static let defaultSpoolLimit: Int64 = 1 << 30
-    #else
-        /// How many bytes of a streamed response may wait for their reader past the buffer limit: 1 GiB in a temporary file on Linux,
-        /// 64 MiB in memory elsewhere.
-        public static let defaultSpoolLimit: Int64 = 64 << 20
-    #endif
+    /// How many bytes of a streamed response may wait for their reader past the buffer limit: 1 GiB in a temporary file on Linux,
+    /// 64 MiB in memory elsewhere.
+    public static let defaultSpoolLimit: Int64 = {
+        #if canImport(FoundationNetworking)
+            1 << 30
+        #else
+            64 << 20
+        #endif
+    }()
 
     /// The client certificate's; without one `.nobody`.
     public let identity: RequestIdentity

@@ -98,11 +98,14 @@
 
         /// A check that is overdue would have each wait end at once.
         @Test func `A driven exchange looks at deadlines that are due`() async throws {
-            let server = try RawServer.answering { _ in Self.answer }
+            let late = Late()
+            let server = try late.server()
             let loop = try await invite(server.url, lookInterval: 60_000)
+            // The answer comes when the caller waits for it.
+            late.work = { Self.wait { loop.inbox.withLock { $0.driver == .caller && $0.isWaiting } } }
             // The lock is what hands the loop over, and nobody drives it now.
             loop.inbox.withLock { _ in loop.nextDeadlineCheck = 1 }
-            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            _ = try await transport.deliver(request("\(server.url)/late", .buffered(upTo: 10)))
             #expect(loop.inbox.withLock { _ in loop.nextDeadlineCheck } > 1)
         }
 

@@ -3,9 +3,9 @@
     internal import Interception
     internal import MidstreamCore
 
-    /// Reads a body in a task of its own, ahead of what the loop is sending, so that several chunks are handed over for each wake-up.
+    /// Reads a body in its own task, ahead of what the loop is sending, so that each wake-up hands over several chunks.
     ///
-    /// The task starts with curl's first wish for bytes: when no connection comes about, the body has not been touched.
+    /// The task starts when curl first reads: without a connection the body isn't touched.
     final class UploadFeeder: Sendable {
         enum Result {
             /// So many were copied; zero: the end.
@@ -15,25 +15,20 @@
         }
 
         private struct State {
-            /// What has been read and the loop hasn't taken yet.
+            /// Those before `first` have been sent, and `sent` bytes of that one.
             var chunks: [[UInt8]] = []
+            var first = 0
+            var sent = 0
+            /// How many bytes are still to be sent.
             var size = 0
             /// No further chunk will come.
             var isEnded = false
             var isStopped = false
-            /// Curl has been told to wait.
+            /// Curl has paused sending.
             var isAwaited = false
             var task: Task<Void, Never>?
-            /// The task waits until the loop has taken the chunks.
+            /// The task waits for room.
             var waiter: Suspension<Void>?
-        }
-
-        /// What the loop has taken and not sent yet.
-        private struct Sending {
-            var chunks: [[UInt8]] = []
-            /// Those before it are sent, and so many bytes of itself.
-            var first = 0
-            var sent = 0
 
             mutating func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int {
                 var count = 0
@@ -51,20 +46,22 @@
                         sent = 0
                     }
                 }
+                if first * 2 >= chunks.count {
+                    chunks.removeFirst(first)
+                    first = 0
+                }
+                size -= count
                 return count
             }
         }
 
-        /// How much is read ahead: 384 KiB, and no further chunk beyond it. The loop may have as much again, so that with chunks of 64 KiB it
-        /// is less than a mebibyte in all.
-        private static let limit = 384 << 10
+        /// How much is read ahead: 768 KiB, and no further chunk beyond it. Reading goes on when half of that is sent.
+        private static let limit = 768 << 10
 
-        /// What the body is to have; nil: not known.
+        /// The length that was announced; nil: none.
         let length: Int64?
         private let body: HTTPBody
         private let state = Locked(State())
-        /// Taken before ``state``, and by the loop alone, so that copying holds up nobody.
-        private let sending = Locked(Sending())
         private let executor: CallersExecutor
 
         /// - Parameter executor: Where the body is read.
@@ -74,48 +71,24 @@
             self.executor = executor
         }
 
-        /// Whether all that there is has been handed to curl.
-        var isDrained: Bool {
-            sending.withLock { sending in
-                sending.first == sending.chunks.count && state.withLock { $0.isEnded && $0.chunks.isEmpty }
-            }
-        }
+        /// Whether curl has all of the body.
+        var isDrained: Bool { state.withLock { $0.isEnded && $0.size == 0 } }
 
         /// Copies what there is into curl's buffer.
         func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Result {
-            sending.withLock { sending in
-                var count = sending.copy(into: buffer)
-                while count < buffer.count {
-                    guard take(&sending, orBeTold: count == 0, transfer) else {
-                        return count > 0 || isEnded ? .bytes(count) : .later
-                    }
-                    count += sending.copy(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-                }
-                return .bytes(count)
-            }
-        }
-
-        private var isEnded: Bool { state.withLock { $0.isEnded && $0.chunks.isEmpty } }
-
-        /// Takes all chunks that are ready. False when there is none.
-        ///
-        /// - Parameter isWaiting: Whether the loop is to be told when there is one.
-        private func take(_ sending: inout Sending, orBeTold isWaiting: Bool, _ transfer: Transfer) -> Bool {
-            sending.chunks.removeAll(keepingCapacity: true)
-            (sending.first, sending.sent) = (0, 0)
-            let (waiter, mustStart) = state.withLock { state -> (Suspension<Void>?, Bool) in
-                if !state.chunks.isEmpty {
-                    swap(&sending.chunks, &state.chunks)
-                    state.size = 0
-                    defer { state.waiter = nil }
-                    return (state.waiter, false)
-                }
-                if isWaiting, !state.isEnded { state.isAwaited = true }
-                return (nil, state.task == nil && !state.isStopped && !state.isEnded)
+            var waiter: Suspension<Void>?
+            var mustStart = false
+            let result = state.withLock { state -> Result in
+                let count = state.copy(into: buffer)
+                if state.size <= Self.limit / 2 { swap(&waiter, &state.waiter) }
+                if count > 0 || state.isEnded { return .bytes(count) }
+                state.isAwaited = true
+                mustStart = state.task == nil && !state.isStopped
+                return .later
             }
             waiter?.resume()
             if mustStart { start(for: transfer) }
-            return !sending.chunks.isEmpty
+            return result
         }
 
         /// Ends the task; nothing more is sent.
