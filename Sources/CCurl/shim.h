@@ -172,7 +172,7 @@ static inline int ccurl_socket(int family, int type, int protocol) {
     return socket(family, type | SOCK_CLOEXEC, protocol);
 }
 
-/// A socket whose other end is closed, so that whoever uses it finds its connection dead; -1 when the system gives none.
+/// A socket whose other end is closed, so that a connection over it is dead; -1 when the system gives none.
 static inline int ccurl_dead_socket(void) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
@@ -210,7 +210,7 @@ static inline uint64_t ccurl_received(int descriptor) {
     return count;
 }
 
-/// The processor time that a thread has taken, in nanoseconds; zero when it can't be told.
+/// The processor time that a thread has taken, in nanoseconds; zero when it isn't known.
 static inline uint64_t ccurl_thread_time(pthread_t thread) {
     clockid_t clock;
     struct timespec time;

@@ -111,7 +111,7 @@ final class ZstdCompressor: Compressor {
             while !isDone {
                 let piece = try [UInt8](unsafeUninitializedCapacity: outputSize) { buffer, count in
                     var output = ccompression_zstd_output(bytes: buffer.baseAddress, size: buffer.count, position: 0)
-                    // It tells how much is still to come.
+                    // How much is still to come.
                     let rest = zstd.compress(context, &output, &input, directive)
                     guard zstd.is_error(rest) == 0 else { throw Compression.failure }
                     count = output.position

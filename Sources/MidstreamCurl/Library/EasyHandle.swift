@@ -14,7 +14,7 @@
         private(set) var state = State.untouched
         /// The URL that is set; nil: none.
         private var url: String?
-        /// What the handle is in use for. Curl's callbacks find it through the handle, which they are given.
+        /// The receiver of curl's callbacks.
         var user: (any HandleUser)?
 
         enum State: Equatable {
@@ -58,8 +58,7 @@
             return true
         }
 
-        /// Makes it ready for a request. Setting all options anew costs a third of a small request, so they are kept where the last
-        /// one was like it.
+        /// Makes it ready for a request. Setting all options costs a third of a small request, so they are kept for a similar one.
         ///
         /// - Parameter setUp: Sets the options of a handle that has none.
         func prepare(for shape: Shape, _ kind: RequestKind, setUp: (EasyHandle) -> Void) {
@@ -133,10 +132,10 @@
     ///
     /// Touched only on the loop's thread.
     struct HandlePool {
-        /// Beyond this many waiting ones they are freed: a burst leaves no mountain behind.
+        /// Further ones are freed.
         private static let capacity = 256
         private var waiting: [EasyHandle] = []
-        /// Those that have served and can't serve again as they are.
+        /// Those that can't serve again as they are (``HandleReuse``).
         private var spent: [EasyHandle] = []
 
         mutating func take() -> EasyHandle? {
@@ -157,8 +156,7 @@
             waiting.append(handle)
         }
 
-        /// Makes those that have served ready for others: while nobody waits for it. A duplicate of one whose options are set would
-        /// cost no less.
+        /// Replaces those that can't serve again, at a time when no request waits. `curl_easy_duphandle` costs no less.
         ///
         /// - Parameter setUp: Sets the options of a handle that has none.
         mutating func renewSpent(setUp: (EasyHandle, Shape) -> Void) {

@@ -5,8 +5,7 @@
 
     /// The header fields of a request in the form that curl takes them: a linked list of C strings.
     ///
-    /// The nodes and their texts live in two buffers that are used again for the next request, in place of two allocations for
-    /// each field.
+    /// Nodes and texts are in two buffers that serve all requests, in place of two allocations for each field.
     struct FieldList {
         private var text: UnsafeMutableBufferPointer<CChar> = .init(start: nil, count: 0)
         private var nodes: UnsafeMutableBufferPointer<curl_slist> = .init(start: nil, count: 0)
@@ -60,7 +59,7 @@
             beginLine()
             put(UnsafeBufferPointer(rebasing: line[..<colon]))
             if colon == line.count - 1 {
-                // "Name:" would tell curl to leave the field out; this is how it is told that the value is empty.
+                // Curl leaves "Name:" out and sends "Name;" with an empty value.
                 put(UInt8(ascii: ";"))
             } else {
                 put(UInt8(ascii: ":"))

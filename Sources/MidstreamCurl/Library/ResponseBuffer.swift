@@ -1,10 +1,9 @@
 #if Curl && os(Linux)
     import Glibc
 
-    /// Where curl's callbacks put what comes back for a handle: plain memory, which is written without an object, a reference count
-    /// or a collection, and read in one go.
+    /// The memory into which curl's callbacks write a response, without objects, reference counts or collections.
     ///
-    /// It lives at one address as long as its handle does, and keeps what little memory it has from one response to the next.
+    /// It stays at one address as long as its handle lives, and keeps its memory for the next response.
     struct ResponseBuffer {
         /// The largest head that is taken: 256 KiB.
         static let headLimit = 256 << 10

@@ -233,7 +233,7 @@
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
         }
 
-        /// Makes handles ready that have served, after those who wait for their responses have got them.
+        /// Makes used handles ready, once the responses have been delivered.
         func prepareHandles() { handles.renewSpent { setUp($0, for: $1) } }
 
         /// Ends a transfer that curl has never seen.
@@ -297,7 +297,7 @@
             // Not for every transfer by itself: one look serves all that come due in the meantime.
             nextDeadlineCheck = next == .max ? .max : max(next, now + options.deadlineGrain)
             for transfer in late {
-                // A connection whose server is gone, or says nothing to the point, would have the next request wait as well. Curl
+                // A connection whose server is gone, or sends nothing of use, would have the next request wait as well. Curl
                 // keeps one of HTTP/2 otherwise; while others use it, it stays theirs.
                 transfer.handle?.set(CURLOPT_FORBID_REUSE, 1)
                 abort(transfer, transfer.timeoutError())

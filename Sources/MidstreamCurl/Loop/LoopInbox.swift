@@ -41,7 +41,7 @@
             }
         }
 
-        /// Who has to be woken.
+        /// What has to be woken.
         fileprivate enum Waiter { case driver, restingThread }
 
         private let state = Locked(State())

@@ -54,7 +54,7 @@
             case CURLE_BAD_FUNCTION_ARGUMENT where phase != .notSent: return .protocolViolation
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED, CURLE_HTTP_RETURNED_ERROR:
                 return .protocolViolation
-            // Curl says either also of a connection or a stream that the server has ended.
+            // Either is also the code of a connection or a stream that the server has ended.
             case CURLE_HTTP2, CURLE_HTTP2_STREAM:
                 return isAboutHTTP2(text) ? .protocolViolation : .connectionLost
             // Curl speaks of a lack of memory when a line of a head is too long for it; newer versions, of code 100.

@@ -3,7 +3,7 @@
     internal import MidstreamCore
 
     extension Transfer {
-        /// What curl has measured of a transfer that failed. It says zero for what wasn't reached.
+        /// What curl has measured of a transfer that failed: zero for phases that weren't reached.
         func metricsSoFar(_ handle: EasyHandle) -> TransportMetrics {
             var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
             metrics.interim = interim

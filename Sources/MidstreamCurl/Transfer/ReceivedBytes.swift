@@ -3,8 +3,8 @@
 
     /// A buffered body while it arrives.
     ///
-    /// A large one is kept in pieces, and put together by whoever has asked for it: an array that grows is copied now and then, and while
-    /// hundreds of mebibytes are, all other requests of the loop would wait.
+    /// A large one is kept in pieces, which the caller puts together: copying hundreds of mebibytes when an array grows would hold up all
+    /// other requests of the loop.
     struct ReceivedBytes: Sendable {
         /// Up to here an array may grow: it is copied for that, and both are there meanwhile.
         private static let growth = 1 << 20

@@ -4,8 +4,8 @@
 
     /// The fields of a head, made in one pass over its lines, and what they say about the body.
     ///
-    /// RFC 9112 §5: a field has a name, and its colon follows at once; whoever reads it otherwise may see another length of the body.
-    /// A folded line (§5.2) continues a field.
+    /// A name is followed by its colon at once (RFC 9112 §5): recipients that differ in this may differ in the body's length, too. A
+    /// folded line (§5.2) continues a field.
     struct ReceivedFields {
         /// A field that frames or encodes the body.
         enum Framing: Equatable {

@@ -15,9 +15,8 @@
             decodedLength = nil
         }
 
-        /// Decodes a piece of the body, or as much of it as its reader has room for and as the loop has time for.
-        ///
-        /// The rest stays with curl: a piece at which it is told to pause is handed over again, whole.
+        /// Decodes a piece of the body, or as much of it as its reader has room for and as the loop has time for. Curl then pauses, and
+        /// hands over the whole piece again.
         func decode(_ bytes: UnsafeRawBufferPointer) -> Int {
             do throws(DecodingFault) {
                 let decoder = try existingDecoder()

@@ -1,7 +1,7 @@
 #if Curl && os(Linux)
     internal import CCurl
 
-    /// The loop that drives a transfer, as far as the transfer knows it.
+    /// What a transfer needs of the loop that drives it.
     ///
     /// All but ``options``, ``isCurrent``, ``post(_:)`` and ``drive(_:)`` is touched only on the loop's thread.
     protocol TransferLoop: AnyObject, Sendable {

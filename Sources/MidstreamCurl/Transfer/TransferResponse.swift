@@ -146,7 +146,7 @@
             return true
         }
 
-        /// Whether nothing but the connection's end tells that of the body, given that there is no length (RFC 9112 §6.3).
+        /// Whether a body without a length ends with its connection (RFC 9112 §6.3).
         private func isEndedByConnection(_ fields: ReceivedFields) -> Bool {
             guard head.version == .http1_1 || head.version == .http1_0 else { return false }
             return fields.transferEncoding == .absent

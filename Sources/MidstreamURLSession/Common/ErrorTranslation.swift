@@ -21,7 +21,7 @@ extension HTTPError {
             phase: hasHead ? .answered : meaning.isBeforeSending ? .notSent : .maybeProcessed)
     }
 
-    /// What libcurl says; it names hosts and reasons, never URLs. Apple's texts say no more than the codes.
+    /// libcurl's message, which names hosts and reasons, never URLs. Apple's texts add nothing to the codes.
     private static func reason(of error: URLError) -> String? {
         #if canImport(FoundationNetworking)
             error.userInfo[NSLocalizedDescriptionKey] as? String

@@ -112,7 +112,7 @@ final class Exchange: Sendable {
 // MARK: - The caller's side
 
 extension Exchange {
-    /// Waits for the head, or for the whole when that was asked for.
+    /// Waits for the head, or for the whole response.
     func response(startingWith begin: (Exchange) -> Void) async throws -> HTTPResponse {
         try Task.checkCancellation()
         begin(self)
@@ -122,7 +122,7 @@ extension Exchange {
 
     private func streamedResponse() throws -> HTTPResponse {
         let (head, end) = state.withLock { ($0.head, $0.end) }
-        // A failure that comes after the head is the body's to report; but who has cancelled wants no response.
+        // A failure after the head is reported by the body, but a cancelled caller wants no response.
         if case .failure(let error) = end, head == nil || error is CancellationError { throw error }
         guard let head else { throw noResponse() }
         let parts = ResponseHead(head, for: request)

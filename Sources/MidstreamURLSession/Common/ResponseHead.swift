@@ -5,7 +5,7 @@ internal import MidstreamCore
     internal import FoundationNetworking
 #endif
 
-/// What a received head says, after what the system did to the body.
+/// A received head, after what the system did to the body.
 struct ResponseHead {
     /// The fields; without those about an encoding that the system has removed.
     let headers: HTTPHeaders
