@@ -20,8 +20,12 @@ struct CacheFolder: Sendable {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        // The log and its index get the rights of the database, which SQLite would give to all.
-        close(try Self.open(database, O_RDWR | O_CREAT))
+        // SQLite would make a file that all may read, and gives its log the rights of the file. One that is there isn't opened: closing it
+        // would release the locks that this process holds on it by other connections (POSIX).
+        guard !FileManager.default.fileExists(atPath: database) else { return }
+        do {
+            close(try Self.open(database, O_RDWR | O_CREAT | O_EXCL))
+        } catch let error as FileError where error.code == EEXIST {}
     }
 
     /// Puts a damaged database aside, beside the new one. One that was put there before is thrown away; bodies are swept in time.
