@@ -5,25 +5,32 @@ internal import MidstreamCore
 extension ResponseCache {
     typealias Next = Interception.Next<HTTPRequest, HTTPResponse>
 
-    /// What is left to do for a request when the store has been asked.
+    /// The next step of a request.
     private enum Step {
-        case answered(HTTPResponse)
-        /// The server is asked, by a lookup that began at a time.
-        case missed(CacheMiss, Date)
+        case answer(HTTPResponse)
+        /// The store is waited for.
+        case wait(CacheInquiry, CacheInquiry.Need)
+        /// The server is asked.
+        case miss(CacheMiss, since: Date)
         /// The request isn't for caches.
-        case bypassed(String)
+        case bypass(String)
         /// The method is none that a cache answers.
-        case unsafe
+        case write
     }
 
     /// Answers a request, from the store or from further in.
+    ///
+    /// The steps themselves are synchronous, so a store that answers at once is never waited for, and their frames are gone while
+    /// the server is.
     nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
+        var step = firstStep(request, next)
+        if case .wait(let inquiry, let need) = step { step = await waited(for: need, inquiry, next) }
         var response =
-            switch await step(request, next) {
-            case .answered(let stored): stored
-            case .missed(let miss, let start): try await fetchOnce(miss, lookingSince: start, next)
-            case .bypassed(let reason): try await bypass(request, reason, next)
-            case .unsafe: try await send(request, next, Self.clock(of: next))
+            switch step {
+            case .answer(let stored): stored
+            case .miss(let miss, let start): try await fetchOnce(miss, lookingSince: start, next)
+            case .bypass(let reason): try await bypass(request, reason, next)
+            case .write, .wait: try await send(request, next, Self.clock(of: next))
             }
         if options.addsCacheStatus, let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
         return response
@@ -31,34 +38,68 @@ extension ResponseCache {
 
     private static func clock(of next: Next) -> any Clock<Duration> { next.call?.owner.clock ?? ContinuousClock() }
 
-    /// Looks for what is stored, and does what is decided by it. An entry whose bytes can't be read is left out of the next decision.
-    ///
-    /// A function of its own, so that its frame is gone while the server is waited for.
     @inline(never)
-    nonisolated(nonsending) private func step(_ request: HTTPRequest, _ next: Next) async -> Step {
-        guard request.method == .get || request.method == .head else { return .unsafe }
+    private func firstStep(_ request: HTTPRequest, _ next: Next) -> Step {
+        guard request.method == .get || request.method == .head else { return .write }
         let demand = CacheDemand(request)
-        if let reason = demand.bypass { return .bypassed(reason) }
-        let (clock, start) = (Self.clock(of: next), options.now())
-        var lookup = await lookUp(request, next.identity(of: request), on: clock)
+        if let reason = demand.bypass { return .bypass(reason) }
+        return step(of: inquiry(request, demand, next.identity(of: request)), next)
+    }
+
+    /// The step after those for which the store has to be waited for.
+    @inline(never)
+    nonisolated(nonsending) private func waited(
+        for first: CacheInquiry.Need, _ inquiry: CacheInquiry, _ next: Next
+    ) async -> Step {
+        let (request, clock) = (inquiry.request, Self.clock(of: next))
+        var need = first
         while true {
-            let decision = rules.decide(request.method, demand, lookup, at: start)
-            switch decision {
-            case .fresh(let answer), .stale(let answer), .staleWhileRevalidate(let answer):
-                guard var response = await response(answer, request, on: clock, at: start) else {
-                    lookup.forgetMatch()
-                    continue
+            switch need {
+            case .salt: inquiry.begin(key(of: request, await fingerprint(clock), inquiry.identity))
+            case .entries(let key): inquiry.take(await entries(for: key, request, clock), searches)
+            case .body(let answer, let decision):
+                if let body = await body(of: answer, request, clock) {
+                    return .answer(answered(by: answer, decision, body, inquiry, next))
                 }
-                if case .staleWhileRevalidate = decision { validateInBackground(answer.entry, request, lookup, next, on: clock) }
-                note(&response, answer, decision, at: next.position)
-                return .answered(response)
-            case .refuse(let reason): return .answered(refused(request, reason))
-            case .fetch(let reason), .validate(let reason, _), .complete(let reason, _):
-                count { $0.misses += 1 }
-                lookup.forgetBodies()
-                return .missed(CacheMiss(request, demand, lookup, reason, decision, on: clock), start)
+                inquiry.lookup?.forgetMatch()
             }
+            let step = step(of: inquiry, next)
+            guard case .wait(_, let another) = step else { return step }
+            need = another
         }
+    }
+
+    /// Goes as far as the store answers at once.
+    private func step(of inquiry: CacheInquiry, _ next: Next) -> Step {
+        while let need = inquiry.need {
+            guard case .entries(let key) = need, let entries = store.entriesNow(for: key) else { return .wait(inquiry, need) }
+            inquiry.take(entries, searches)
+        }
+        guard let lookup = inquiry.lookup else { return .wait(inquiry, .salt) }
+        let request = inquiry.request
+        let decision = rules.decide(request.method, inquiry.demand, lookup, at: inquiry.start)
+        switch decision {
+        case .fresh(let answer), .stale(let answer), .staleWhileRevalidate(let answer):
+            guard let body = bodyNow(of: answer) else { return .wait(inquiry, .body(answer, decision)) }
+            return .answer(answered(by: answer, decision, body, inquiry, next))
+        case .refuse(let reason): return .answer(refused(request, reason))
+        case .fetch(let reason), .validate(let reason, _), .complete(let reason, _):
+            count { $0.misses += 1 }
+            let miss = CacheMiss(
+                request, inquiry.demand, lookup.withoutBodies, reason, decision, on: Self.clock(of: next))
+            return .miss(miss, since: inquiry.start)
+        }
+    }
+
+    private func answered(
+        by answer: StoredAnswer, _ decision: CacheDecision, _ body: HTTPBody, _ inquiry: CacheInquiry, _ next: Next
+    ) -> HTTPResponse {
+        if case .staleWhileRevalidate = decision, let lookup = inquiry.lookup {
+            validateInBackground(answer.entry, inquiry.request, lookup, next, on: Self.clock(of: next))
+        }
+        var response = made(by: answer, body, inquiry.request, at: inquiry.start)
+        note(&response, answer, decision, at: next.position)
+        return response
     }
 
     /// Notes that a response is a stored one.

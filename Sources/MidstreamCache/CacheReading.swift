@@ -2,34 +2,39 @@ internal import Foundation
 internal import MidstreamCore
 
 extension ResponseCache {
-    /// Looks for what is stored for a request (RFC 9111 §4).
+    /// Begins to look for what is stored for a request.
+    func inquiry(_ request: HTTPRequest, _ demand: CacheDemand, _ identity: WireIdentity) -> CacheInquiry {
+        let inquiry = CacheInquiry(
+            request, demand, identity, at: options.now(), includesAnybodys: options.partition == nil)
+        if let fingerprint = knownFingerprint { inquiry.begin(key(of: request, fingerprint, identity)) }
+        return inquiry
+    }
+
+    /// Looks for what is stored for a request.
     nonisolated(nonsending) func lookUp(
         _ request: HTTPRequest, _ identity: WireIdentity, on clock: any Clock<Duration>
     ) async -> CacheLookup {
-        let fingerprint = await fingerprint(clock)
-        var lookup = CacheLookup(
-            key: key(of: request, fingerprint, identity), fingerprint: fingerprint, identity: identity)
-        let (url, partition) = (lookup.key.url, lookup.key.partition)
-        lookup.variants = await entries(for: lookup.key, request, clock)
-        if lookup.variants.isEmpty, let same = searches.canonical(url) {
-            lookup.variants = await entries(for: CacheKey(url: same, partition: partition), request, clock)
-        }
-        lookup.select(from: lookup.variants, for: request)
-        // The response to a request without credentials is for all, unless the user has named who shares what.
-        if lookup.match == nil, !partition.isEmpty, options.partition == nil {
-            lookup.select(from: await entries(for: CacheKey(url: url), request, clock), for: request)
-        }
-        return lookup
+        let (key, fingerprint) = key(of: request, await fingerprint(clock), identity)
+        let inquiry = inquiry(request, .plain, identity)
+        inquiry.begin((key, fingerprint))
+        while case .entries(let key)? = inquiry.need { inquiry.take(await entries(for: key, request, clock), searches) }
+        return inquiry.lookup ?? CacheLookup(key: key, fingerprint: fingerprint, identity: identity)
     }
 
     /// The key of the response to a request.
-    private func key(of request: HTTPRequest, _ fingerprint: Fingerprint, _ identity: WireIdentity) -> CacheKey {
-        let url = NormalizedURL.text(request.urlText)
-        if let name = options.partition { return CacheKey(url: url, partition: name(request) ?? "") }
-        return CacheKey(url: url, partition: rules.isShared ? "" : fingerprint.owner(of: request, identity.users) ?? "")
+    func key(
+        of request: HTTPRequest, _ fingerprint: Fingerprint, _ identity: WireIdentity
+    ) -> (key: CacheKey, fingerprint: Fingerprint) {
+        let partition =
+            if let name = options.partition {
+                name(request) ?? ""
+            } else {
+                rules.isShared ? "" : fingerprint.owner(of: request, identity.users) ?? ""
+            }
+        return (CacheKey(url: NormalizedURL.text(request.urlText), partition: partition), fingerprint)
     }
 
-    nonisolated(nonsending) private func entries(
+    nonisolated(nonsending) func entries(
         for key: CacheKey, _ request: HTTPRequest, _ clock: any Clock<Duration>
     ) async -> [CacheEntry] {
         if let entries = store.entriesNow(for: key) { return entries }
@@ -40,21 +45,35 @@ extension ResponseCache {
     nonisolated(nonsending) func response(
         _ answer: StoredAnswer, _ request: HTTPRequest, on clock: any Clock<Duration>, at now: Date
     ) async -> HTTPResponse? {
+        await body(of: answer, request, clock).map { made(by: answer, $0, request, at: now) }
+    }
+
+    nonisolated(nonsending) func body(
+        of answer: StoredAnswer, _ request: HTTPRequest, _ clock: any Clock<Duration>
+    ) async -> HTTPBody? {
+        if let body = bodyNow(of: answer) { return body }
+        return await body(of: answer.entry, answer.form.range, request, clock)
+    }
+
+    /// The body of an answer, if the store has it at hand or none is needed.
+    func bodyNow(of answer: StoredAnswer) -> HTTPBody? {
+        answer.form.hasBody ? store.bodyNow(of: answer.entry, range: answer.form.range) : .empty
+    }
+
+    /// The response that a stored one gives.
+    func made(by answer: StoredAnswer, _ body: HTTPBody, _ request: HTTPRequest, at now: Date) -> HTTPResponse {
         let head = answer.entry.head
         switch answer.form {
-        case .notModified: return made(304, of: head, .empty, request, at: now) { StoredFields.removeContentFields(&$0) }
-        case .head: return made(head.status, of: head, .empty, request, at: now) { $0.remove("Content-Digest") }
+        case .notModified: return made(304, of: head, body, request, at: now) { StoredFields.removeContentFields(&$0) }
+        case .head: return made(head.status, of: head, body, request, at: now) { $0.remove("Content-Digest") }
         case .unsatisfiable(let length):
-            return made(416, of: head, .empty, request, at: now) { fields in
+            return made(416, of: head, body, request, at: now) { fields in
                 StoredFields.removeContentFields(&fields)
                 fields["Content-Range"] = "bytes */\(length)"
                 fields[.contentLength] = "0"
             }
-        case .whole:
-            guard let body = await body(of: answer.entry, nil, request, clock) else { return nil }
-            return made(head.status, of: head, body, request, at: now)
+        case .whole: return made(head.status, of: head, body, request, at: now)
         case .part(let range, let length):
-            guard let body = await body(of: answer.entry, range, request, clock) else { return nil }
             return made(.partialContent, of: head, body, request, at: now) { StoredFields.describe(range, of: length, in: &$0) }
         }
     }

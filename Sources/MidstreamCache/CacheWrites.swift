@@ -77,8 +77,7 @@ extension ResponseCache {
         var request = request.asNewCall()
         for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
         request.onInterim = nil
-        var lookup = lookup
-        lookup.forgetBodies()
+        let lookup = lookup.withoutBodies
         let reason = MissReason(forward: .stale, text: Reuse.Reason.stale.rawValue)
         let miss = CacheMiss(request, .plain, lookup, reason, rules.miss(reason, .get, .plain, lookup), on: clock)
         // Not the position, which would hold the client.

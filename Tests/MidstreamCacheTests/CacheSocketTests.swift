@@ -19,8 +19,11 @@ struct CacheSocketTests {
         let server = try MockServer()
         defer { server.shutdown() }
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
-        server.respond { _ in .init(headers: ["Cache-Control": "max-age=60"], body: .bytes(content), delay: .milliseconds(300)) }
-        let client = client(CacheInterceptor())
+        server.respond { _ in .init(headers: ["Cache-Control": "max-age=36000"], body: .bytes(content), delay: .milliseconds(300)) }
+        // Nobody's patience ends, however slow the machine is.
+        var options = CacheOptions()
+        options.patience = .seconds(3600)
+        let client = client(CacheInterceptor(options: options))
         let url = server.url("/x")
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<1000 {

@@ -12,7 +12,7 @@ enum CacheDecision: Sendable {
     /// The server is asked whether a stored response is still right (§4.3.1).
     case validate(MissReason, Validators)
     /// The server is asked for the bytes that are missing (§3.4, RFC 9110 §14.2).
-    case complete(MissReason, MissingPart)
+    indirect case complete(MissReason, MissingPart)
     /// The request is sent as it is: nothing stored is of use.
     case fetch(MissReason)
     /// The request mustn't be sent, and is answered with 504 (§5.2.1.7).

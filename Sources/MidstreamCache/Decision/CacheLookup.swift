@@ -32,9 +32,12 @@ struct CacheLookup: Sendable {
         isGone = true
     }
 
-    /// Lets go of bodies that were read with their heads, for as long as the server is waited for.
-    mutating func forgetBodies() {
-        match?.body = nil
-        for place in variants.indices { variants[place].body = nil }
+    /// The same without bodies that were read with their heads, to be kept while the server is waited for.
+    var withoutBodies: CacheLookup {
+        guard match != nil || !variants.isEmpty else { return self }
+        var lookup = self
+        lookup.match?.body = nil
+        for place in variants.indices { lookup.variants[place].body = nil }
+        return lookup
     }
 }

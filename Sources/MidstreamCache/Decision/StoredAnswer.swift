@@ -2,7 +2,7 @@ internal import Foundation
 internal import MidstreamCore
 
 /// How a stored response answers a request.
-struct StoredAnswer: Sendable {
+final class StoredAnswer: Sendable {
     enum Form: Sendable, Equatable {
         /// 304 to the request's own condition (RFC 9111 §4.3.2).
         case notModified
@@ -13,12 +13,23 @@ struct StoredAnswer: Sendable {
         case part(Range<Int64>, of: Int64)
         /// 416: the representation, so long, has none of the bytes (RFC 9110 §15.5.17).
         case unsatisfiable(length: Int64)
+
+        var hasBody: Bool { self == .whole || range != nil }
+
+        /// The bytes that are sent; nil: all, or none.
+        var range: Range<Int64>? { if case .part(let range, _) = self { range } else { nil } }
     }
 
     let entry: CacheEntry
     let form: Form
     /// For how many seconds more it is fresh; negative: how long it has been stale.
     let left: Double
+
+    init(entry: CacheEntry, form: Form, left: Double) {
+        self.entry = entry
+        self.form = form
+        self.left = left
+    }
 }
 
 extension CacheRules {

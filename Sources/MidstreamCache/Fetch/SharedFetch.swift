@@ -48,7 +48,10 @@ final class SharedFetch: TimerListener {
 
     private struct Waiter {
         let ticket: Int
-        let wait: Wait
+        /// nil until the caller waits, which it needn't if its own request ends at once.
+        var wait: Wait?
+        /// What came before it waited.
+        var early: Result<Ending, any Error>?
     }
 
     private struct Attempt {
@@ -61,28 +64,46 @@ final class SharedFetch: TimerListener {
     private struct State {
         var nextTicket = 0
         /// In the order in which they came.
-        var waiters: [Waiter] = []
-        var attempts: [Attempt] = []
+        var waiters = ShortList<Waiter>()
+        var attempts = ShortList<Attempt>()
         /// Runs while somebody waits for another's request.
         var timer: (on: ClockTimer, patience: Duration, entry: ClockTimer.Entry)?
         var landed: SharedResponse?
         var isOver = false
 
-        mutating func enter(_ wait: Wait) -> Int {
+        mutating func enter(_ wait: Wait?) -> Int {
             nextTicket += 1
             waiters.append(Waiter(ticket: nextTicket, wait: wait))
             return nextTicket
         }
 
-        mutating func takeWaiter(_ ticket: Int) -> Wait? {
-            waiters.firstIndex { $0.ticket == ticket }.map { waiters.remove(at: $0).wait }
+        mutating func takeWaiter(_ ticket: Int) -> Waiter? {
+            defer { waiters.removeAll { $0.ticket == ticket } }
+            return waiters.first { $0.ticket == ticket }
+        }
+
+        /// Ends an attempt. Returns the wait of its caller; one that doesn't wait yet finds the result when it does.
+        mutating func finish(_ ticket: Int, _ result: Result<Ending, any Error>) -> Wait? {
+            attempts.removeAll { $0.ticket == ticket }
+            guard let place = waiters.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+            guard let wait = waiters[place].wait else {
+                waiters[place].early = result
+                return nil
+            }
+            waiters.removeAll { $0.ticket == ticket }
+            return wait
         }
 
         /// Those who wait for the request of another.
         mutating func takeFollowers() -> [Wait] {
-            let followers = waiters.filter { waiter in !attempts.contains { $0.ticket == waiter.ticket } }
-            waiters.removeAll { waiter in !attempts.contains { $0.ticket == waiter.ticket } }
-            return followers.map(\.wait)
+            let followers = waiters.filter(isFollower)
+            guard !followers.isEmpty else { return [] }
+            waiters = ShortList(waiters.filter { !isFollower($0) })
+            return followers.compactMap(\.wait)
+        }
+
+        func isFollower(_ waiter: Waiter) -> Bool {
+            waiter.early == nil && !attempts.contains { $0.ticket == waiter.ticket }
         }
 
         mutating func takeTimer() -> ClockTimer.Entry? {
@@ -108,17 +129,40 @@ final class SharedFetch: TimerListener {
 
     /// Sends a request for all, and waits for the first response.
     nonisolated(nonsending) func lead(_ send: @escaping @Sendable () async throws -> Outcome) async throws -> Share {
-        let wait = Wait()
-        guard let ticket = begin(wait, send) else { return takeShare() }
-        guard case .share(let share) = try await end(of: wait, ticket, within: nil, on: .system) else { return .nothing }
+        guard let ticket = begin(send), let turn = turn(of: ticket) else { return takeShare() }
+        let ending =
+            switch turn {
+            case .early(let result): try result.get()
+            case .waits(let wait): try await end(of: wait, ticket, within: nil, on: .system)
+            }
+        guard case .share(let share) = ending else { return .nothing }
         return share
     }
 
+    private enum Turn {
+        case early(Result<Ending, any Error>)
+        case waits(Wait)
+    }
+
+    /// The result of the caller's own request if it is there already, or the wait for it; nil: another's was first.
+    private func turn(of ticket: Int) -> Turn? {
+        state.withLock { state in
+            guard let place = state.waiters.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+            if let result = state.waiters[place].early {
+                state.waiters.removeAll { $0.ticket == ticket }
+                return .early(result)
+            }
+            let wait = Wait()
+            state.waiters[place].wait = wait
+            return .waits(wait)
+        }
+    }
+
     /// - Returns: The caller's ticket; nil: the fetch is over.
-    private func begin(_ wait: Wait, _ send: @escaping @Sendable () async throws -> Outcome) -> Int? {
+    private func begin(_ send: @escaping @Sendable () async throws -> Outcome) -> Int? {
         let entered = state.withLock { state -> Int? in
             if state.isOver { return nil }
-            let ticket = state.enter(wait)
+            let ticket = state.enter(nil)
             state.attempts.append(Attempt(ticket: ticket))
             return ticket
         }
@@ -190,39 +234,37 @@ final class SharedFetch: TimerListener {
             let chosen = state.withLock { state -> Wait? in
                 guard let (timer, patience, _) = state.timer else { return nil }
                 state.timer = nil
-                let followers = state.waiters.filter { waiter in !state.attempts.contains { $0.ticket == waiter.ticket } }
+                let followers = state.waiters.filter(state.isFollower)
                 guard let first = followers.first else { return nil }
                 if followers.count > 1 { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
-                return state.takeWaiter(first.ticket)
+                return state.takeWaiter(first.ticket)?.wait
             }
             guard let chosen, !chosen.resume(.success(.leads)) else { return }
         }
     }
 
     private func land(_ outcome: Outcome, of ticket: Int) {
-        let (leader, followers, others, timer) = state.withLock { state in
-            let leader = state.takeWaiter(ticket)
-            state.attempts.removeAll { $0.ticket == ticket }
-            var others: [Attempt] = []
+        let (isLeft, leader, followers, others, timer) = state.withLock { state in
+            let isLeft = !state.waiters.contains { $0.ticket == ticket }
+            let leader = state.finish(ticket, .success(.share(.own(outcome.response))))
+            var others = ShortList<Attempt>()
             if !state.isOver, let shared = outcome.shared {
                 state.landed = shared
-                (others, state.attempts) = (state.attempts, [])
+                (others, state.attempts) = (state.attempts, ShortList())
             }
             state.isOver = true
-            return (leader, state.takeFollowers(), others, state.takeTimer())
+            return (isLeft, leader, state.takeFollowers(), others, state.takeTimer())
         }
         timer?.cancel()
         table.answered(self, outcome.shared)
-        // A caller who has left closes nothing.
-        if leader?.resume(.success(.share(.own(outcome.response)))) != true { outcome.response.body.close() }
+        if isLeft || leader?.resume(.success(.share(.own(outcome.response)))) == false { outcome.response.body.close() }
         for follower in followers { hand(takeShare(), to: follower) }
         for attempt in others { attempt.task?.cancel() }
     }
 
     private func fail(_ error: any Error, of ticket: Int) {
         let (leader, followers, isOver, timer) = state.withLock { state in
-            let leader = state.takeWaiter(ticket)
-            state.attempts.removeAll { $0.ticket == ticket }
+            let leader = state.finish(ticket, .failure(error))
             guard state.attempts.isEmpty, !state.isOver else { return (leader, [Wait](), false, nil as ClockTimer.Entry?) }
             state.isOver = true
             return (leader, state.takeFollowers(), true, state.takeTimer())

@@ -16,12 +16,24 @@ struct ShortList<Element>: RandomAccessCollection {
     var endIndex: Int { only == nil ? several.count : 1 }
 
     subscript(place: Int) -> Element {
-        guard let only else { return several[place] }
-        precondition(place == 0, "There is one element.")
-        return only
+        get {
+            guard let only else { return several[place] }
+            precondition(place == 0, "There is one element.")
+            return only
+        }
+        set { if only != nil { only = newValue } else { several[place] = newValue } }
+    }
+
+    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+        guard let only else { return change { $0.removeAll(where: isUnwanted) } }
+        if isUnwanted(only) { self.only = nil }
     }
 
     var elements: [Element] { only.map { [$0] } ?? several }
+
+    mutating func append(_ element: Element) {
+        if isEmpty { only = element } else { change { $0.append(element) } }
+    }
 
     /// Changes all of them as an array.
     mutating func change(_ body: (inout [Element]) -> Void) {

@@ -31,6 +31,9 @@ public protocol CacheStore: Sendable {
     /// - Throws: When they aren't there.
     func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody
 
+    /// The same where the store has the bytes at hand; nil: ``body(of:range:)`` is called. Nil by default.
+    func bodyNow(of entry: CacheEntry, range: Range<Int64>?) -> HTTPBody?
+
     /// Takes the bytes of an entry that is new, or more bytes of one that is there.
     ///
     /// - Parameter offset: The place in the representation of the first byte that will be written.
@@ -54,6 +57,9 @@ extension CacheStore {
 
     /// Nil.
     public func entriesNow(for key: CacheKey) -> [CacheEntry]? { nil }
+
+    /// Nil.
+    public func bodyNow(of entry: CacheEntry, range: Range<Int64>?) -> HTTPBody? { nil }
 
     /// Those of the process.
     public func salt() async throws -> [UInt8] { processSalt }

@@ -73,18 +73,24 @@ public final class MemoryCacheStore: CacheStore {
 
     /// The bytes of an entry, which are in memory. Counts as a hit.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
+        guard let body = bodyNow(of: entry, range: range) else { throw MissingBytes() }
+        return body
+    }
+
+    /// The bytes of an entry, which are in memory. Counts as a hit.
+    public func bodyNow(of entry: CacheEntry, range: Range<Int64>?) -> HTTPBody? {
         let found = state.withLock { state -> (segments: ShortList<Segment>, length: Int64?)? in
             guard let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) else { return nil }
             slot.seat?.hit()
             return (slot.segments, slot.entry.length)
         }
-        guard let found, let range = range ?? found.length.map({ 0..<$0 }) else { throw MissingBytes() }
+        guard let found, let range = range ?? found.length.map({ 0..<$0 }) else { return nil }
         if range.isEmpty { return .empty }
         guard
             let segment = found.segments.first(where: {
                 $0.start <= range.lowerBound && range.upperBound <= $0.range.upperBound
             })
-        else { throw MissingBytes() }
+        else { return nil }
         if segment.range == range { return .bytes(segment.bytes) }
         let start = Int(range.lowerBound - segment.start)
         return .bytes(Array(segment.bytes[start..<(start + Int(range.upperBound - range.lowerBound))]))
@@ -200,7 +206,7 @@ public final class MemoryCacheStore: CacheStore {
     private final class Writer: CacheWriter {
         private let store: MemoryCacheStore
         private let offset: Int64
-        private let chunks = Locked<(chunks: [[UInt8]], count: Int64)>(([], 0))
+        private let chunks = Locked<(chunks: ShortList<[UInt8]>, count: Int64)>((ShortList(), 0))
 
         init(_ store: MemoryCacheStore, _ offset: Int64) {
             self.store = store
@@ -217,16 +223,16 @@ public final class MemoryCacheStore: CacheStore {
 
         func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
             let (chunks, count) = self.chunks.withLock { written in
-                defer { written.chunks = [] }
+                defer { written.chunks = ShortList() }
                 return written
             }
             var bytes = chunks.first ?? []
-            bytes.reserveCapacity(Int(count))
+            if chunks.count > 1 { bytes.reserveCapacity(Int(count)) }
             for chunk in chunks.dropFirst() { bytes += chunk }
             return try store.commit(entry, Segment(start: offset, bytes: bytes), if: isCurrent)
         }
 
-        func abandon() async { chunks.withLock { $0.chunks = [] } }
+        func abandon() async { chunks.withLock { $0.chunks = ShortList() } }
     }
 }
 

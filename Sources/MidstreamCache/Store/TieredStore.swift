@@ -82,6 +82,9 @@ public struct TieredStore: CacheStore {
         return .bytes(bytes)
     }
 
+    /// The bytes of an entry, if the quick one has them at hand.
+    public func bodyNow(of entry: CacheEntry, range: Range<Int64>?) -> HTTPBody? { near.bodyNow(of: entry, range: range) }
+
     /// Takes bytes for both.
     public func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         // More bytes of an entry may be of one that only the larger one has.
