@@ -103,7 +103,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "MidstreamTesting", dependencies: ["MidstreamResilience", "MidstreamCore", "Interception", "Platform"],
+            name: "MidstreamTesting",
+            dependencies: ["MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception", "Platform"],
             swiftSettings: settings),
         .executableTarget(name: "MidstreamTool", dependencies: ["Midstream"] + transports, swiftSettings: settings),
         .executableTarget(
@@ -193,7 +194,8 @@ let package = Package(
             dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception", curl],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamTestingTests", dependencies: ["MidstreamTesting", "MidstreamCore", "Interception", "TestSupport"],
+            name: "MidstreamTestingTests",
+            dependencies: ["MidstreamTesting", "MidstreamCache", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamToolTests", dependencies: ["TestSupport", "MidstreamTool", "Midstream", "MidstreamTesting"],

@@ -81,7 +81,14 @@ final class DiskCacheWriter: CacheWriter {
     /// Goes on in a file. What has come until now is written here, since it may be all.
     private func spill(_ state: inout State) throws {
         let path = folder.temporary()
-        let file = try BodyFile(path, isNew: true)
+        let file: BodyFile
+        do {
+            file = try BodyFile(path, isNew: true)
+        } catch let error as FileError where error.code == ENOENT {
+            // The store hasn't been used before.
+            try folder.prepare()
+            file = try BodyFile(path, isNew: true)
+        }
         state.temporary = path
         state.file = file
         try file.write(state.bytes, at: offset)

@@ -1,5 +1,6 @@
+internal import Foundation
 internal import Interception
-internal import MidstreamCore
+package import MidstreamCore
 
 /// What entries of a cache are found by.
 public struct CacheKey: Hashable, Sendable {
@@ -58,6 +59,14 @@ public struct CacheEntry: Sendable, Identifiable {
         self.length = length
     }
 
+    /// An entry of which no byte is there yet, for a response that has just come.
+    package init(of response: HTTPResponse, to request: HTTPRequest, key: CacheKey, length: Int64?) {
+        let now = Date()
+        let head = StoredHead(
+            response, to: request, requestTime: now, responseTime: now, rules: CacheRules(), fingerprint: Fingerprint(salt: []))
+        self.init(key: key, head: head, length: length)
+    }
+
     /// A number that no other entry has, nor any of another process with the same store: a random start, counted up and mixed. To ask the
     /// system for random numbers each time costs more than to look the entry up.
     private static func nextID() -> UInt64 {
@@ -89,6 +98,20 @@ public struct CacheEntry: Sendable, Identifiable {
     package func holding(_ range: Range<Int64>) -> CacheEntry {
         var entry = self
         entry.parts = ByteRanges([range])
+        return entry
+    }
+
+    /// The entry with these bytes, too.
+    package func adding(_ range: Range<Int64>) -> CacheEntry {
+        var entry = self
+        entry.parts.insert(range)
+        return entry
+    }
+
+    /// The entry with the head of another.
+    package func withHead(of other: CacheEntry) -> CacheEntry {
+        var entry = self
+        entry.head = other.head
         return entry
     }
 
