@@ -163,7 +163,7 @@ import Testing
             for _ in 0..<2 {
                 let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
                 #expect(error?.code == .authentication)
-                #expect(error?.underlying is ExcessiveRefreshError == false)
+                #expect(error?.underlying is RefreshRefusal == false)
                 #expect(authenticator.refreshes == refreshes)
                 clock.advance(by: .milliseconds(pause / 2))
             }
@@ -203,7 +203,7 @@ import Testing
             by: AuthenticationInterceptor(authenticator, clock: TestClock()), StubTransport(status: .ok))
         for _ in 0..<5 { await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) } }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
-        #expect(error?.underlying is ExcessiveRefreshError)
+        #expect(error?.underlying as? RefreshRefusal != nil)
         #expect(authenticator.refreshes == 5)
     }
 

@@ -132,7 +132,7 @@ import Testing
         for _ in 0..<5 { #expect(await code { try await client.send(HTTPRequest("/")) } == .unacceptableStatus) }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == .authentication)
-        #expect(error?.underlying as? ExcessiveRefreshError == ExcessiveRefreshError(limit: RefreshLimit()))
+        #expect(error?.underlying as? RefreshRefusal == .tooManyRefreshes(RefreshLimit()))
         #expect(error?.response?.status == .unauthorized)
         #expect(error?.message.contains("5 times") == true)
         #expect(authenticator.refreshes == 5)
@@ -258,7 +258,7 @@ import Testing
         refreshing.open()
         let error = await call.result.errorOfCall as? HTTPError
         #expect(error?.code == .authentication)
-        #expect(error?.underlying is CredentialRemovedError)
+        #expect(error?.underlying as? RefreshRefusal == .loginEnded)
         #expect(interceptor.credential == nil)
     }
 

@@ -76,7 +76,7 @@ import Testing
 
     @Test func logInConsoleWritesToTheLoggerOfTheEnvironment() async throws {
         let log = Log<String>()
-        let logger = TaskLogger { log.add($0) }
+        let logger: @Sendable (String) -> Void = { log.add($0) }
         let stub = StubTransport.json(#"{"id": 1, "name": "Ann"}"#)
         let task = HTTPClient.stubbed(stub).get("u?token=t0psecret")
         _ = try await task.logInConsole().logger(logger).result()

@@ -67,7 +67,7 @@ public struct OAuthAuthenticator: Authenticator {
 
     /// A token from the store, or else from the endpoint. Saves nothing: the interceptor calls ``save(_:)``.
     ///
-    /// - Throws: ``OAuthError``; ``CredentialRemovedError`` when the store was emptied meanwhile; what the store and the sending of the
+    /// - Throws: ``OAuthError``; ``RefreshRefusal/loginEnded`` when the store was emptied meanwhile; what the store and the sending of the
     ///   request throw.
     public func refresh(_ credential: OAuthToken?) async throws -> OAuthToken {
         let stored = try await tokens.load()
@@ -91,7 +91,7 @@ public struct OAuthAuthenticator: Authenticator {
         do { present = try await tokens.load() } catch { return token }
         // A login or a logout of another process counts more.
         guard present?.accessToken != stored?.accessToken else { return token }
-        guard let present else { throw CredentialRemovedError() }
+        guard let present else { throw RefreshRefusal.loginEnded }
         return present
     }
 

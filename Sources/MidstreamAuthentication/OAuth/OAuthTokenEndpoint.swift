@@ -3,28 +3,21 @@ public import MidstreamCore
 
 /// A client of an OAuth server, as it identifies itself to the token endpoint (RFC 6749 §2.3). Shows no secret.
 public struct OAuthClient: Sendable {
-    /// How the client proves who it is.
-    public enum Authentication: String, Sendable, Hashable {
-        /// An `Authorization` header in the Basic scheme; what every server must understand.
-        case basicHeader
-        /// `client_id` and `client_secret` among the form's fields.
-        case formFields
-    }
-
     /// The client's name with the server.
     public let id: String
     /// The client's secret; nil for one that can't keep any, such as an app. It then only names itself.
     public let secret: String?
-    /// How it proves who it is.
-    public let authentication: Authentication
+    /// Whether the secret goes among the form's fields, as `client_secret`, and not in an `Authorization` header in the Basic scheme.
+    public let sendsSecretInForm: Bool
 
     /// Makes a client.
     ///
-    /// - Parameter authentication: How it proves who it is; `.basicHeader` by default. Without a secret there is no difference.
-    public init(id: String, secret: String? = nil, authentication: Authentication = .basicHeader) {
+    /// - Parameter sendsSecretInForm: Whether the secret goes among the form's fields; false by default: in a header in the Basic scheme,
+    ///   which every server must understand.
+    public init(id: String, secret: String? = nil, sendsSecretInForm: Bool = false) {
         self.id = id
         self.secret = secret
-        self.authentication = authentication
+        self.sendsSecretInForm = sendsSecretInForm
     }
 }
 
@@ -91,7 +84,7 @@ public struct OAuthTokenEndpoint: Sendable {
     private func request(for grant: [(String, String)]) -> HTTPRequest {
         var headers: HTTPHeaders = [.accept: "application/json"]
         var fields = grant
-        if let secret = client.secret, client.authentication == .basicHeader {
+        if let secret = client.secret, !client.sendsSecretInForm {
             // Both parts are form-encoded before they are put together (RFC 6749 §2.3.1).
             headers[.authorization] = .basic(user: client.id.formEncoded, password: secret.formEncoded)
         } else {

@@ -43,7 +43,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``HTTPError/Code/invalidRequest``.
     ///   - refreshLimit: How often credentials may be refreshed in vain; 5 times in 30 s by default. Past it, calls that need a refresh
-    ///     fail with ``HTTPError/Code/authentication`` and an ``ExcessiveRefreshError`` behind it.
+    ///     fail with ``HTTPError/Code/authentication`` and ``RefreshRefusal/tooManyRefreshes(_:)`` behind it.
     ///   - refreshTimeout: How long one refresh may take; 60 s by default, nil: no limit.
     ///   - clock: What the limit and the timeout are measured by; the continuous clock by default.
     public init(
@@ -70,8 +70,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
 
     /// Begins a login: calls from now on are sent with its credential, which the authenticator saves.
     ///
-    /// Calls that began before aren't sent with it: those that need another credential fail with ``HTTPError/Code/authentication`` and a
-    /// ``CredentialRemovedError`` behind it. What a refresh of the former login brings is thrown away.
+    /// Calls that began before aren't sent with it: those that need another credential fail with ``HTTPError/Code/authentication`` and
+    /// ``RefreshRefusal/loginEnded`` behind it. What a refresh of the former login brings is thrown away.
     ///
     /// - Throws: What ``Authenticator/save(_:)`` throws. The login has begun all the same, and saving is tried again with later requests.
     ///   Cancelling the task changes nothing.
@@ -211,8 +211,7 @@ extension Error {
     /// Why there is no credential, in a sentence that repeats nothing of a user's error, which may hold secrets.
     fileprivate var refusal: String {
         switch self {
-        case let error as ExcessiveRefreshError: error.description
-        case let error as CredentialRemovedError: error.description
+        case let error as RefreshRefusal: error.description
         case let error as any PublicRefusal: "No credential could be obtained: \(error.publicReason)."
         default: "No credential could be obtained."
         }

@@ -87,7 +87,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     /// - Throws: `CancellationError` when the caller's task is cancelled; the refresh then goes on.
     func successor(of generation: Int, login number: Int, failures: Int, need: Need) async throws -> Result<Held, any Error> {
         let outcome = try await login.flight.run(generation) { await self.refresh(generation, failures: failures, need: need) }
-        return login.state.withLock { $0.number } == number ? outcome : .failure(CredentialRemovedError())
+        return login.state.withLock { $0.number } == number ? outcome : .failure(RefreshRefusal.loginEnded)
     }
 
     /// Notes that a credential was accepted in place of one that had been rejected, so that its refresh wasn't in vain.
@@ -191,7 +191,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     }
 
     private static func outcome(_ state: State) -> Result<Held, any Error> {
-        state.held.map { .success($0) } ?? .failure(CredentialRemovedError())
+        state.held.map { .success($0) } ?? .failure(RefreshRefusal.loginEnded)
     }
 }
 
@@ -223,16 +223,6 @@ extension CredentialKeeper {
         }
         if isTime, login.saves.waiters == 0 { Task { try? await save() } }
     }
-}
-
-/// The credential was taken away, or another login began, while a call was waiting for a new one; the error behind
-/// ``HTTPError/Code/authentication``.
-public struct CredentialRemovedError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Makes the error, as tests do.
-    public init() {}
-
-    /// Says what happened.
-    public var description: String { "The login has ended while the call was waiting for a new credential." }
 }
 
 extension HTTPError {

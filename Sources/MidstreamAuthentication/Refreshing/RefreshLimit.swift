@@ -21,19 +21,21 @@ public struct RefreshLimit: Sendable, Hashable {
     public static let unlimited = RefreshLimit(count: .max, window: .zero)
 }
 
-/// A refresh was refused because there have been too many; the error behind ``HTTPError/Code/authentication``.
-///
-/// It usually means that the server refuses requests for another reason than the credential.
-public struct ExcessiveRefreshError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The limit that was reached.
-    public let limit: RefreshLimit
+/// Why there is no credential although nothing failed: the error behind ``HTTPError/Code/authentication``.
+public enum RefreshRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There have been as many refreshes in vain as the limit allows. Usually the server refuses requests for another reason than
+    /// the credential.
+    case tooManyRefreshes(RefreshLimit)
+    /// The credential was taken away, or another login began, while a call was waiting for a new one.
+    case loginEnded
 
-    /// Makes the error, as tests do.
-    public init(limit: RefreshLimit) { self.limit = limit }
-
-    /// Says how many refreshes in what time were too many.
+    /// The reason in a sentence.
     public var description: String {
-        "The credential has been refreshed \(limit.count) times within \(limit.window) without success, and not again yet."
+        switch self {
+        case .tooManyRefreshes(let limit):
+            "The credential has been refreshed \(limit.count) times within \(limit.window) without success, and not again yet."
+        case .loginEnded: "The login has ended while the call was waiting for a new credential."
+        }
     }
 }
 
@@ -48,11 +50,11 @@ struct RefreshHistory: Sendable {
 
     /// Notes a refresh that is to begin now.
     ///
-    /// - Throws: ``ExcessiveRefreshError`` when it may not.
+    /// - Throws: ``RefreshRefusal/tooManyRefreshes(_:)`` when it may not.
     mutating func begin(_ number: Int, at now: Duration, limit: RefreshLimit) throws {
         guard limit.count < .max else { return }
         entries.removeAll { now - $0.beginning >= limit.window }
-        guard entries.count < limit.count else { throw ExcessiveRefreshError(limit: limit) }
+        guard entries.count < limit.count else { throw RefreshRefusal.tooManyRefreshes(limit) }
         entries.append(Entry(number: number, beginning: now))
     }
 

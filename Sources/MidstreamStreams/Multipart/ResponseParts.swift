@@ -14,14 +14,6 @@ extension HTTPResponse {
     public func parts() -> ResponseParts { ResponseParts(self) }
 }
 
-/// A part of a `multipart/…` response.
-public struct ResponsePart: Sendable {
-    /// The fields of its head; `Content-Range` in a part of `multipart/byteranges`.
-    public let headers: HTTPHeaders
-    /// Its content, which can be read until the next part is asked for. Closing it passes over what is left.
-    public let body: HTTPBody
-}
-
 /// The parts of a response; see ``HTTPResponse/parts()``. It is its own iterator, so the parts can be had only once.
 public final class ResponseParts: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let parts: PartSource
@@ -33,13 +25,15 @@ public final class ResponseParts: AsyncSequence, AsyncIteratorProtocol, Sendable
 
     /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
     ///
+    /// - Returns: The fields of its head, `Content-Range` in a part of `multipart/byteranges`; and its content, which can be read until the
+    ///   next part is asked for. Closing it passes over what is left.
     /// - Throws: ``HTTPError/Code/decoding`` when the response isn't multipart;
     ///   ``HTTPError/Code/protocolViolation`` when it can't be read, as past the bounds;
     ///   ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws. The body is closed
     ///   then.
-    public func next() async throws -> ResponsePart? {
+    public func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
         guard let (number, headers) = try await parts.nextHead() else { return nil }
-        return ResponsePart(headers: headers, body: .incoming(PartBody(parts, number)))
+        return (headers, .incoming(PartBody(parts, number)))
     }
 }
 

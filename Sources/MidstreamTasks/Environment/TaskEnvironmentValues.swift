@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MidstreamCore
 
 /// A key of the environment in which tasks run.
@@ -46,6 +47,21 @@ public struct TaskEnvironmentValues: Sendable, CustomStringConvertible, CustomRe
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+extension TaskEnvironmentValues {
+    private enum LoggerKey: TaskEnvironmentKey {
+        /// The form of `write` that throws: the other one raises an exception when nobody reads any more, which ends the process.
+        static let defaultValue: @Sendable (String) -> Void = { message in
+            try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
+        }
+    }
+
+    /// Writes the messages of tasks; each as a line to standard error by default. Called from any task.
+    public var logger: @Sendable (String) -> Void {
+        get { self[LoggerKey.self] }
+        set { self[LoggerKey.self] = newValue }
+    }
+}
+
 /// Reads a value of the environment, in a modifier or task interceptor.
 ///
 /// ```swift
@@ -53,7 +69,7 @@ public struct TaskEnvironmentValues: Sendable, CustomStringConvertible, CustomRe
 ///     @TaskEnvironment(\.logger) var logger
 ///
 ///     func body(_ task: AnyRequestTask<Element>) async throws -> Element {
-///         logger.log("asking")
+///         logger("asking")
 ///         return try await task.result()
 ///     }
 /// }

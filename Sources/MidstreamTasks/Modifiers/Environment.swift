@@ -17,8 +17,8 @@ extension RequestTask {
         changingEnvironment { $0[key] = value }
     }
 
-    /// Sets the logger of everything before it. See ``TaskLogger``.
-    public func logger(_ logger: TaskLogger) -> AnyRequestTask<Element> { environment(\.logger, logger) }
+    /// Sets the closure that writes the messages of everything before it, such as those of `logInConsole`.
+    public func logger(_ write: @escaping @Sendable (String) -> Void) -> AnyRequestTask<Element> { environment(\.logger, write) }
 
     /// Limits how long one attempt of each request before it may take; a limit further in wins. For a limit on everything
     /// before it, retries and waits included, use ``deadline(_:clock:)``.

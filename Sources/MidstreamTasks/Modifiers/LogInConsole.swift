@@ -10,7 +10,7 @@ extension RequestTask {
     ///   - showsValues: Whether to write decoded values as they print themselves, secrets and all; false by default.
     public func logInConsole(_ isActive: Bool = true, showsValues: Bool = false) -> AnyRequestTask<Element> {
         guard isActive else { return AnyRequestTask(self) }
-        return detach { TaskEnvironmentValues.current.logger.log(Self.line(about: $0, showsValues: showsValues)) }
+        return detach { TaskEnvironmentValues.current.logger(Self.line(about: $0, showsValues: showsValues)) }
     }
 
     private static func line(about result: Result<Element, any Error>, showsValues: Bool) -> String {

@@ -17,7 +17,7 @@ import Testing
         await refreshing.reached()
         session.credential = nil
         refreshing.open()
-        #expect(((await call.result.errorOfCall as? HTTPError)?.underlying) is CredentialRemovedError)
+        #expect((await call.result.errorOfCall as? HTTPError)?.underlying as? RefreshRefusal == .loginEnded)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect((error?.underlying as? OAuthError)?.code == .noRefreshToken)
         #expect(store.present == nil)
@@ -174,7 +174,7 @@ import Testing
         #expect(second.session.credential?.accessToken == "bob-0")
         #expect(store.present == "bob-0")
         refreshing.open()
-        #expect((await call.result.errorOfCall as? HTTPError)?.underlying is CredentialRemovedError)
+        #expect((await call.result.errorOfCall as? HTTPError)?.underlying as? RefreshRefusal == .loginEnded)
         #expect(service.sent == ["ann-0"])
     }
 
@@ -193,7 +193,7 @@ import Testing
         await answered.reached()
         try await session.logIn(LoginService.token("bob"))
         answered.open()
-        #expect((await call.result.errorOfCall as? HTTPError)?.underlying is CredentialRemovedError)
+        #expect((await call.result.errorOfCall as? HTTPError)?.underlying as? RefreshRefusal == .loginEnded)
         #expect(stub.credentials == ["Bearer ann-0"])
         #expect(service.spent.isEmpty)
     }

@@ -86,7 +86,7 @@ import Testing
 
     @Test func clientCredentialsAmongTheFields() async throws {
         let service = try Service()
-        let app = OAuthClient(id: "app", secret: "a b", authentication: .formFields)
+        let app = OAuthClient(id: "app", secret: "a b", sendsSecretInForm: true)
         _ = try await client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint(service, app))).send(
             HTTPRequest("/"))
         let request = try #require(service.tokenRequests.first)
