@@ -37,10 +37,10 @@ struct OwnLimit: HTTPInterceptor {
 private final class Permits: Sendable {
     struct Place: Sendable {
         let number: Int
-        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let grant = AsyncStream<Void>.makeStream()
 
         func wait() async throws {
-            for await _ in stream { return }
+            for await _ in grant.stream { return }
             throw CancellationError()
         }
     }
@@ -87,6 +87,6 @@ private final class Permits: Sendable {
             state.free += 1
             return nil
         }
-        next?.continuation.yield()
+        next?.grant.continuation.yield()
     }
 }

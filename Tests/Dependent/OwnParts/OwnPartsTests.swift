@@ -10,8 +10,8 @@ struct OwnPartsTests {
         return HTTPResponse(status: .ok, body: .text("answer"), request: request)
     }
 
-    private func code(_ work: () async throws -> Void) async -> HTTPError.Code? {
-        do { try await work() } catch { return (error as? HTTPError)?.code }
+    private func code(of request: HTTPRequest, by client: HTTPClient) async -> HTTPError.Code? {
+        do { _ = try await client.send(request) } catch { return (error as? HTTPError)?.code }
         return nil
     }
 
@@ -23,14 +23,14 @@ struct OwnPartsTests {
         while limit.state.free > 0 { await Task.yield() }
         var hasty = HTTPRequest("https://h/")
         hasty.deadline = .milliseconds(50)
-        #expect(await code { [hasty] in _ = try await client.send(hasty) } == .deadlineExceeded)
-        #expect(limit.state == (0, 0))
+        #expect(await code(of: hasty, by: client) == .deadlineExceeded)
+        #expect(limit.state.free == 0 && limit.state.waiting == 0)
         let third = Task { try await client.send(HTTPRequest("https://h/")) }
         while limit.state.waiting == 0 { await Task.yield() }
         first.cancel()
         let trace = try await third.value.trace
         #expect("\(trace)".contains("waited for a permit"))
-        #expect(limit.state == (1, 0))
+        #expect(limit.state.free == 1 && limit.state.waiting == 0)
     }
 
     @Test("a permit is held until a streamed body ends")
@@ -64,7 +64,7 @@ struct OwnPartsTests {
         #expect("\(trace)".contains("a second exchange"))
         var hasty = HTTPRequest("https://h/slow")
         hasty.deadline = .milliseconds(50)
-        #expect(await code { [hasty] in _ = try await client.send(hasty) } == .deadlineExceeded)
+        #expect(await code(of: hasty, by: client) == .deadlineExceeded)
     }
 
     @Test("they keep the laws")

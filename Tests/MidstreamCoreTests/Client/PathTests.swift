@@ -74,7 +74,8 @@ struct PathTests {
         spans.flatMap { span in
             if span.name == "Passing" { return lines(span.children, depth: depth) }
             let events = span.events.map(\.name).joined(separator: " ")
-            let failure = (span.failure ?? "").filter { !$0.isNumber }
+            // Without the message, which may name a time.
+            let failure = (span.failure ?? "").prefix { $0 != ":" }
             let line = "\(depth) \(span.name) \(span.attempt) \(span.status ?? 0) \(failure) [\(events)]"
             return [line] + lines(span.children, depth: depth + 1)
         }
