@@ -151,7 +151,7 @@ struct TwinTests {
                 await eventually { bench.cache.cache.validating.withLock { $0.isEmpty } }
                 text = "\(response.status) \(response.text) \(response.cacheStatus.map { "\($0)" } ?? "-")\n"
                 text += response.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-                text += "\n" + response.trace.events(named: "cache.outcome").map(\.description).joined(separator: "\n")
+                text += "\n" + response.trace.events(named: "cache.outcome").map(\.text).joined(separator: "\n")
                 text += "\n" + Self.notes(response.trace)
             } catch {
                 text = "\((error as? HTTPError)?.code as Any)"
