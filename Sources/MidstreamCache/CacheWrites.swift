@@ -73,7 +73,7 @@ extension ResponseCache {
         _ entry: CacheEntry, _ request: HTTPRequest, _ lookup: CacheLookup, _ next: Next, on clock: any Clock<Duration>
     ) {
         guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
-        let (apart, limit) = next.apart(from: call, timeout: request.timeout)
+        let (detached, limit) = next.detached(from: call, timeout: request.timeout)
         var request = request.asNewCall()
         for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
         request.onInterim = nil
@@ -83,10 +83,10 @@ extension ResponseCache {
         // Not the position, which would hold the client.
         let (recorder, pass) = (call.recorder, next.position.pass)
         let hasBegun = call.owner.background.start { [self] in
-            await ChainPosition.local.withValue(apart.position) {
+            await ChainPosition.local.withValue(detached.position) {
                 do {
                     let status = try await TimeLimit(limit, on: clock).run(error: { _ in .timedOut() }) {
-                        let response = try await self.fetch(miss, apart).response
+                        let response = try await self.fetch(miss, detached).response
                         for try await _ in response.body {}
                         return response.cacheStatus ?? CacheStatus(forward: .stale)
                     }
