@@ -94,11 +94,11 @@ extension ResponseCache {
     private func answered(
         by answer: StoredAnswer, _ decision: CacheDecision, _ body: HTTPBody, _ inquiry: CacheInquiry, _ next: Next
     ) -> HTTPResponse {
+        var response = made(by: answer, body, inquiry.request, at: inquiry.start)
+        note(&response, answer, decision, at: next.position)
         if case .staleWhileRevalidate = decision, let lookup = inquiry.lookup {
             validateInBackground(answer.entry, inquiry.request, lookup, next, on: Self.clock(of: next))
         }
-        var response = made(by: answer, body, inquiry.request, at: inquiry.start)
-        note(&response, answer, decision, at: next.position)
         return response
     }
 

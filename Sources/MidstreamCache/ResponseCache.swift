@@ -81,23 +81,3 @@ final class ResponseCache: Sendable {
         _ = await ask(for: nil, on: clock) { [store] in try await store.removeAll(origin: origin) }
     }
 }
-
-/// Which paths say that parts of their queries don't matter. Learned from responses, and forgotten with the process.
-final class SearchRules: Sendable {
-    private static let maximum = 4096
-    private let rules = Locked<[String: NoVarySearch]>([:])
-
-    func learn(_ rule: NoVarySearch, for url: String) {
-        let path = NoVarySearch.path(of: url)
-        rules.withLock { rules in
-            if rules.count >= Self.maximum, rules[path] == nil { rules = [:] }
-            rules[path] = rule
-        }
-    }
-
-    /// The URL that stands for all that are the same as this one; nil when no rule is known.
-    func canonical(_ url: String) -> String? {
-        let rule = rules.withLock { rules in rules.isEmpty ? nil : rules[NoVarySearch.path(of: url)] }
-        return rule?.canonical(url)
-    }
-}
