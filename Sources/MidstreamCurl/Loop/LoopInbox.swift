@@ -174,7 +174,7 @@
         /// The longest, in nanoseconds: one millisecond, in which servers nearby answer.
         var limit: UInt64 = 1_000_000
         /// ``LoopInbox/rest(lookingEvery:)``
-        var lookInterval: Int32 = 2
+        var lookInterval: Int32 = 5
         private static let fewest = 2
         private static let most = 1024
 

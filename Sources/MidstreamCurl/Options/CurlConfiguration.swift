@@ -42,7 +42,7 @@
         public var eventLoops: Int
         /// Whether callers' threads may move the bytes of their requests; true by default. They do when requests are sent one after the other
         /// and answered within a millisecond, which saves two switches between threads for each. A thread of Swift's pool is held for up to
-        /// 4 ms then, if an answer takes longer than those before it. False: only the transport's own threads wait for sockets.
+        /// 10 ms then, if an answer takes longer than those before it. False: only the transport's own threads wait for sockets.
         public var usesCallersThreads: Bool
         /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there, which libcurl uses, too; true
         /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
