@@ -47,7 +47,7 @@ package struct ClockTimer: Sendable {
         }
     }
 
-    /// Has a listener called once; never before this returns. A clock whose sleep fails calls it early, so that nobody waits for ever.
+    /// Has a listener called once, in another task, not before its time. A clock whose sleep fails calls it at once, so that nobody waits for ever.
     ///
     /// - Parameter delay: From now on.
     @usableFromInline
@@ -120,8 +120,8 @@ private final class TimerQueue: Sendable {
     private func fire(wokenAt wakeTime: Int64) {
         let listeners = state.withLock { state in
             state.wakeTimes.removeAll { $0 == wakeTime }
-            // A sleep that ends a little early counts as over.
-            let now = max(wakeTime, continuousNanoseconds())
+            // A sleep that ended early is repeated for the rest, so that nobody is called before its time.
+            let now = continuousNanoseconds()
             var listeners: [any TimerListener] = []
             while let listener = state.entries.removeFirst(upTo: now) { listeners.append(listener) }
             if let next = state.entries.nextDue { wake(by: next, &state) }

@@ -16,6 +16,22 @@ struct ClockTimerTests {
         for entry in [far, near, now] { entry.cancel() }
     }
 
+    @Test("nobody is called before its time")
+    func notEarly() async {
+        let ends = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<1_000 as Range<Int64> {
+                group.addTask {
+                    let due = continuousNanoseconds() + number * 7_001
+                    let ending = await Suspension<Never>().wait(for: .nanoseconds(number * 7_001), on: .system)
+                    guard case .timedOut = ending else { return false }
+                    return continuousNanoseconds() >= due
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(ends.count == 1_000 && ends.allSatisfy { $0 })
+    }
+
     @Test("a cancelled entry is released at once, and its listener not called")
     func cancelled() async {
         let calls = Calls()
