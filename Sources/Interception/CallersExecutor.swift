@@ -1,10 +1,9 @@
-/// Where the present task prefers to run, for tasks that are started on its behalf: unlike child tasks they don't inherit it.
+/// The executor that the present task prefers, for tasks that are started on its behalf: unlike child tasks they don't inherit it.
 ///
-/// Nowhere in particular outside a task, and where the system can't tell: before macOS 26.4 and its siblings, and with compilers
-/// before 6.3.
+/// None outside a task, before macOS 26.4 and its siblings, and with compilers before 6.3.
 @usableFromInline
 package struct CallersExecutor: Sendable {
-    /// A task executor, in a form that older systems know.
+    /// A task executor, in a form that older systems have.
     private let preferred: (any Sendable)?
 
     /// That of the present task.
@@ -28,8 +27,8 @@ package struct CallersExecutor: Sendable {
         return Task(operation: operation)
     }
 
-    /// Starts a task there whose beginning, up to where it first waits, runs before this returns, where the system can do that: nobody has
-    /// to be woken for it. Not to be called under a lock that the task takes.
+    /// Starts a task there that runs up to its first wait before this returns, where the system supports it, which saves a change of threads. Not
+    /// to be called under a lock that the task takes.
     @discardableResult @usableFromInline
     package func startAtOnce(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         #if compiler(>=6.2)
@@ -50,8 +49,8 @@ package struct CallersExecutor: Sendable {
 }
 
 extension TaskGroup {
-    /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that: nobody has
-    /// to be woken for it. Not to be called under a lock that the task takes.
+    /// Starts a child task that runs up to its first wait before this returns, where the system supports it, which saves a change of threads. Not
+    /// to be called under a lock that the task takes.
     @inlinable
     package mutating func startAtOnce(_ operation: @escaping @Sendable () async -> ChildTaskResult) {
         #if compiler(>=6.2)

@@ -1,20 +1,20 @@
-/// Runs a piece of work once for all who ask for it at the same time.
+/// Runs work once for all simultaneous callers.
 ///
-/// The first caller starts the work; those who come while it runs wait for it; all get its value or its error. Nothing is kept
-/// afterwards: the next caller starts it anew.
+/// The first caller starts the work, later ones wait for it, and all get its value or error. Nothing is kept afterwards: the next caller starts
+/// it anew.
 ///
 /// ```swift
 /// let refreshes = SingleFlight<Never, Token>()
 /// let token = try await refreshes.run { try await fetchToken() }     // one fetch, however many callers
 /// ```
 ///
-/// The work runs in a task of its own, which has the priority, the executor and the task-local values of the caller that started it. Its
-/// beginning, up to where it first waits, runs before that caller waits. A caller that is cancelled leaves at once with `CancellationError`;
-/// the work goes on for the others. When all have left, it is finished all the same or cancelled, as ``Abandoned`` says.
+/// The work runs in its own task with the priority, executor and task-local values of the first caller, and up to its first wait before that caller
+/// waits. A cancelled caller leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is finished or
+/// cancelled, depending on ``Abandoned``.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What everybody gets, and how many of them there are.
+    /// The value, and how many callers get it.
     @usableFromInline typealias Landing = (value: Value, callers: Int)
     @usableFromInline typealias Waiter = Suspension<Result<Landing, any Error>>
 
@@ -23,7 +23,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the lock of the `SingleFlight` is held.
     @usableFromInline
     final class Flight: @unchecked Sendable {
-        /// Those who came and didn't leave, whether or not they wait already.
+        /// Callers that haven't left, whether or not they wait already.
         @usableFromInline var callers = 0
         /// In the order in which they came.
         @usableFromInline var waiters: [Waiter] = []
@@ -33,7 +33,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         @inlinable init() {}
     }
 
-    /// What becomes of work for which nobody waits any more.
+    /// What happens to work when all callers have left.
     public enum Abandoned: Sendable {
         /// It is finished, since it may be one that must not be broken off half-way, such as the exchange of a token that can be
         /// used once.
@@ -48,7 +48,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Makes one with nothing running.
     ///
-    /// - Parameter abandoned: What becomes of work for which nobody waits any more; it is finished by default.
+    /// - Parameter abandoned: What happens to work when all callers have left; it is finished by default.
     public init(abandoned: Abandoned = .isFinished) { self.abandoned = abandoned }
 
     /// The value of the work of a key: of that which is running, or else of `work`, which is then started.

@@ -7,16 +7,15 @@ internal import Platform
 /// Keeps entries in a folder, up to a number of bytes, until after the process: heads and small bodies in an SQLite database, larger
 /// bodies as files. Bytes that aren't as they were written are a miss.
 ///
-/// Any number of processes may share a folder. URLs and whose an entry is are there as salted hashes; bodies and the fields of responses are
-/// as they came, and only the folder's user may read them. A damaged database is put aside in the folder
-/// and a new one begun; when nothing can be
-/// written, or another process holds the database for longer than a quarter of a second, that is a miss.
+/// Any number of processes may share a folder. URLs and identities are stored as salted hashes; bodies and response fields as they came, readable
+/// by the folder's user alone. A damaged database is put aside in the folder and a new one begun. When nothing can be written, or another process
+/// holds the database for longer than a quarter of a second, that is a miss.
 ///
 /// Nothing is opened before the first request. All members may be used from any task.
 public final class DiskCacheStore: CacheStore {
     private struct State {
         var table: EntryTable?
-        /// When opening may be tried again.
+        /// When opening may be retried.
         var nextTry = Date.distantPast
     }
 
@@ -26,16 +25,16 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private let folder: CacheFolder
-    /// Where what may take long is done: all that opens, writes and tidies up.
+    /// Runs slow work: opening, writing, tidying up.
     private let queue = DispatchQueue(label: "midstream.cache.disk")
-    /// Where bodies are written to files while they arrive, some of each in turn.
+    /// Writes arriving bodies to files, some chunks of each in turn.
     let writes = DispatchQueue(label: "midstream.cache.disk.writes")
-    /// Held while the database is asked.
+    /// Held during a query.
     private let state: Locked<State>
     private let chores = Locked(Chores())
-    /// Its removals, of this object alone: what another process fetches at the time of a removal isn't concerned.
+    /// Removals through this object. They don't affect fetches of other processes.
     public let removals = CacheRemovals()
-    /// How many bytes it holds at most, about: what is more goes within a second.
+    /// The most bytes that it holds, about: the excess is removed within a second.
     public let maximumBytes: Int64
 
     /// Makes a store.
@@ -53,7 +52,7 @@ public final class DiskCacheStore: CacheStore {
     /// “disk”.
     public var name: String { "disk" }
 
-    /// True: another process is waited for no longer than a quarter of a second.
+    /// True: it waits a quarter of a second for another process at most.
     public var boundsItsTime: Bool { true }
 
     /// How many bytes it holds.
@@ -88,7 +87,7 @@ public final class DiskCacheStore: CacheStore {
         return body
     }
 
-    /// Up to how many bytes of a file are read while they are checked; more are checked first, and read as they are asked for.
+    /// Ranges up to this size are read and checked in one pass. Larger ones are checked first, then streamed.
     private static let bytesAtOnce: Int64 = 1 << 20
 
     private static func body(of row: EntryTable.Row, _ range: Range<Int64>, _ folder: CacheFolder) throws -> HTTPBody {
@@ -142,13 +141,12 @@ public final class DiskCacheStore: CacheStore {
 
     struct MissingBytes: Error {}
 
-    /// Asks the database at once in the task that asks, as files are read here, unless somebody else is asking just then. To hand the question
-    /// over to another thread takes longer than to answer it, and that of a row longer than to write it into the log, for which no disk is
-    /// waited.
+    /// Queries the database in the calling task, unless another query is running. Handing it over to another thread would take longer than the
+    /// query itself, or than appending a row to the log, which waits for no disk.
     ///
-    /// - Parameter question: Asked again where something goes wrong the first time, such as another process holding the database.
+    /// - Parameter question: Run again on the queue when it fails, for instance since another process holds the database.
     func askAtOnce<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
-        // Whatever goes wrong is seen to where there is time for it.
+        // Failures are handled on the queue, where there is time.
         let answer = state.withLockIfFree { state in
             state.table.flatMap { table in try? table.withoutWaiting { try question(table) } }
         }
@@ -156,7 +154,7 @@ public final class DiskCacheStore: CacheStore {
         return try await perform(question)
     }
 
-    /// Asks the database, one question after the other.
+    /// Queries the database on the queue, one query after the other.
     func perform<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
         let answer = Suspension<Result<Value, any Error>>()
         queue.async { [self] in answer.resume(Result { try ask(question) }) }
@@ -168,7 +166,7 @@ public final class DiskCacheStore: CacheStore {
             do {
                 return try question(try table(&state))
             } catch let error as DatabaseError where error.isDamage {
-                // What others have open stays what it is, and leads them here as well.
+                // Other processes keep the damaged file open until they find the damage, too.
                 state.table = nil
                 folder.putAside()
                 throw error
@@ -195,7 +193,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Does what nobody waits for: a second later, for all that has come together until then.
+    /// Plans maintenance in a second, for all requests until then.
     private func planMaintenance(_ note: (inout Chores) -> Void = { _ in }) {
         let isFirst = chores.withLock { chores in
             note(&chores)
@@ -206,7 +204,7 @@ public final class DiskCacheStore: CacheStore {
         queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.maintain() }
     }
 
-    /// Sees to it that there is room for what has been written.
+    /// Plans to make room for bytes written.
     func hasGrown() { planMaintenance() }
 
     /// Counts hits, and makes room.
@@ -219,7 +217,7 @@ public final class DiskCacheStore: CacheStore {
         makeRoom(try? ask { try $0.room(maximumBytes: maximumBytes) }, onStep, done)
     }
 
-    /// Removes some entries, and comes back to the rest behind those who wait.
+    /// Removes some entries, and the rest behind queries that wait.
     private func makeRoom(
         _ room: EntryTable.Room?, _ onStep: @escaping @Sendable () -> Void, _ done: @escaping @Sendable () -> Void
     ) {
@@ -231,7 +229,7 @@ public final class DiskCacheStore: CacheStore {
         queue.async { [weak self, room] in self?.makeRoom(room, onStep, done) }
     }
 
-    /// Does at once what is planned, so that tests needn't wait for it.
+    /// Runs planned maintenance at once, for tests.
     func maintainNow(onStep: @escaping @Sendable () -> Void = {}) async {
         let end = Suspension<Void>()
         queue.async { [self] in maintain(onStep) { end.resume() } }

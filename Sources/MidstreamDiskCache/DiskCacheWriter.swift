@@ -4,22 +4,22 @@ internal import MidstreamCache
 internal import MidstreamCore
 internal import Platform
 
-/// Writes the body of one entry. A new one that grows beyond a few bytes, or isn't whole, is a file under a name of its own, which becomes that of
-/// the entry just before its row is there: whoever dies in between leaves a file that nothing belongs to.
+/// Writes the body of one entry. A small whole body becomes part of the entry's row. Any other goes into a file with a temporary name, which is
+/// renamed just before the row is inserted: a crash in between leaves a file without a row.
 ///
-/// What belongs into a file is written by another thread while more of it arrives; who brings more waits for it when it is a mebibyte behind.
+/// Files are written by another thread while more arrives. `write` waits when that thread is a mebibyte behind.
 final class DiskCacheWriter: CacheWriter {
     private struct State {
         var bytes: [UInt8] = []
-        /// How many have come.
+        /// Bytes received.
         var received: Int64 = 0
         var file: BodyFile?
         var temporary: String?
-        /// What is still to be written, and at which place of the file.
+        /// Chunks still to be written to the file, from `place` on.
         var pending: [[UInt8]] = []
         var pendingBytes = 0
         var place: Int64
-        /// Of what has been written; nil while that is done.
+        /// Sums of the bytes written; nil while the writing thread has them.
         var sums: RunningSums?
         var isWriting = false
         var failure: (any Error)?
@@ -36,9 +36,9 @@ final class DiskCacheWriter: CacheWriter {
         func isBehind(noMoreThan bytes: Int) -> Bool { failure != nil || (bytes == 0 ? !isWriting : pendingBytes <= bytes) }
     }
 
-    /// Up to how many bytes a body is a part of its row.
+    /// The largest body that is stored in its row.
     private static let rowBytes = 16 << 10
-    /// How many bytes may be still to be written.
+    /// The most bytes that may be pending without `write` waiting.
     private static let mostPending = 1 << 20
     private let store: DiskCacheStore
     private let folder: CacheFolder
@@ -63,7 +63,7 @@ final class DiskCacheWriter: CacheWriter {
             if let failure = state.failure { throw failure }
             state.received += Int64(bytes.count)
             if state.file == nil {
-                // Most bodies of one row come in one piece.
+                // Most bodies that fit a row come in one chunk.
                 if state.bytes.isEmpty { state.bytes = bytes } else { state.bytes += bytes }
                 if state.bytes.count > Self.rowBytes { try spill(&state) }
                 return (false, false)
@@ -78,7 +78,7 @@ final class DiskCacheWriter: CacheWriter {
         }
     }
 
-    /// Goes on in a file. What has come until now is written here, since it may be all.
+    /// Continues in a file. Writes the bytes so far at once, since they may be all.
     private func spill(_ state: inout State) throws {
         let path = folder.temporary()
         let file: BodyFile
@@ -104,7 +104,7 @@ final class DiskCacheWriter: CacheWriter {
         return !state.isWriting
     }
 
-    /// Writes what has come until now, and then lets others have their turn.
+    /// Writes the pending chunks, then lets other writers have their turn.
     private func writePending() {
         var (pieces, file, place, sums) = state.withLock { state in
             defer { (state.pending, state.sums) = ([], nil) }
@@ -157,10 +157,10 @@ final class DiskCacheWriter: CacheWriter {
         if let bytes {
             isStored = try await store.askAtOnce { try $0.insert(entry, .bytes(bytes), if: isCurrent) }
         } else if let run, isExtending {
-            // One that was removed has no row.
+            // A removed entry has no row.
             isStored = try await store.perform { try $0.extend(entry, by: run) }
         } else {
-            // What was there before is in no file.
+            // Ranges stored earlier are in another file, and don't count.
             let run = run ?? BodySums.Run(start: offset, end: offset)
             let stored = entry.holding(run.start..<run.end)
             isStored = try await store.perform { [folder] table in

@@ -3,15 +3,15 @@ package struct TimeLimit: Sendable {
     private let duration: Duration?
     private let clock: any Clock<Duration>
 
-    /// - Parameter duration: nil: no limit. Zero or less: it is over already.
+    /// - Parameter duration: nil: no limit. Zero or less fails immediately.
     package init(_ duration: Duration?, on clock: any Clock<Duration>) {
         self.duration = duration
         self.clock = clock
     }
 
-    /// Runs `work` and, when the time is over, cancels it and throws what `error` makes.
+    /// Runs `work`; when the time is over, cancels it and throws the error of `error`.
     ///
-    /// The work runs in a child task, so that whatever it waits for is interrupted, whoever wrote it.
+    /// The work runs in a child task, so that any wait in it is interrupted.
     package func run<Value: Sendable>(
         error: @escaping @Sendable (Duration) -> HTTPError, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

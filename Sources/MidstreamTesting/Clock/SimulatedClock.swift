@@ -1,15 +1,15 @@
 internal import Interception
 
-/// A clock whose time jumps to the next sleeper when nothing is left to do: that of a ``Simulation``.
+/// The clock of a ``Simulation``: its time jumps to the next sleeper when nothing is left to do.
 ///
-/// A second of it takes no time. Unlike that of a ``TestClock`` nobody moves it by hand.
+/// A second of it takes no time. Unlike a ``TestClock`` it isn't moved by hand.
 public final class SimulatedClock: Clock, Sendable {
     /// A point in its time.
     public typealias Instant = VirtualInstant
 
-    /// Something that is to happen at a time.
+    /// What happens at a time.
     private enum Event: Sendable {
-        /// The end of a sleep, which ends with whether its time has come.
+        /// Ends a sleep, with whether its time has come.
         case wakes(Suspension<Bool>)
         case action(@Sendable () -> Void)
     }
@@ -49,12 +49,12 @@ public final class SimulatedClock: Clock, Sendable {
         if !isDue { throw CancellationError() }
     }
 
-    /// Has something happen at a time, or as soon as nothing is left to do when that is past.
+    /// Runs an action at a time, or if that is past as soon as nothing is left to do.
     func schedule(at time: Duration, _ action: @escaping @Sendable () -> Void) {
         state.withLock { _ = $0.events.insert(.action(action), at: max(time, $0.now)) }
     }
 
-    /// Moves the time to the next event and has it happen; false when there is none.
+    /// Moves the time to the next event and runs it; false when there is none.
     func step() -> Bool {
         let event = state.withLock { state -> Event? in
             guard let time = state.events.nextDue else { return nil }
@@ -69,7 +69,7 @@ public final class SimulatedClock: Clock, Sendable {
         return true
     }
 
-    /// Forgets what is still to happen, and ends all sleeps: nobody moves the time any more.
+    /// Drops all events and ends all sleeps, since the time doesn't move any more.
     func end() {
         var events = state.withLock { state in
             defer { state.events = TimerHeap() }

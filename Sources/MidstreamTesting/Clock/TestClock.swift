@@ -1,6 +1,6 @@
 internal import Interception
 
-/// A clock whose time moves only when a test says so.
+/// A clock whose time a test moves by hand.
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -9,9 +9,8 @@ internal import Interception
 /// clock.advance(by: .seconds(1))
 /// ```
 ///
-/// ``advance(by:)`` resumes those whose deadline has come, in the order of their deadlines, and returns. It doesn't wait for them
-/// to run: that a task was resumed says nothing about when it goes on. So wait for something that the task does: its result, a
-/// request that a server has received, or its next sleep with ``waitForSleepers(_:)``.
+/// ``advance(by:)`` resumes the tasks whose deadline has come, in the order of their deadlines, and returns without waiting for them to run. So wait
+/// for something that the task does: its result, a request at a server, or its next sleep with ``waitForSleepers(_:)``.
 ///
 /// All members may be used from any thread. Real time plays no part.
 public final class TestClock: Clock {
@@ -64,7 +63,7 @@ public final class TestClock: Clock {
         let isDue = await withTaskCancellationHandler {
             await sleeper.wait.value()
         } onCancel: {
-            // Removed here rather than by the task that sleeps, so that nobody counts it from now on.
+            // Removed here rather than by the sleeping task, so that `sleepers` is right at once.
             state.withLock { $0.sleepers.removeAll { $0.wait == sleeper.wait } }
             sleeper.wait.resume(false)
         }

@@ -1,6 +1,6 @@
 internal import Interception
 
-/// The requests that came, and the tasks that wait for one.
+/// The requests received, and the tasks that wait for one.
 final class RequestLog: Sendable {
     private struct State {
         var kept = Queue<RecordedRequest>()
@@ -27,7 +27,7 @@ final class RequestLog: Sendable {
         offer(request)
     }
 
-    /// Gives a request to the first who waits and hasn't left.
+    /// Gives a request to the first waiting task that takes it, or keeps it.
     private func offer(_ request: RecordedRequest) {
         while true {
             let waiter = state.withLock { state -> Suspension<RecordedRequest?>? in
@@ -58,7 +58,7 @@ final class RequestLog: Sendable {
         return taken
     }
 
-    /// Ends the waiting; requests that weren't taken can still be.
+    /// Ends all waits. Requests not taken yet can still be.
     func close() {
         let waiters = state.withLock { state in
             state.isClosed = true

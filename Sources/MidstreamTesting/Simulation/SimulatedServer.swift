@@ -41,10 +41,10 @@ final class SimulatedServer: HTTPTransport {
         state = Locked(State(replicas: Array(repeating: Replica(), count: model.replicas)))
     }
 
-    /// How many requests have come.
+    /// Requests received.
     var sends: Int { state.withLock { $0.sends } }
 
-    /// How many requests wait or are worked on.
+    /// Requests queued or in work.
     var load: Int { state.withLock { $0.replicas.reduce(0) { $0 + $1.busy + $1.queue.count } } }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -67,7 +67,7 @@ final class SimulatedServer: HTTPTransport {
         return nil
     }
 
-    /// What goes wrong with the request that has come.
+    /// The fault of a request that comes now.
     private func fault(at now: Duration) -> Fault? {
         for incident in incidents where incident.start <= now && now < incident.end {
             if case .fault(let fault, let share) = incident.effect.kind, share >= 1 || random.share() < share { return fault }
