@@ -46,7 +46,7 @@ actor RecordStore: CacheStore {
         let old = records[entry.key]?.first { $0.entry.id == entry.id }
         guard isCurrent(), offset == 0 || old != nil else { return false }
         var content = old?.content ?? []
-        content += [UInt8](repeating: 0, count: max(0, offset + bytes.count - content.count))
+        content += Array(repeating: 0, count: max(0, offset + bytes.count - content.count))
         content.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
         records[entry.key, default: []].removeAll { entry.replaces($0.entry) }
         records[entry.key, default: []].insert(Record(entry: entry, content: content), at: 0)

@@ -28,7 +28,7 @@ private enum Fault: String, CaseIterable, Sendable {
     case ignoresRanges, namesRemovedBytes
     case updatesNothing, storesByUpdates
     case removesTheURLAlone, removesEverything
-    case countsNoRemoval, asksOutsideOfItsLock, storesWhatIsNotCurrent
+    case countsNoRemoval, storesWhatIsNotCurrent
     case readsBodiesLate
     case mixesBodies
     case remembersTheFirstAnswer
@@ -41,7 +41,7 @@ private enum Fault: String, CaseIterable, Sendable {
         case .ignoresRanges, .namesRemovedBytes: .keepsParts
         case .updatesNothing, .storesByUpdates: .updatesHeads
         case .removesTheURLAlone, .removesEverything: .removesWhatIsNamed
-        case .countsNoRemoval, .asksOutsideOfItsLock, .storesWhatIsNotCurrent: .keepsRemovedEntriesAway
+        case .countsNoRemoval, .storesWhatIsNotCurrent: .keepsRemovedEntriesAway
         case .readsBodiesLate: .keepsOpenBodiesReadable
         case .mixesBodies: .isReusableConcurrently
         case .remembersTheFirstAnswer: .answersTheSameNow
@@ -140,7 +140,6 @@ private struct BrokenWriter: CacheWriter {
         case .storesWhatIsNotCurrent:
             _ = try await base.commit(stored) { true }
             return isCurrent()
-        case .asksOutsideOfItsLock: return isCurrent() ? try await base.commit(stored) { true } : false
         default: return try await base.commit(stored, if: isCurrent)
         }
     }
