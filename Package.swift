@@ -116,7 +116,8 @@ let package = Package(
                 curl,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "InterceptionTests", dependencies: ["Interception", "MidstreamTesting", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "InterceptionTests", dependencies: ["Interception", "MidstreamTesting", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamCoreTests",
             dependencies: [

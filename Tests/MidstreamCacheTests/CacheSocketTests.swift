@@ -19,7 +19,8 @@ struct CacheSocketTests {
         let server = try MockServer()
         defer { server.shutdown() }
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
-        server.respond { _ in .init(headers: ["Cache-Control": "max-age=36000"], body: .bytes(content), delay: .milliseconds(300)) }
+        server.respond { _ in .init(headers: ["Cache-Control": "max-age=36000"], body: .bytes(content), delay: .milliseconds(300))
+        }
         // Nobody's patience ends, however slow the machine is.
         var options = CacheOptions()
         options.patience = .seconds(3600)

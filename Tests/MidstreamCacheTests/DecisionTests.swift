@@ -1,11 +1,12 @@
 import Foundation
 import Interception
 import MidstreamCore
+import TestSupport
 import Testing
 
 @testable import MidstreamCache
 
-@Suite("What a cache decides, as RFC 9111, 5861 and 8246 want it")
+@Suite("What a cache decides, as RFC 9111, 5861 and 8246 want it", .leavesNothing)
 struct DecisionTests {
     private static let received = Date(timeIntervalSince1970: 1_700_000_000)
     private static let fingerprint = Fingerprint(salt: [])

@@ -1,10 +1,11 @@
 import Foundation
 import Midstream
 import MidstreamTesting
+import TestSupport
 import Testing
 
 /// What a user gets by `import Midstream` alone.
-@Suite("Digests without a further import", .timeLimit(.minutes(10)))
+@Suite("Digests without a further import", .leavesNothing, .timeLimit(.minutes(10)))
 struct DownloadDigestTests {
     @Test(
         "A file has to have the digest that was given",
@@ -33,8 +34,8 @@ struct DownloadDigestTests {
     }
 
     private func download(isRight: Bool, _ digest: () throws -> ExpectedDigest) async throws {
-        let client = HTTPClient(baseURL: "https://h", transport: StubTransport(status: .ok, body: "hello world"))
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("digest-\(UUID().uuidString)")
+        let client = testClient(baseURL: "https://h", transport: StubTransport(status: .ok, body: "hello world"))
+        let file = temporaryPath()
         defer { try? FileManager.default.removeItem(at: file) }
         let options = DownloadOptions(digest: try digest())
         if isRight {

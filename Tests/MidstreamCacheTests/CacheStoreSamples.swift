@@ -1,6 +1,7 @@
 import MidstreamCache
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 actor RecordStore: CacheStore {
@@ -75,8 +76,8 @@ actor RecordWriter: CacheWriter {
     func abandon() { bytes = [] }
 }
 
-@Suite("CacheStores.md", .timeLimit(.minutes(1)))
-struct CacheStoreExample {
+@Suite("CacheStores.md", .leavesNothing, .timeLimit(.minutes(10)))
+struct CacheStoreSamples {
     @Test("A store of one's own follows the laws")
     func laws() async throws {
         try await assertCacheStoreLaws { RecordStore() }
