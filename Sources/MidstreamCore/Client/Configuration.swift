@@ -18,7 +18,7 @@ extension HTTPClient {
         /// that would pass it isn't begun: the call ends with the last outcome.
         public var deadline: Duration?
         /// Whether the deadline covers streamed bodies as well; false by default. See ``HTTPRequest/deadlineCoversBody``. Downloads to files
-        /// and ``HTTPClient/events(_:silenceLimit:limits:onReconnect:)`` are covered whatever is set here.
+        /// and ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)`` are covered whatever is set here.
         public var deadlineCoversBody: Bool
         /// How many times a call may be retried; 0 by default, where no interceptor such as `Resilience.standard` has another default.
         public var maxRetries: Int {
