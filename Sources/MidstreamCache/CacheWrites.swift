@@ -83,16 +83,21 @@ extension ResponseCache {
         // Not the position, which would hold the client.
         let (recorder, pass) = (call.recorder, next.position.pass)
         let hasBegun = call.owner.background.start { [self] in
+            let observation = detached.position.call?.observation
+            observation?.begin(miss.request)
             await ChainPosition.local.withValue(detached.position) {
                 do {
-                    let status = try await TimeLimit(limit, on: clock).run(error: { _ in .timedOut() }) {
+                    let response = try await TimeLimit(limit, on: clock).run(error: { _ in .timedOut() }) {
                         let response = try await self.fetch(miss, detached).response
                         for try await _ in response.body {}
-                        return response.cacheStatus ?? CacheStatus(forward: .stale)
+                        return response
                     }
+                    observation?.end(returning: response)
+                    let status = response.cacheStatus ?? CacheStatus(forward: .stale)
                     let event = CallEvent.cacheOutcome(status, "asked the server meanwhile")
                     recorder?.remark(event.description, event, pass: pass)
                 } catch {
+                    _ = observation?.end(throwing: error, of: miss.request)
                     recorder?.remark("failed to ask the server meanwhile: \(TraceRecorder.text(of: error))", nil, pass: pass)
                 }
             }

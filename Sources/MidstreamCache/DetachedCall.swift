@@ -28,7 +28,7 @@ private final class DetachedOwner: CallOwner {
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }
     func takeRetry() -> Bool { false }
     func planned(_ request: HTTPRequest) async throws -> PlannedRequest { .unknown("a released client") }
-    func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
+    func sendAlternate(_ request: HTTPRequest, of call: Call, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         throw CancellationError()
     }
 }
@@ -40,9 +40,10 @@ extension Interception.Next where Input == HTTPRequest, Output == HTTPResponse {
     /// - Returns: The rest, and how long it may take.
     func detached(from call: Call, timeout: Duration?) -> (next: Self, limit: Duration?) {
         let limit = timeout ?? call.owner.attemptTimeout
+        let owner = DetachedOwner(call.owner)
         let own = Call(
-            owner: DetachedOwner(call.owner), requestID: HTTPRequest.ID(), delivery: .streamed, checkedURL: call.checkedURL,
-            recorder: nil)
+            owner: owner, requestID: HTTPRequest.ID(), delivery: .streamed, checkedURL: call.checkedURL, recorder: nil,
+            observation: call.observation?.serving(.revalidation, at: owner.now()))
         var next = self
         next.position = ChainPosition(run: own, timeout: own.due(in: limit))
         return (next, limit)

@@ -12,6 +12,8 @@ package final class Call: Sendable {
     /// The URL that was resolved and checked when the call began.
     package let checkedURL: String
     package let recorder: TraceRecorder?
+    /// Makes the record of the call; nil when nobody observes it.
+    package let observation: CallObservation?
     package let stopwatch: Stopwatch
     /// Nil when the call is meant; otherwise it is only asked what it would do.
     package let rehearsal: Rehearsal?
@@ -23,8 +25,9 @@ package final class Call: Sendable {
     package init(
         owner: any CallOwner, requestID: HTTPRequest.ID, delivery: BodyDelivery, checkedURL: String, recorder: TraceRecorder?,
         rehearsal: Rehearsal? = nil,
-        sharing: (any ExchangeSharing)? = nil
+        sharing: (any ExchangeSharing)? = nil, observation: CallObservation? = nil
     ) {
+        self.observation = observation
         self.owner = owner
         self.requestID = requestID
         self.delivery = delivery
@@ -37,6 +40,7 @@ package final class Call: Sendable {
     }
 
     private init(_ call: Call, _ openBodies: OpenBodies) {
+        observation = call.observation
         owner = call.owner
         requestID = call.requestID
         delivery = call.delivery
@@ -95,7 +99,7 @@ package protocol CallOwner: AnyObject, Sendable {
     func planned(_ request: HTTPRequest) async throws -> PlannedRequest
 
     /// Sends a request on behalf of a call that failed.
-    func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse
+    func sendAlternate(_ request: HTTPRequest, of call: Call, sharing: any ExchangeSharing) async throws -> HTTPResponse
 }
 
 /// The bodies of a branch, and of those that are a part of it, that may still be arriving. Not kept alive.
@@ -120,6 +124,7 @@ private final class OpenBodies: Sendable {
             defer { entries = [] }
             return entries
         }
-        for entry in closed { entry.source?.close() }
+        // The outermost of those that wrap each other first, whose reader would take the end of the inner one for a failure.
+        for entry in closed.reversed() { entry.source?.close() }
     }
 }

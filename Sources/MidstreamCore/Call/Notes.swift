@@ -37,8 +37,10 @@ extension ChainPosition {
 
     /// Leaves an event at this position, for those who know theirs.
     package func record(_ event: () -> CallEvent, about request: HTTPRequest) {
-        guard pass >= 0, let call, let recorder = call.recorder else { return }
+        guard let call, call.observation != nil || pass >= 0 && call.recorder != nil else { return }
         let event = event()
+        call.observation?.happened(event)
+        guard pass >= 0, let recorder = call.recorder else { return }
         recorder.remark(signed(event.description, in: call, about: request), event, pass: pass)
     }
 

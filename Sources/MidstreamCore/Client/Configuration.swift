@@ -52,6 +52,13 @@ extension HTTPClient {
         /// Whether what happens to each request is recorded, so that responses and errors carry a trace; true by default. Costs
         /// a fifth of a microsecond per interceptor.
         public var recordsTrace: Bool
+        /// Who reads the record of each call; nobody by default. Without observers nothing is recorded.
+        public var observers: [any CallObserver]
+        /// What is withheld where records of calls are shown, beside what always is.
+        public var redaction: Redaction
+        /// Whether errors carry the record of their call (``HTTPError/callRecord``) with up to 64 KiB of each body, also without observers;
+        /// false by default.
+        public var keepsCapsules: Bool
 
         /// Makes settings; every parameter's default is the property's. `maxRetries: nil` stands for 0, unless an interceptor has
         /// another default.
@@ -77,7 +84,10 @@ extension HTTPClient {
             clock: any Clock<Duration> = ContinuousClock(),
             now: @escaping @Sendable () -> Date = { Date() },
             random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
-            recordsTrace: Bool = true
+            recordsTrace: Bool = true,
+            observers: [any CallObserver] = [],
+            redaction: Redaction = Redaction(),
+            keepsCapsules: Bool = false
         ) {
             self.headers = headers
             self.query = query
@@ -97,11 +107,20 @@ extension HTTPClient {
             self.now = now
             self.random = random
             self.recordsTrace = recordsTrace
+            self.observers = observers
+            self.redaction = redaction
+            self.keepsCapsules = keepsCapsules
         }
     }
 }
 
 extension HTTPClient.Configuration {
+    /// Nil when nobody reads records of calls.
+    var observation: CallObservation.Settings? {
+        guard !observers.isEmpty || keepsCapsules else { return nil }
+        return CallObservation.Settings(observers, redaction, keepsBodies: keepsCapsules ? 64 << 10 : 0)
+    }
+
     var arbiterSettings: ArbiterSettings {
         var settings = ArbiterSettings()
         settings.timeout = timeout

@@ -14,6 +14,7 @@ public final class HTTPClient: Sendable {
     public let transport: any HTTPTransport
     private let arbiter: Arbiter
     private let assembled: Pipeline
+    private let observation: CallObservation.Settings?
     private let defaults: ClientDefaults
     /// For requests to other origins than the base URL's.
     private let defaultsElsewhere: ClientDefaults
@@ -36,6 +37,7 @@ public final class HTTPClient: Sendable {
         baseOrigin = baseURL.flatMap { OriginMatch($0) }
         self.configuration = configuration
         stopwatch = Stopwatch(on: configuration.clock)
+        observation = configuration.observation
         self.transport = transport
         defaults = ClientDefaults(configuration)
         defaultsElsewhere = ClientDefaults(withoutCredentialsOf: configuration)
@@ -113,13 +115,42 @@ public final class HTTPClient: Sendable {
 
     nonisolated(nonsending)
         private func run(
-            _ request: HTTPRequest, delivery: BodyDelivery, sharing: (any ExchangeSharing)? = nil
+            _ request: HTTPRequest, delivery: BodyDelivery
+        ) async throws -> HTTPResponse
+    {
+        guard observation == nil else { return try await observed(request, delivery, observe(for: .own)) }
+        return try await run(request, delivery, nil, nil)
+    }
+
+    /// Makes the observation of a call, if anybody observes.
+    private func observe(for purpose: CallRecord.Purpose, serving served: CallObservation? = nil) -> CallObservation? {
+        observation.map { CallObservation($0, for: purpose, serving: served, at: now(), on: stopwatch) }
+    }
+
+    @inline(never)
+    private func observed(
+        _ request: HTTPRequest, _ delivery: BodyDelivery, _ observation: CallObservation?, sharing: (any ExchangeSharing)? = nil
+    ) async throws -> HTTPResponse {
+        do {
+            let response = try await run(request, delivery, sharing, observation)
+            observation?.end(returning: response)
+            return response
+        } catch {
+            throw observation?.end(throwing: error, of: request) ?? error
+        }
+    }
+
+    nonisolated(nonsending)
+        private func run(
+            _ request: HTTPRequest, _ delivery: BodyDelivery, _ sharing: (any ExchangeSharing)?, _ observation: CallObservation?
         ) async throws -> HTTPResponse
     {
         let prepared = try prepared(request)
+        observation?.begin(prepared)
         try Rehearsal.refuse(prepared)
         let pipeline = pipeline(for: request)
-        let position = position(for: prepared, through: pipeline, delivery: delivery, sharing: sharing)
+        let position = position(
+            for: prepared, through: pipeline, delivery: delivery, sharing: sharing, observation: observation)
         let recorder = position.call?.recorder
         defer { recorder?.end() }
         do {
@@ -141,11 +172,13 @@ public final class HTTPClient: Sendable {
     /// Apart, since what it needs all calls would have to keep while they wait.
     @inline(never)
     private func position(
-        for request: HTTPRequest, through pipeline: Pipeline, delivery: BodyDelivery, sharing: (any ExchangeSharing)?
+        for request: HTTPRequest, through pipeline: Pipeline, delivery: BodyDelivery, sharing: (any ExchangeSharing)?,
+        observation: CallObservation?
     ) -> ChainPosition {
         let call = Call(
             owner: self, requestID: request.id, delivery: delivery, checkedURL: request.urlText,
-            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil, sharing: sharing)
+            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil, sharing: sharing,
+            observation: observation)
         var position = ChainPosition(run: call)
         position.limit(deadline: request.deadline ?? configuration.deadline)
         if let outer = ChainPosition.current, outer.deadline != .max, let clock = outer.call?.stopwatch,
@@ -221,8 +254,12 @@ extension HTTPClient: CallOwner {
         try await assembled.planned(request) { rehearsed(request, $0) }
     }
 
-    package func sendAlternate(_ request: HTTPRequest, sharing: any ExchangeSharing) async throws -> HTTPResponse {
-        try await run(request, delivery: .buffered(upTo: configuration.maximumBufferedBody), sharing: sharing)
+    package func sendAlternate(
+        _ request: HTTPRequest, of call: Call, sharing: any ExchangeSharing
+    ) async throws -> HTTPResponse {
+        try await observed(
+            request, .buffered(upTo: configuration.maximumBufferedBody), observe(for: .alternate, serving: call.observation),
+            sharing: sharing)
     }
 }
 

@@ -289,7 +289,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
         return Self.namesOfURLs.contains(name) ? URLText.redacted(value).escapingControls : value.escapingControls
     }
 
-    private static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]
+    static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]
 
     /// The same as ``description``.
     public var debugDescription: String { description }

@@ -52,6 +52,7 @@ public struct HTTPError: Error, Sendable {
         var bodyShortfall: String?
         var isRefusedHere = false
         var metrics: TransportMetrics?
+        var call: (any Sendable)?
     }
 
     /// Makes an error, as transports and tests do.
@@ -113,6 +114,12 @@ public struct HTTPError: Error, Sendable {
     package var record: (any Sendable)? {
         get { fields[0].record }
         set { fields[0].record = newValue }
+    }
+
+    /// The record of the call, which has a type that this folder doesn't know.
+    var call: (any Sendable)? {
+        get { fields[0].call }
+        set { fields[0].call = newValue }
     }
 
     /// Whether the request was refused on this side, which carries no signal about the server, whatever the code.

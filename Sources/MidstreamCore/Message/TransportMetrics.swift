@@ -6,6 +6,8 @@ public struct TransportMetrics: Sendable, Hashable {
     public var connect: Duration?
     /// Until the TLS handshake was done; nil without TLS.
     public var tlsHandshake: Duration?
+    /// Until the transport began to send the request: the wait for a connection is over.
+    public var sendStart: Duration?
     /// Until the first byte of the response.
     public var firstByte: Duration?
     /// Until the end of the response.
@@ -31,6 +33,10 @@ public struct TransportMetrics: Sendable, Hashable {
     public var bytesSent: Int64?
     /// Bytes of the response that were received, before decoding, its head included.
     public var bytesReceived: Int64?
+    /// Bytes of the request's body that were sent.
+    public var requestBodyBytes: Int64?
+    /// Bytes of the response's body that were received, before decoding.
+    public var responseBodyBytes: Int64?
 
     /// Nothing known yet.
     public init() {}

@@ -43,10 +43,37 @@ struct Exchange: Interceptor {
     {
         let terms = try terms(for: request, call, position)
         do {
+            if let observation = call?.observation {
+                return try await observed(request, terms, call, position, by: observation)
+            }
             if terms.isInterrupted { return try await interruptedDelivery(request, terms.options, call, position) }
             return try await deliver(request, terms.options, call)
         } catch {
             throw position.due == .max ? error : Self.cause(of: error, at: position)
+        }
+    }
+
+    /// Apart, so that what it needs isn't kept by those who wait unobserved.
+    @inline(never)
+    private func observed(
+        _ request: HTTPRequest, _ terms: Terms, _ call: Call?, _ position: ChainPosition, by observation: CallObservation
+    ) async throws -> HTTPResponse {
+        var sent = request
+        let exchange = observation.beginExchange(&sent)
+        do {
+            var response =
+                if terms.isInterrupted {
+                    try await interruptedDelivery(sent, terms.options, call, position)
+                } else {
+                    try await deliver(sent, terms.options, call)
+                }
+            exchange.end(&response)
+            if response.body.bytes == nil { call?.opened(response.body) }
+            return response
+        } catch {
+            let cause = Self.cause(of: error, at: position)
+            exchange.end(throwing: cause)
+            throw cause
         }
     }
 

@@ -64,9 +64,14 @@ public struct Trace: Sendable {
 
         init?(_ remark: TraceRecorder.Remark, of recording: TraceRecorder.Recording) {
             guard let event = remark.event else { return nil }
+            self.init(event, text: remark.text, at: remark.time - recording.start)
+        }
+
+        /// - Parameter text: With the name of who speaks; nil: the event's description.
+        init(_ event: CallEvent, text: String? = nil, at nanoseconds: UInt64) {
             name = event.name
-            startNanoseconds = remark.time - recording.start
-            text = remark.text.escapingControls
+            startNanoseconds = nanoseconds
+            self.text = (text ?? event.description).escapingControls
             attributes = event.attributes
         }
 

@@ -24,6 +24,9 @@ extension URLText {
         return portText?.utf8.contains { !(48...57 ~= $0) } == true
     }
 
+    /// The same of the items of a form.
+    static func redactedItems(of items: String) -> String { String(redacted(items: items[...])) }
+
     private static func redacted(items: Substring) -> Substring {
         let withheld = Array(String.withheld.utf8)
         let shown = items.withBytes { bytes -> String? in

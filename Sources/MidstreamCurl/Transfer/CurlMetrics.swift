@@ -7,7 +7,7 @@
         func metricsSoFar(_ handle: EasyHandle) -> TransportMetrics {
             var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
             metrics.interim = interim
-            for phase in [\TransportMetrics.nameLookup, \.connect] where metrics[keyPath: phase] == .zero {
+            for phase in [\TransportMetrics.nameLookup, \.connect, \.sendStart] where metrics[keyPath: phase] == .zero {
                 metrics[keyPath: phase] = nil
             }
             // Nor is a connect that failed a kept connection.
@@ -25,6 +25,7 @@
             nameLookup = Self.time(handle, CURLINFO_NAMELOOKUP_TIME_T)
             connect = Self.time(handle, CURLINFO_CONNECT_TIME_T)
             if tlsVersion != nil { tlsHandshake = Self.time(handle, CURLINFO_APPCONNECT_TIME_T) }
+            sendStart = Self.time(handle, CURLINFO_PRETRANSFER_TIME_T)
             firstByte = Self.time(handle, CURLINFO_STARTTRANSFER_TIME_T)
             total = Self.time(handle, CURLINFO_TOTAL_TIME_T)
             remoteAddress = Self.address(handle, CURLINFO_PRIMARY_IP)
@@ -34,8 +35,11 @@
             self.tlsVersion = tlsVersion
             self.resends = resends
             isReusedConnection = handle.long(CURLINFO_NUM_CONNECTS) == 0
-            bytesSent = Int64(handle.long(CURLINFO_REQUEST_SIZE)) + handle.offset(CURLINFO_SIZE_UPLOAD_T)
-            bytesReceived = Int64(handle.long(CURLINFO_HEADER_SIZE)) + handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
+            let (sent, received) = (handle.offset(CURLINFO_SIZE_UPLOAD_T), handle.offset(CURLINFO_SIZE_DOWNLOAD_T))
+            requestBodyBytes = sent
+            responseBodyBytes = received
+            bytesSent = Int64(handle.long(CURLINFO_REQUEST_SIZE)) + sent
+            bytesReceived = Int64(handle.long(CURLINFO_HEADER_SIZE)) + received
         }
 
         private static func time(_ handle: EasyHandle, _ info: CURLINFO) -> Duration {

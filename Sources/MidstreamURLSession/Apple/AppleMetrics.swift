@@ -13,6 +13,7 @@
             nameLookup = elapsed(transaction.domainLookupEndDate)
             connect = elapsed(transaction.secureConnectionStartDate ?? transaction.connectEndDate)
             tlsHandshake = elapsed(transaction.secureConnectionEndDate)
+            sendStart = elapsed(transaction.requestStartDate)
             firstByte = elapsed(transaction.responseStartDate)
             total = elapsed(transaction.responseEndDate ?? taskInterval.end)
             remoteAddress = transaction.remoteAddress
@@ -20,6 +21,8 @@
             localAddress = transaction.localAddress
             localPort = transaction.localPort
             isReusedConnection = transaction.isReusedConnection
+            requestBodyBytes = transaction.countOfRequestBodyBytesSent
+            responseBodyBytes = transaction.countOfResponseBodyBytesReceived
             bytesSent = transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent
             bytesReceived = transaction.countOfResponseHeaderBytesReceived + transaction.countOfResponseBodyBytesReceived
             tlsVersion =

@@ -19,7 +19,7 @@ final class AlternateRequests: Sendable {
         guard let call = attempt.next.call else { throw CancellationError() }
         let shared = Sharing(alternates: self, answers: attempt.answers)
         do {
-            let response = try await call.owner.sendAlternate(prepared(alternate, validators), sharing: shared)
+            let response = try await call.owner.sendAlternate(prepared(alternate, validators), of: call, sharing: shared)
             attempt.record(
                 .alternate(
                     request: alternate.description, outcome: "\(response.status)", status: response.status.code,

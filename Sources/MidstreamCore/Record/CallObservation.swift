@@ -1,0 +1,215 @@
+package import Foundation
+internal import Interception
+
+/// Makes the record of one call and shows it to the observers of its client.
+package final class CallObservation: Sendable {
+    private struct State {
+        var start: CallRecord.Start?
+        var isOver = false
+        /// By their numbers.
+        var exchanges: [Int: Exchange] = [:]
+        var exchangeCount = 0
+        var events: [(event: CallEvent, time: Int64)] = []
+        var keptBytes = 0
+        /// The event that asks for another exchange.
+        var cause: String?
+    }
+
+    private enum Exchange {
+        case underWay(ExchangeObservation)
+        case ended(ExchangeRecord)
+    }
+
+    /// What the observations of a client share.
+    package struct Settings: Sendable {
+        let observers: [any CallObserver]
+        let redaction: Redaction
+        /// How many bytes of each body to keep.
+        let keepsBodies: Int
+
+        package init(_ observers: [any CallObserver], _ redaction: Redaction, keepsBodies: Int = 0) {
+            self.observers = observers
+            self.redaction = redaction
+            self.keepsBodies = observers.reduce(keepsBodies) { max($0, $1.keepsBodies) }
+        }
+    }
+
+    /// More exchanges and events aren't kept, so that endless retries can't fill the memory.
+    private static let maximum = 2_000
+    /// The bodies that a whole call keeps.
+    private static let keptPerCall = 256 << 10
+
+    package let id = CallRecord.ID.unique()
+    let settings: Settings
+    private let purpose: CallRecord.Purpose
+    private let servedCall: CallRecord.ID?
+    private let stopwatch: Stopwatch
+    private let date: Date
+    private let state = Locked(State())
+
+    package init(
+        _ settings: Settings, for purpose: CallRecord.Purpose, serving served: CallObservation? = nil, at date: Date,
+        on stopwatch: Stopwatch
+    ) {
+        self.settings = settings
+        self.purpose = purpose
+        servedCall = served?.id
+        self.stopwatch = stopwatch.restarted()
+        self.date = date
+    }
+
+    /// The observation of a call that is made for this one.
+    package func serving(_ purpose: CallRecord.Purpose, at date: Date) -> CallObservation {
+        CallObservation(settings, for: purpose, serving: self, at: date, on: stopwatch)
+    }
+
+    /// The call begins. It may begin once more when its request couldn't be completed.
+    package func begin(_ request: HTTPRequest) {
+        let start = CallRecord.Start(id: id, purpose: purpose, servedCall: servedCall, date: date, request: request)
+        let isFirst = state.withLock { state in
+            defer { state.start = state.start ?? start }
+            return state.start == nil
+        }
+        guard isFirst else { return }
+        for observer in settings.observers { observer.began(start) }
+    }
+
+    package func happened(_ event: CallEvent) {
+        let time = stopwatch.elapsedNanoseconds
+        let isOver = state.withLock { state in
+            if state.isOver { return true }
+            if state.events.count < Self.maximum { state.events.append((event, time)) }
+            if event.asksForExchange { state.cause = event.name }
+            return false
+        }
+        guard !isOver else { return }
+        for observer in settings.observers { observer.happened(event, at: .nanoseconds(time), in: id) }
+    }
+
+    // MARK: Exchanges
+
+    /// A request goes to the transport.
+    func beginExchange(_ request: inout HTTPRequest) -> ExchangeObservation {
+        let time = stopwatch.elapsedNanoseconds
+        let (number, cause) = state.withLock { state in
+            state.exchangeCount += 1
+            defer { state.cause = nil }
+            return (state.exchangeCount, state.exchangeCount == 1 ? "first" : state.cause ?? "repeat")
+        }
+        let contents = ExchangeRecord.Contents(
+            id: ExchangeRecord.ID(call: id, number: number), attempt: request.attempt, cause: cause,
+            date: date.addingTimeInterval(Double(time) / 1e9), start: .nanoseconds(time), method: request.method,
+            url: request.urlText,
+            route: request.route, requestHeaders: request.headers, redaction: settings.redaction)
+        let exchange = ExchangeObservation(contents, of: self, keeping: &request.body)
+        state.withLock { if number <= Self.maximum, !$0.isOver { $0.exchanges[number] = .underWay(exchange) } }
+        return exchange
+    }
+
+    var elapsed: Duration { .nanoseconds(stopwatch.elapsedNanoseconds) }
+
+    /// The transport returned or threw.
+    func ended(_ exchange: ExchangeRecord) {
+        for interim in exchange.metrics?.interim.prefix(100) ?? [] { happened(.interim(interim)) }
+        if let resends = exchange.metrics?.resends, resends > 0 { happened(.resend(count: resends)) }
+        let isOver = keep(exchange)
+        guard !isOver else { return }
+        for observer in settings.observers { observer.endedExchange(exchange) }
+    }
+
+    /// A streamed body has ended, perhaps after the call.
+    func ended(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
+        _ = keep(exchange)
+        for observer in settings.observers { observer.endedBody(end, of: exchange) }
+    }
+
+    /// Keeps a record for that of the call, unless it is over. Returns whether it is.
+    private func keep(_ exchange: ExchangeRecord) -> Bool {
+        state.withLock { state in
+            if state.isOver { return true }
+            guard let former = state.exchanges[exchange.id.number] else { return false }
+            if case .ended(let former) = former { state.keptBytes -= former.keptBytes }
+            let isKept = state.keptBytes + exchange.keptBytes <= max(Self.keptPerCall, 4 * settings.keepsBodies)
+            let kept = isKept ? exchange : exchange.withoutBodies
+            state.keptBytes += kept.keptBytes
+            state.exchanges[exchange.id.number] = .ended(kept)
+            return false
+        }
+    }
+
+    // MARK: The end
+
+    package func end(returning response: HTTPResponse) {
+        end(status: response.status, error: nil, failure: nil, record: response.record)
+    }
+
+    /// Returns the error with the record of the call.
+    package func end(throwing error: any Error, of request: HTTPRequest) -> any Error {
+        begin(request)
+        let failure = error as? HTTPError
+        let record = end(
+            status: failure?.response?.status, error: error.kind, failure: TraceRecorder.text(of: error), record: failure?.record)
+        guard var failure, let record, failure.callRecord == nil else { return error }
+        failure.call = record
+        return failure
+    }
+
+    @discardableResult
+    private func end(status: HTTPStatus?, error: String?, failure: String?, record: (any Sendable)?) -> CallRecord? {
+        let duration = elapsed
+        let ended = state.withLock { state -> State? in
+            guard !state.isOver else { return nil }
+            defer { state = State(isOver: true) }
+            return state
+        }
+        guard let ended, let start = ended.start else { return nil }
+        let call = CallRecord(
+            CallRecord.Contents(
+                id: id, requestID: start.request.id, purpose: purpose, servedCall: servedCall, start: date, duration: duration,
+                method: start.request.method, url: start.request.urlText, route: start.request.route, status: status,
+                error: error,
+                failure: failure, exchanges: exchanges(of: ended),
+                events: ended.events.map { Trace.Event($0.event, at: UInt64(clamping: $0.time)) },
+                redaction: settings.redaction, trace: Trace(record as? TraceRecorder)))
+        for observer in settings.observers { observer.endedCall(call) }
+        return call
+    }
+
+    /// The exchanges of a call that has ended. One that is still under way, as that of a hedge that has lost may be, ends here.
+    private func exchanges(of ended: State) -> [ExchangeRecord] {
+        ended.exchanges.sorted { $0.key < $1.key }.map { _, exchange in
+            switch exchange {
+            case .ended(let record): return record
+            case .underWay(let observation):
+                let record = observation.abandoned
+                for observer in settings.observers { observer.endedExchange(record) }
+                return record
+            }
+        }
+    }
+}
+
+extension HTTPError {
+    /// The record of the call that failed, where its client makes one: it has observers, or keeps capsules.
+    public var callRecord: CallRecord? { call as? CallRecord }
+}
+
+extension Error {
+    /// The kind of failure, as records name it.
+    var kind: String {
+        if let error = self as? HTTPError { return error.code.rawValue }
+        return self is CancellationError ? "cancelled" : "\(type(of: self))"
+    }
+}
+
+extension CallEvent {
+    /// Whether another exchange follows.
+    fileprivate var asksForExchange: Bool {
+        switch name {
+        case "retry", "redirect": true
+        case "hedge": attributes["sent"] == true
+        case "credential": attributes["status"] != nil && attributes["action"] != "refreshed in vain"
+        default: false
+        }
+    }
+}

@@ -1,0 +1,166 @@
+public import Foundation
+
+/// What happened to one call: its exchanges on the wire, its events and its outcome.
+///
+/// One is made for each call of a client with observers; see ``CallObserver``. A request value that is sent twice makes two. It is
+/// immutable, and copies share it.
+public final class CallRecord: Sendable, Identifiable {
+    /// Identifies a call: 128 bits, new for each send. It is the trace's identifier where no other was given.
+    public struct ID: Sendable, Hashable {
+        let high: UInt64
+        let low: UInt64
+    }
+
+    /// Why a call was made.
+    public enum Purpose: String, Sendable, Codable {
+        /// It was asked for.
+        case own
+        /// A validator wanted it after another call had failed.
+        case alternate
+        /// A cache validates what it has answered with.
+        case revalidation
+    }
+
+    /// The beginning of a call.
+    public struct Start: Sendable {
+        /// The call.
+        public let id: ID
+        /// Why it is made.
+        public let purpose: Purpose
+        /// The call that it is made for; nil for one of its own.
+        public let servedCall: ID?
+        /// When it began, by ``HTTPClient/Configuration/now``.
+        public let date: Date
+        /// The request with what the client adds, or as it was given if it can't be sent. Its body isn't the observer's to read.
+        public let request: HTTPRequest
+    }
+
+    /// The call.
+    public let id: ID
+    /// The ``HTTPRequest/id`` of its request.
+    public let requestID: HTTPRequest.ID
+    /// Why it was made.
+    public let purpose: Purpose
+    /// The call that it was made for; nil for one of its own.
+    public let servedCall: ID?
+    /// When it began.
+    public let start: Date
+    /// How long it took: of a streamed response up to the head.
+    public let duration: Duration
+    /// The request's method.
+    public let method: HTTPMethod
+    /// The request's URL, unredacted.
+    public let url: String
+    /// The request's ``HTTPRequest/route``.
+    public let route: String?
+    /// The status of the response, or of that in the error; nil without one.
+    public let status: HTTPStatus?
+    /// The kind of failure: an ``HTTPError/Code``, `cancelled`, or the type of another error; nil when a response was returned.
+    public let error: String?
+    /// The failure in words, without secrets.
+    public let failure: String?
+    /// The exchanges, in the order in which they began; no more than 2,000. Kept bodies are dropped from those beyond 256 KiB, or four times
+    /// what is kept of one body where that is more.
+    public let exchanges: [ExchangeRecord]
+    /// The events, in their order; no more than 2,000.
+    public let events: [Trace.Event]
+    /// The passes through the pipeline; empty where none are recorded. Worked out when it is looked at.
+    public var spans: [Trace.Span] { decodedSpans ?? trace.spans }
+    /// What is withheld when the record is shown.
+    public let redaction: Redaction
+
+    private let trace: Trace
+    private let decodedSpans: [Trace.Span]?
+
+    init(_ given: Contents) {
+        id = given.id
+        requestID = given.requestID
+        purpose = given.purpose
+        servedCall = given.servedCall
+        start = given.start
+        duration = given.duration
+        method = given.method
+        url = given.url
+        route = given.route
+        status = given.status
+        error = given.error
+        failure = given.failure
+        exchanges = given.exchanges
+        events = given.events
+        redaction = given.redaction
+        trace = given.trace
+        decodedSpans = given.decodedSpans
+    }
+
+    /// What a record is made of.
+    struct Contents {
+        var id: ID
+        var requestID: HTTPRequest.ID
+        var purpose = Purpose.own
+        var servedCall: ID?
+        var start: Date
+        var duration: Duration
+        var method: HTTPMethod
+        var url: String
+        var route: String?
+        var status: HTTPStatus?
+        var error: String?
+        var failure: String?
+        var exchanges: [ExchangeRecord] = []
+        var events: [Trace.Event] = []
+        var redaction: Redaction
+        var trace = Trace(nil)
+        var decodedSpans: [Trace.Span]?
+    }
+}
+
+extension CallRecord: CustomStringConvertible, CustomReflectable {
+    /// The method, the URL and the outcome in a line; secrets withheld.
+    public var description: String {
+        let outcome = failure.map { "✗ \($0)" } ?? "→ \(status.map(String.init(describing:)) ?? "")"
+        return "\(method) \(redaction.url(url)) \(outcome), \(duration), \(exchanges.count) exchanges"
+    }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["call": description]) }
+}
+
+extension CallRecord.ID: CustomStringConvertible, LosslessStringConvertible, Codable {
+    static func unique() -> Self {
+        withUnsafeBytes(of: UUID.unique().uuid) {
+            Self(
+                high: $0.loadUnaligned(as: UInt64.self).bigEndian,
+                low: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
+        }
+    }
+
+    /// 32 hexadecimal digits in small letters.
+    public var description: String { [high, low].map { String($0, radix: 16).leftPadded(to: 16) }.joined() }
+
+    /// Reads what ``description`` gives; nil for anything else.
+    public init?(_ description: String) {
+        guard description.utf8.count == 32, description.utf8.allSatisfy({ $0.hexadecimalValue != nil }),
+            let high = UInt64(description.prefix(16), radix: 16), let low = UInt64(description.suffix(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// Reads the digits.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 32 hexadecimal digits")
+        }
+        self = id
+    }
+
+    /// Writes the digits.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension String {
+    fileprivate func leftPadded(to length: Int) -> String { String(repeating: "0", count: max(0, length - utf8.count)) + self }
+}

@@ -1,0 +1,97 @@
+internal import Foundation
+
+/// Withholds the values of fields in JSON without parsing it, so that a text that is cut off, or isn't quite JSON, hides as much.
+struct JSONRedaction {
+    private let names: Set<String>
+    private let mark: [UInt8]
+    private var rest: ArraySlice<UInt8> = []
+    private var shown: [UInt8] = []
+
+    /// - Parameter names: In small letters; the usual ones are withheld beside them.
+    init(names: Set<String>, mark: String) {
+        self.names = names
+        self.mark = Array("\"\(mark)\"".utf8)
+    }
+
+    func redacted(_ text: String) -> String {
+        var work = self
+        work.rest = Array(text.utf8)[...]
+        work.run()
+        return String(decoding: work.shown, as: UTF8.self)
+    }
+
+    private mutating func run() {
+        while let byte = rest.first {
+            guard byte == UInt8(ascii: "\"") else {
+                shown.append(rest.removeFirst())
+                continue
+            }
+            let string = takeString()
+            shown += string
+            let gap = rest.prefix { Self.isSpace($0) || $0 == UInt8(ascii: ":") }
+            guard gap.contains(UInt8(ascii: ":")), isSecret(string) else { continue }
+            shown += gap
+            rest = rest.dropFirst(gap.count)
+            skipValue()
+            shown += mark
+        }
+    }
+
+    private func isSecret(_ string: ArraySlice<UInt8>) -> Bool {
+        let quoted = String(decoding: string, as: UTF8.self)
+        // A name may be written with escapes.
+        let name = string.contains(UInt8(ascii: "\\")) ? quoted.unescapedJSON : String(quoted.dropFirst().dropLast())
+        return names.contains(name.lowercased()) || Self.usual.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
+    }
+
+    /// Usual names of secrets, without `_` and `-`. Not those of query items, since `code` and `key` are rarely secret in JSON.
+    private static let usual: Set<String> = [
+        "accesstoken", "refreshtoken", "idtoken", "token", "authtoken", "sessiontoken", "csrftoken", "apikey", "secret",
+        "clientsecret",
+        "password", "passwd", "pwd", "passphrase", "authorization", "assertion", "clientassertion", "codeverifier", "privatekey",
+        "secretkey", "secretaccesskey", "awssecretaccesskey",
+    ]
+
+    /// A string with its quotes, or what there is of it.
+    private mutating func takeString() -> ArraySlice<UInt8> {
+        var place = rest.startIndex + 1
+        while place < rest.endIndex, rest[place] != UInt8(ascii: "\"") {
+            place += rest[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        let end = min(place + 1, rest.endIndex)
+        defer { rest = rest[end...] }
+        return rest[..<end]
+    }
+
+    /// Leaves out a value: a string, a number or a word, or all that an object or an array holds.
+    private mutating func skipValue() {
+        var depth = 0
+        while let byte = rest.first {
+            switch byte {
+            case UInt8(ascii: "\""):
+                _ = takeString()
+                if depth == 0 { return }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return }
+                depth -= 1
+                if depth == 0 {
+                    rest.removeFirst()
+                    return
+                }
+            case UInt8(ascii: ",") where depth == 0: return
+            case _ where depth == 0 && Self.isSpace(byte): return
+            default: break
+            }
+            rest.removeFirst()
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || 9...10 ~= byte || byte == 13 }
+}
+
+extension String {
+    /// The content of a JSON string that is given with its quotes.
+    fileprivate var unescapedJSON: String { (try? JSONDecoder().decode(String.self, from: Data(utf8))) ?? self }
+}

@@ -1,0 +1,99 @@
+internal import Foundation
+
+/// What is withheld where records are shown: in descriptions, encodings, logs and archives.
+///
+/// Always withheld are user and password of URLs, the values of fields that are secret (``HTTPHeaders/isSensitive(_:)``) and of query items,
+/// form items and JSON fields with the usual names of secrets, such as `access_token`, `accessToken` or `password`. A redaction adds names of a program's
+/// own:
+///
+/// ```swift
+/// let client = HTTPClient(configuration: .init(redaction: Redaction(headers: ["X-Session"], jsonFields: ["iban"])))
+/// ```
+///
+/// Bodies are searched where their media type says JSON or a form; multipart forms are withheld as a whole, and other text is shown.
+public struct Redaction: Sendable, Hashable {
+    /// Names of header fields beside those that are secret.
+    public var headers: Set<HTTPHeaders.Name>
+    /// Names of items in queries, fragments and forms, without regard to case.
+    public var queryItems: Set<String>
+    /// Names of fields in JSON, at any depth, without regard to case.
+    public var jsonFields: Set<String>
+    /// What stands in the place of a value; `‹withheld›` by default.
+    public var mark: String
+
+    /// The usual mark.
+    public static let withheld = String.withheld
+
+    /// Makes a redaction; without parameters it withholds what is always withheld.
+    public init(
+        headers: Set<HTTPHeaders.Name> = [], queryItems: Set<String> = [], jsonFields: Set<String> = [],
+        mark: String = Redaction.withheld
+    ) {
+        self.headers = headers
+        self.queryItems = Set(queryItems.map { $0.lowercased() })
+        self.jsonFields = Set(jsonFields.map { $0.lowercased() })
+        self.mark = mark
+    }
+
+    /// A URL, or a route, as it may be shown.
+    public func url(_ text: String) -> String {
+        var shown = URLText.redacted(text)
+        if !queryItems.isEmpty {
+            var parts = URLText(shown)
+            parts.query = parts.query.map { items(String($0))[...] }
+            parts.fragment = parts.fragment.map { items(String($0))[...] }
+            shown = parts.text
+        }
+        return marked(shown)
+    }
+
+    /// A field's value as it may be shown, its control characters escaped.
+    ///
+    /// - Parameter fields: The fields that it belongs to, which may have marked it as sensitive.
+    public func value(_ value: String, of name: HTTPHeaders.Name, in fields: HTTPHeaders) -> String {
+        if headers.contains(name) || fields.isSensitive(name) { return mark }
+        return HTTPHeaders.namesOfURLs.contains(name) ? url(value).escapingControls : value.escapingControls
+    }
+
+    /// A text body as it may be shown; nil when it isn't text that can be searched: binary, or a multipart form.
+    ///
+    /// - Parameters:
+    ///   - bytes: The body, or the beginning of it. A character that is cut off at its end is left out.
+    ///   - contentType: What the `Content-Type` field says.
+    public func text(_ bytes: [UInt8], contentType: String?) -> String? {
+        let type = (contentType ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        guard let text = Self.text(bytes) else { return nil }
+        switch type {
+        case "application/x-www-form-urlencoded": return marked(items(URLText.redactedItems(of: text)))
+        case _
+        where type == "application/json" || type.hasSuffix("+json") || type == "application/x-ndjson"
+            || type == "application/jsonl":
+            return JSONRedaction(names: jsonFields, mark: mark).redacted(text)
+        case _ where type.hasPrefix("text/") || type.hasSuffix("xml") || type == "application/javascript": return text
+        default: return nil
+        }
+    }
+
+    /// The items of a query or a form, the own names withheld.
+    private func items(_ text: String) -> String {
+        guard !queryItems.isEmpty else { return text }
+        return text.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
+            guard let equals = item.firstIndex(of: "=") else { return String(item) }
+            let name = String(item[..<equals]).replacing("+", with: " ")
+            return queryItems.contains((name.removingPercentEncoding ?? name).lowercased())
+                ? "\(item[..<equals])=\(String.withheld)" : String(item)
+        }.joined(separator: "&")
+    }
+
+    private func marked(_ text: String) -> String { mark == Self.withheld ? text : text.replacing(String.withheld, with: mark) }
+
+    /// The bytes as UTF-8 without a character that is cut off; nil when they are something else.
+    private static func text(_ bytes: [UInt8]) -> String? {
+        // The bytes that follow the first of a character begin with the bits 10.
+        let tail = bytes.suffix(3).reversed().prefix { $0 & 0xC0 == 0x80 }.count
+        for cut in [0, tail + 1] where cut <= bytes.count {
+            if let text = String(validating: bytes.dropLast(cut), as: UTF8.self), !text.utf8.contains(0) { return text }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+private final class Kept: CallObserver {
+    let calls = Locked<[CallRecord]>([])
+    let keepsBodies = 1_000
+
+    func endedCall(_ call: CallRecord) { calls.withLock { $0.append(call) } }
+}
+
+@Suite("A record", .leavesNothing)
+struct RecordCodingTests {
+    /// A call with secrets wherever there is a place for one.
+    private func call() async throws -> CallRecord {
+        let kept = Kept()
+        let transport = StubTransport { request in
+            var metrics = TransportMetrics()
+            metrics.firstByte = .milliseconds(2)
+            metrics.localPort = 17
+            metrics.interim = [InterimResponse(status: 103, headers: ["Set-Cookie": "S3CR3T"])]
+            return HTTPResponse(
+                status: .ok, headers: ["Set-Cookie": "S3CR3T", "Location": "/?token=S3CR3T", .contentType: "application/json"],
+                body: .text(#"{"access_token":"S3CR3T"}"#), request: request, metrics: metrics)
+        }
+        let client = testClient(configuration: .init(observers: [kept]), transport: transport)
+        var request = HTTPRequest(
+            .post, "http://u:S3CR3T@h/a?api_key=S3CR3T", headers: ["Cookie": "S3CR3T", "X-Mine": "S3CR3T", "B": "b"],
+            body: .form([("password", "S3CR3T")]))
+        request.headers.markSensitive("X-Mine")
+        request.route = "http://h/a?token=S3CR3T"
+        _ = try await client.send(request)
+        return try #require(kept.calls.withLock { $0.first })
+    }
+
+    @Test("withholds secrets where it is shown")
+    func secrets() async throws {
+        let call = try await call()
+        var dumped = ""
+        dump(call, to: &dumped)
+        dump(call.exchanges, to: &dumped)
+        let encoded = String(decoding: try JSONEncoder().encode(call), as: UTF8.self)
+        for text in ["\(call)", "\(call.exchanges)", dumped, encoded] { #expect(!text.contains("S3CR3T"), "\(text)") }
+        #expect(encoded.contains("withheld"))
+    }
+
+    @Test("is read as it was written, with its secrets where they were included")
+    func roundTrip() async throws {
+        let call = try await call()
+        let encoder = JSONEncoder()
+        encoder.userInfo[.includesSecrets] = true
+        let data = try encoder.encode(call)
+        let read = try JSONDecoder().decode(CallRecord.self, from: data)
+        let (given, exchange) = (try #require(call.exchanges.first), try #require(read.exchanges.first))
+        #expect(read.id == call.id && read.url == call.url && read.status == call.status && read.events == call.events)
+        #expect(read.spans == call.spans && read.servedCall == nil)
+        #expect(exchange.requestHeaders == given.requestHeaders && exchange.requestHeaders.isSensitive("X-Mine"))
+        #expect(exchange.responseHeaders == given.responseHeaders && exchange.metrics == given.metrics)
+        #expect(
+            exchange.responseBody?.bytes == given.responseBody?.bytes && exchange.requestBody?.size == given.requestBody?.size)
+        encoder.outputFormatting = .sortedKeys
+        #expect(try encoder.encode(read) == encoder.encode(call))
+    }
+
+    @Test(
+        "has an identifier of 32 digits",
+        arguments: ["", "0", "g0000000000000000000000000000000", "+0000000000000000000000000000000"])
+    func identifiers(text: String) async throws {
+        let id = try await call().id
+        #expect(CallRecord.ID("\(id)") == id && "\(id)".count == 32)
+        #expect(CallRecord.ID(text) == nil)
+    }
+}

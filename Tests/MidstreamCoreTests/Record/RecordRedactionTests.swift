@@ -1,0 +1,49 @@
+import Foundation
+import MidstreamCore
+import Testing
+
+@Suite("A redaction withholds")
+struct RecordRedactionTests {
+    @Test(
+        "the values of fields with secret names in JSON, whatever they are",
+        arguments: [
+            (#"{"password": "p", "user": "u"}"#, #"{"password": "‹withheld›", "user": "u"}"#),
+            (#"{"accessToken":"a","expires_in":3}"#, #"{"accessToken":"‹withheld›","expires_in":3}"#),
+            (#"[{"secret":[1,{"x":"]"}]},{"n":1}]"#, #"[{"secret":"‹withheld›"},{"n":1}]"#),
+            (#"{"secret":12,"n":null}"#, #"{"secret":"‹withheld›","n":null}"#),
+            (#"{"pass\u0077ord":"p"}"#, #"{"pass\u0077ord":"‹withheld›"}"#), (#"{"pwd" : tr"#, #"{"pwd" : "‹withheld›""#),
+            (#"{"token":"cut of"#, #"{"token":"‹withheld›""#), (#"{"n":"a \"token\": \"b\""}"#, #"{"n":"a \"token\": \"b\""}"#),
+            (#"{"code":"not_found","key":"k"}"#, #"{"code":"not_found","key":"k"}"#),
+            (#"{"iban":"DE"}"#, #"{"iban":"‹withheld›"}"#),
+        ])
+    func json(text: String, shown: String) {
+        let redaction = Redaction(jsonFields: ["IBAN"])
+        #expect(redaction.text(Array(text.utf8), contentType: "application/problem+json; charset=utf-8") == shown)
+    }
+
+    @Test("items of forms and of URLs, and fields")
+    func others() {
+        let redaction = Redaction(headers: ["X-Session"], queryItems: ["Session ID"], mark: "REDACTED")
+        let form = redaction.text(
+            Array("a=b&client_secret=s&session+id=7".utf8), contentType: "application/x-www-form-urlencoded")
+        #expect(form == "a=b&client_secret=REDACTED&session+id=REDACTED")
+        #expect(
+            redaction.url("https://u:p@h/a?session%20id=7&b=1#token=x")
+                == "https://REDACTED@h/a?session%20id=REDACTED&b=1#token=REDACTED")
+        let headers: HTTPHeaders = ["X-Session": "7", "Authorization": "a", "Location": "/?token=x", "B": "b\u{1}"]
+        #expect(
+            headers.map { redaction.value($0.value, of: $0.name, in: headers) } == [
+                "REDACTED", "REDACTED", "/?token=REDACTED", "b\\u{1}",
+            ])
+    }
+
+    @Test("what isn't text, and a character that is cut off")
+    func bytes() {
+        let redaction = Redaction()
+        #expect(redaction.text(Array("aé".utf8.dropLast()), contentType: "text/plain") == "a")
+        #expect(redaction.text([0, 1], contentType: "text/plain") == nil)
+        #expect(redaction.text([0xFF, 0x41], contentType: "text/plain") == nil)
+        #expect(redaction.text(Array("a".utf8), contentType: "multipart/form-data; boundary=x") == nil)
+        #expect(redaction.text([], contentType: "text/plain") == "")
+    }
+}
