@@ -43,10 +43,10 @@ public struct LoggingInterceptor: HTTPInterceptor {
         do {
             let response = try await next(request)
             let attempts = response.request.attempt > 1 && stage == .call ? ", \(response.request.attempt) attempts" : ""
-            write("\(request) → \(response.status), \(Self.milliseconds(stopwatch.elapsed))\(attempts)")
+            write("\(request) → \(response.status), \(stopwatch.elapsed.inMilliseconds) ms\(attempts)")
             return response
         } catch {
-            write("\(request) ✗ \(TraceRecorder.text(of: error)), \(Self.milliseconds(stopwatch.elapsed))")
+            write("\(request) ✗ \(TraceRecorder.text(of: error)), \(stopwatch.elapsed.inMilliseconds) ms")
             throw error
         }
     }
@@ -54,12 +54,7 @@ public struct LoggingInterceptor: HTTPInterceptor {
     /// Changes nothing.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("writes a line about it") }
 
-    private static func milliseconds(_ duration: Duration) -> String {
-        let tenths = (duration / .microseconds(100)).rounded()
-        return "\(tenths / 10) ms"
-    }
-
-    private static func writeToStandardError(_ line: String) {
+    static func writeToStandardError(_ line: String) {
         // The form that throws: the other one raises an exception, which ends the process, when nobody reads any more.
         try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8))
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Interception
 public import MidstreamCore
 
 /// Tells servers which distributed trace a request belongs to, by `traceparent` and `tracestate` (W3C Trace Context).
@@ -44,7 +45,7 @@ public struct TraceParentInterceptor: RequestInterceptor {
 extension TraceParent {
     /// The trace of a call that is part of no other: the same on each attempt.
     fileprivate init(of call: HTTPRequest) {
-        let id = call.id.uuidString.filter { $0 != "-" }.lowercased()
+        let id = ChainPosition.current?.call?.observation?.id.description ?? call.id.uuidString.filter { $0 != "-" }.lowercased()
         // Of its bits all but six are random, and these are never all 0.
         self = TraceParent("00-\(id)-\(id.suffix(16))-01") ?? TraceParent()
     }

@@ -19,6 +19,47 @@ struct ObservabilityExamples {
             printing: lines.events.map { $0.replacing(/[0-9.]+ ms/, with: "0.0 ms") }.joined(separator: "\n"))
     }
 
+    @Test("What went on the wire")
+    func callLog() async throws {
+        let transport = StubTransport(sequence: [
+            .respond(.serviceUnavailable), .respond(.ok, headers: ["Set-Cookie": "a=b"]),
+        ])
+        let lines = Recorder()
+        let log = CallLog(.heads) { line in lines.write(line) }
+        let client = HTTPClient(
+            baseURL: "https://api.example.com", configuration: .init(maxRetries: 1, observers: [log]), transport: transport)
+        _ = try await client.get("users/42").data()
+        try page.expectBlock(
+            printing: lines.events.map {
+                $0.replacing(/[0-9.]+ ms/, with: "0.0 ms").replacing(/[0-9a-f]{32}/, with: "ID")
+            }.joined(separator: "\n"))
+    }
+
+    @Test("Names of your own")
+    func redaction() {
+        let redaction = Redaction(headers: ["X-Session"], queryItems: ["session"], jsonFields: ["iban"])
+        let log = CallLog(.bodies(upTo: 4_096), as: .json, redaction: redaction)
+        #expect(log.keepsBodies == 4_096)
+    }
+
+    @Test("An observer of your own")
+    func observer() async throws {
+        struct SlowExchanges: CallObserver {
+            let limit: Duration
+            let report: @Sendable (String) -> Void
+
+            func endedExchange(_ exchange: ExchangeRecord) {
+                if exchange.duration > limit { report("\(exchange), \(exchange.cause)") }
+            }
+        }
+        let lines = Recorder()
+        let observer = BufferedObserver(SlowExchanges(limit: .zero) { lines.write($0) })
+        let client = HTTPClient(configuration: .init(observers: [observer]), transport: StubTransport(status: .ok))
+        _ = try await client.send(HTTPRequest("https://api.example.com/"))
+        await observer.flush()
+        #expect(lines.events.count == 1)
+    }
+
     @Test("A server continues a trace")
     func traceParent() async throws {
         let transport = StubTransport(status: .ok)

@@ -37,7 +37,9 @@ final class ExchangeObservation: Sendable {
             ended.responseBody = body?.contents
             return call.ended(ExchangeRecord(ended))
         }
+        ended.isBodyArriving = true
         call.ended(ExchangeRecord(ended))
+        ended.isBodyArriving = false
         response.body = response.body.observed { [ended, self] in
             HTTPBody.Observer(onChunk: { body?.add($0) }, onEnd: { self.ended($0, body, of: ended) })
         }

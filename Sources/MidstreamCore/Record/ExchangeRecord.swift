@@ -60,6 +60,8 @@ public final class ExchangeRecord: Sendable, Identifiable {
     public let error: String?
     /// The failure in words, without secrets.
     public let failure: String?
+    /// Whether the response's body is streamed and hasn't ended.
+    public let isBodyArriving: Bool
     /// What is withheld when the record is shown.
     public let redaction: Redaction
 
@@ -82,6 +84,7 @@ public final class ExchangeRecord: Sendable, Identifiable {
         metrics = given.metrics
         error = given.error
         failure = given.failure
+        isBodyArriving = given.isBodyArriving
         redaction = given.redaction
     }
 
@@ -105,6 +108,7 @@ public final class ExchangeRecord: Sendable, Identifiable {
         var metrics: TransportMetrics?
         var error: String?
         var failure: String?
+        var isBodyArriving = false
         var redaction: Redaction
     }
 
@@ -126,7 +130,7 @@ public final class ExchangeRecord: Sendable, Identifiable {
             route: route,
             requestHeaders: requestHeaders, requestBody: requestBody, status: status, version: version,
             responseHeaders: responseHeaders, responseBody: responseBody, metrics: metrics, error: error, failure: failure,
-            redaction: redaction)
+            isBodyArriving: isBodyArriving, redaction: redaction)
     }
 }
 

@@ -69,6 +69,7 @@ public struct Redaction: Sendable, Hashable {
         where type == "application/json" || type.hasSuffix("+json") || type == "application/x-ndjson"
             || type == "application/jsonl":
             return JSONRedaction(names: jsonFields, mark: mark).redacted(text)
+        case "text/event-stream": return nil
         case _ where type.hasPrefix("text/") || type.hasSuffix("xml") || type == "application/javascript": return text
         default: return nil
         }

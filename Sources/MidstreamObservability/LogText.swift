@@ -1,0 +1,50 @@
+internal import MidstreamCore
+
+/// Records as text for people.
+extension CallRecord {
+    func line(_ redaction: Redaction) -> String {
+        let more = exchanges.count == 1 ? "" : ", \(exchanges.count) exchanges"
+        let purpose = purpose == .own ? "" : " (\(purpose))"
+        return "\(method) \(redaction.url(url))\(purpose) \(outcome(status, failure)), \(duration.inMilliseconds) ms\(more)"
+    }
+}
+
+extension ExchangeRecord {
+    func lines(_ redaction: Redaction, withBodies: Bool) -> String {
+        var lines = ["→ \(method) \(redaction.url(url)) (\(id.call), exchange \(id.number), \(cause))"]
+        lines += Self.lines(requestHeaders, redaction, mark: "> ")
+        if withBodies { lines += Self.lines(requestBody, requestHeaders, redaction, mark: "> ") }
+        let connection = metrics?.localPort.map { ", connection \($0)" } ?? ""
+        let version = version.map { " \($0)" } ?? ""
+        lines.append(
+            "\(outcome(status, failure).replacing("→", with: "←"))\(version), \(duration.inMilliseconds) ms\(connection)")
+        guard let responseHeaders else { return lines.joined(separator: "\n") }
+        lines += Self.lines(responseHeaders, redaction, mark: "< ")
+        if withBodies { lines += Self.lines(responseBody, responseHeaders, redaction, mark: "< ") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func lines(_ headers: HTTPHeaders, _ redaction: Redaction, mark: String) -> [String] {
+        headers.map { "\(mark)\($0.name.rawValue.escapingControls): \(redaction.value($0.value, of: $0.name, in: headers))" }
+    }
+
+    private static func lines(_ body: Body?, _ headers: HTTPHeaders, _ redaction: Redaction, mark: String) -> [String] {
+        guard let body, body.size > 0 else { return [] }
+        guard let text = redaction.text(body.bytes, contentType: headers[.contentType]) else {
+            return ["\(mark)[\(body.size) bytes]"]
+        }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            "\(mark)  \(String($0).escapingControls)"
+        }
+        return body.isWhole ? lines : lines + ["\(mark)[\(body.bytes.count) of \(body.size) bytes]"]
+    }
+}
+
+private func outcome(_ status: HTTPStatus?, _ failure: String?) -> String {
+    failure.map { "✗ \($0)" } ?? "→ \(status.map(String.init(describing:)) ?? "")"
+}
+
+extension Duration {
+    /// The milliseconds with one digit after the point.
+    var inMilliseconds: Double { (self / .microseconds(100)).rounded() / 10 }
+}
