@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "MidstreamResilience", targets: ["MidstreamResilience"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
+        .library(name: "MidstreamTelemetry", targets: ["MidstreamTelemetry"]),
         .library(name: "MidstreamCurl", targets: ["MidstreamCurl"]),
         .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
@@ -102,11 +103,14 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
+        .target(name: "MidstreamTelemetry", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(
             name: "MidstreamTesting",
             dependencies: ["MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception", "Platform"],
             swiftSettings: settings),
-        .executableTarget(name: "MidstreamTool", dependencies: ["Midstream"] + transports, swiftSettings: settings),
+        .executableTarget(
+            name: "MidstreamTool", dependencies: ["Midstream", "MidstreamSigning", "MidstreamTelemetry"] + transports,
+            swiftSettings: settings),
         .executableTarget(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
         .target(
@@ -185,6 +189,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamTelemetryTests",
+            dependencies: [
+                "Midstream", "MidstreamTelemetry", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamTests",
             dependencies: [
                 "Midstream", "MidstreamCore", "MidstreamSigning", "MidstreamTesting", "Interception", "TestSupport", curl,
@@ -225,7 +235,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTesting", "MidstreamTool", "MidstreamURLSession",
+                "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting", "MidstreamTool",
+                "MidstreamURLSession",
                 curl,
             ],
             swiftSettings: settings),

@@ -2,6 +2,7 @@ import Foundation
 import Midstream
 import MidstreamDiskCache
 import MidstreamSigning
+import MidstreamTelemetry
 import MidstreamTesting
 import MidstreamURLSession
 import Testing
@@ -45,7 +46,8 @@ struct RecipeExamples {
         #expect(rows.filter { !$0.contains("Foundation") }.sorted() == products.map { "import \($0)" }.sorted())
         // Each by its import alone, which is one of this target's.
         let brought: [Any.Type] = [
-            HTTPClient.self, CookieJar.self, DiskCacheStore.self, SigningInterceptor<AWSSignerV4>.self, AWSSignerV4.self,
+            HTTPClient.self, CookieJar.self, DiskCacheStore.self, HARRecorder.self, HARArchive.self, ReplayTransport.self,
+            SigningInterceptor<AWSSignerV4>.self, AWSSignerV4.self,
             DigestInterceptor.self,
             VerifyDigest.self, SendDigest.self, MockServer.self, StubTransport.self, TestClock.self, Simulation.self,
             InterceptorChain<Int, Int>.self, URLSessionTransport.self, ConcurrencyLimit.self, CircuitBreaker.self,

@@ -63,7 +63,7 @@ struct ValueSourceTests {
 
     @Test("@- is standard input, once")
     func standardInput() async throws {
-        let input = { Data("X: s\n".utf8) }
+        let input: @Sendable () -> Data = { Data("X: s\n".utf8) }
         #expect(try Arguments(["get", "h", "-H", "@-"], standardInput: input).headers == ["X": "s"])
         #expect(try await Arguments(["post", "h", "-d", "@-"], standardInput: input).body.collect() == Array("X: s\n".utf8))
         for twice in [["-H", "@-", "-H", "@-"], ["-d", "@-", "-q", "@-"], ["--json", "@-", "-d", "@-"]] {

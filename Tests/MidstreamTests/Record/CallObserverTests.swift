@@ -84,7 +84,7 @@ private struct Counting: Authenticator {
     }
 }
 
-@Suite("An observer of calls sees", .leavesNothing, .timeLimit(.minutes(5)))
+@Suite("An observer of calls sees", .leavesNothing, .timeLimit(.minutes(10)))
 struct CallObserverTests {
     private func client(
         _ lines: Lines, recordsTrace: Bool = true, transport: (any HTTPTransport)? = nil, validators: [any HTTPValidator]? = nil,
@@ -296,7 +296,7 @@ struct CallObserverTests {
     }
 }
 
-@Suite("A buffered observer", .leavesNothing, .timeLimit(.minutes(5)))
+@Suite("A buffered observer", .leavesNothing, .timeLimit(.minutes(10)))
 struct BufferedObserverTests {
     /// Stops at its first call until it is let go.
     private final class Slow: CallObserver {

@@ -4,10 +4,10 @@ import Midstream
 /// What a value on the command line stands for: itself, or after `@` the content of a file, or of standard input for `@-`. Other users can
 /// see arguments in the list of processes, so this is how secrets are given.
 struct ValueSource {
-    private let standardInput: () throws -> Data
+    private let standardInput: @Sendable () throws -> Data
     private var isInputRead = false
 
-    init(standardInput: @escaping () throws -> Data) { self.standardInput = standardInput }
+    init(standardInput: @escaping @Sendable () throws -> Data) { self.standardInput = standardInput }
 
     /// The value as text; of a file without the line end at its end.
     mutating func text(_ value: String) throws -> String {

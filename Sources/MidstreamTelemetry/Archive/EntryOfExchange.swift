@@ -1,0 +1,124 @@
+internal import Foundation
+internal import MidstreamCore
+
+extension HAREntry {
+    /// An exchange.
+    ///
+    /// - Parameters:
+    ///   - redaction: What is withheld; nil: nothing.
+    ///   - events: The names of the call's events so far.
+    init(_ exchange: ExchangeRecord, redaction: Redaction?, events: [String] = []) {
+        startedDateTime = Self.text(exchange.date)
+        request = Request(exchange, redaction)
+        response = Response(exchange, redaction)
+        timings = Timings(exchange)
+        time = timings.sum
+        connection = exchange.metrics?.localPort.map(String.init)
+        _midstream = Own(
+            call: exchange.id.call.description, number: exchange.id.number, attempt: exchange.attempt, cause: exchange.cause,
+            events: events.isEmpty ? nil : events, error: exchange.error, isOpen: exchange.isBodyArriving ? true : nil,
+            isCut: exchange.responseBody?.isWhole == false ? true : nil)
+    }
+
+    private static func text(_ date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    fileprivate static func fields(_ headers: HTTPHeaders, _ redaction: Redaction?) -> [Field] {
+        headers.map { Field(name: $0.name.rawValue, value: redaction?.value($0.value, of: $0.name, in: headers) ?? $0.value) }
+    }
+
+    /// The content of a body: as text, or in Base64 where it may be shown and isn't text.
+    fileprivate static func content(
+        _ body: ExchangeRecord.Body, _ headers: HTTPHeaders, _ redaction: Redaction?
+    ) -> (text: String, encoding: String?)? {
+        let type = headers[.contentType]
+        if let redaction {
+            if let text = redaction.text(body.bytes, contentType: type) { return (text, nil) }
+            // Nobody writes a password into a picture.
+            guard let kind = type?.prefix(while: { $0 != "/" }).lowercased(), ["image", "font", "audio", "video"].contains(kind)
+            else { return nil }
+        } else if let text = String(validating: body.bytes, as: UTF8.self) {
+            return (text, nil)
+        }
+        return (Data(body.bytes).base64EncodedString(), "base64")
+    }
+}
+
+extension HAREntry.Request {
+    fileprivate init(_ exchange: ExchangeRecord, _ redaction: Redaction?) {
+        method = exchange.method.rawValue
+        url = redaction?.url(exchange.url) ?? exchange.url
+        httpVersion = exchange.version.name
+        headers = HAREntry.fields(exchange.requestHeaders, redaction)
+        queryString = Self.items(of: url)
+        bodySize = (exchange.metrics?.requestBodyBytes ?? exchange.requestBody?.size).map(Double.init) ?? -1
+        guard let body = exchange.requestBody, body.size > 0 else { return }
+        let content = HAREntry.content(body, exchange.requestHeaders, redaction)
+        postData = HAREntry.PostData(
+            mimeType: exchange.requestHeaders[.contentType] ?? "", text: content?.text ?? "", encoding: content?.encoding)
+    }
+
+    private static func items(of url: String) -> [HAREntry.Field] {
+        guard let query = url.split(separator: "#", maxSplits: 1).first?.split(separator: "?", maxSplits: 1).dropFirst().first
+        else { return [] }
+        return query.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+                let text = String($0).replacing("+", with: " ")
+                return text.removingPercentEncoding ?? text
+            }
+            return HAREntry.Field(name: parts[0], value: parts.count > 1 ? parts[1] : "")
+        }
+    }
+}
+
+extension HAREntry.Response {
+    fileprivate init(_ exchange: ExchangeRecord, _ redaction: Redaction?) {
+        httpVersion = exchange.version.name
+        _error = exchange.failure
+        guard let status = exchange.status, let headers = exchange.responseHeaders else { return }
+        self.status = Double(status.code)
+        statusText = status.reason
+        self.headers = HAREntry.fields(headers, redaction)
+        redirectURL = headers["Location"].map { redaction?.url($0) ?? $0 } ?? ""
+        let size = exchange.responseBody?.size
+        bodySize = (exchange.metrics?.responseBodyBytes ?? size).map(Double.init) ?? -1
+        content.size = size.map(Double.init) ?? max(0, bodySize)
+        content.mimeType = headers[.contentType] ?? ""
+        guard let body = exchange.responseBody, body.size > 0 else { return }
+        (content.text, content.encoding) = HAREntry.content(body, headers, redaction).map { ($0, $1) } ?? (nil, nil)
+    }
+}
+
+extension HAREntry.Timings {
+    fileprivate init(_ exchange: ExchangeRecord) {
+        guard let metrics = exchange.metrics, let total = metrics.total, let firstByte = metrics.firstByte else {
+            wait = exchange.duration / .milliseconds(1)
+            return
+        }
+        func milliseconds(_ duration: Duration) -> Double { max(0, (duration / .microseconds(1)).rounded() / 1_000) }
+        var connected = Duration.zero
+        if metrics.isReusedConnection != true, let lookup = metrics.nameLookup, let connect = metrics.connect {
+            connected = max(connect, metrics.tlsHandshake ?? .zero)
+            dns = milliseconds(lookup)
+            self.connect = milliseconds(connected - lookup)
+            if let handshake = metrics.tlsHandshake { ssl = milliseconds(handshake - connect) }
+        }
+        let begun = min(firstByte, metrics.sendStart ?? connected)
+        blocked = milliseconds(begun - connected)
+        wait = milliseconds(firstByte - begun)
+        receive = milliseconds(total - firstByte)
+    }
+}
+
+extension HTTPVersion? {
+    /// As both browsers and proxies write it.
+    fileprivate var name: String {
+        switch self {
+        case .http2: "http/2.0"
+        case .http3: "http/3.0"
+        case .http1_0: "HTTP/1.0"
+        case .http1_1, nil: "HTTP/1.1"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+public import Foundation
+public import MidstreamCore
+
+/// Recorded exchanges, as a file in the format HTTP Archive 1.2 (`.har`) has them.
+///
+/// Files of browsers and proxies can be read, also where fields are missing. A file that was cut off while it was written, as when the process
+/// was killed, is read up to its last whole entry.
+public struct HARArchive: Sendable {
+    /// What is wrong with a file.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// It isn't an archive, at this place.
+        case malformed(String)
+        /// It is larger than may be read.
+        case tooLarge(limit: Int)
+        /// There is a file, and it isn't to be continued, or isn't ours.
+        case fileExists(String)
+        /// The file can't be read or written.
+        case file(String)
+
+        /// What is wrong, in words.
+        public var description: String {
+            switch self {
+            case .malformed(let reason): "no archive: \(reason)"
+            case .tooLarge(let limit): "the archive is larger than \(limit) bytes"
+            case .fileExists(let path): "there is a file already: \(path)"
+            case .file(let reason): reason
+            }
+        }
+    }
+
+    /// How large a file may be: 512 MiB.
+    public static let defaultLimit = 512 << 20
+
+    var entries: [HAREntry]
+
+    init(_ entries: [HAREntry]) { self.entries = entries }
+
+    /// How many exchanges there are.
+    public var count: Int { entries.count }
+
+    /// Makes an archive of exchanges.
+    ///
+    /// - Parameters:
+    ///   - redaction: What is withheld beside what always is.
+    ///   - includesSecrets: Whether nothing is withheld; false by default.
+    public init(_ exchanges: [ExchangeRecord], redaction: Redaction = Redaction(), includesSecrets: Bool = false) {
+        entries = exchanges.map { HAREntry($0, redaction: includesSecrets ? nil : redaction) }
+    }
+
+    /// Reads an archive.
+    ///
+    /// - Throws: ``Failure``.
+    public init(_ data: Data) throws {
+        self.init(try Self.whole(data) ?? Self.mended(data))
+    }
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``Failure``.
+    public init(contentsOf path: String, limit: Int = Self.defaultLimit) throws {
+        let file: FileHandle
+        do {
+            file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        } catch {
+            throw Failure.file("can't read \(path): \(error.localizedDescription)")
+        }
+        defer { try? file.close() }
+        do {
+            let data = try file.read(upToCount: limit + 1) ?? Data()
+            guard data.count <= limit else { throw Failure.tooLarge(limit: limit) }
+            try self.init(data)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure.file("can't read \(path): \(error.localizedDescription)")
+        }
+    }
+
+    /// The archive as the content of a file.
+    public func encoded() throws -> Data {
+        var data = HARFormat.beginning
+        for (place, entry) in entries.enumerated() {
+            data += place == 0 ? HARFormat.firstSeparator : HARFormat.separator
+            data += try HARFormat.encoded(entry)
+        }
+        return data + HARFormat.ending
+    }
+
+    private struct File: Decodable {
+        struct Log: Decodable { var entries: [HAREntry] }
+        var log: Log
+    }
+
+    private static func whole(_ data: Data) throws -> [HAREntry]? {
+        do {
+            return try JSONDecoder().decode(File.self, from: data).log.entries
+        } catch DecodingError.dataCorrupted {
+            // Cut off, perhaps.
+            return nil
+        } catch {
+            throw Failure.malformed("what it holds isn't a log with entries of requests and responses")
+        }
+    }
+
+    /// The whole entries at the beginning of a file that isn't whole.
+    private static func mended(_ data: Data) throws -> [HAREntry] {
+        guard let (_, pieces) = HARFormat.wholeEntries(of: data) else {
+            throw Failure.malformed("it isn't JSON, and has no list of entries")
+        }
+        return try pieces.map { piece in
+            do {
+                return try JSONDecoder().decode(HAREntry.self, from: data[piece])
+            } catch {
+                throw Failure.malformed("an entry isn't one of a request and its response")
+            }
+        }
+    }
+}

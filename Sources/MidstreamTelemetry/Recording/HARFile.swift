@@ -1,0 +1,71 @@
+internal import Foundation
+internal import MidstreamCore
+
+/// An archive that grows by an entry at a time. Between writes it is complete; a write that is torn leaves the entries before it whole.
+struct HARFile {
+    private let file: FileHandle
+    /// Where the last entry ends.
+    private var end: UInt64
+    /// Where the last entry begins, with what separates it from the one before.
+    private var lastStart: UInt64
+    private(set) var count: Int
+
+    /// Makes a file that only its owner can read, or continues one.
+    ///
+    /// - Throws: ``HARArchive/Failure``.
+    init(at path: String, isContinued: Bool) throws {
+        if !FileManager.default.fileExists(atPath: path) {
+            guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+                throw HARArchive.Failure.file("can't make the file \(path)")
+            }
+        } else if !isContinued {
+            throw HARArchive.Failure.fileExists(path)
+        }
+        do {
+            file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            let content = try file.readToEnd() ?? Data()
+            (end, lastStart, count) = (UInt64(HARFormat.beginning.count), 0, 0)
+            if content.isEmpty {
+                try file.write(contentsOf: HARFormat.beginning + HARFormat.ending)
+                return
+            }
+            guard content.starts(with: HARFormat.beginning), let whole = HARFormat.wholeEntries(of: content) else {
+                throw HARArchive.Failure.fileExists(path)
+            }
+            (end, count) = (UInt64(whole.end), whole.entries.count)
+            try put(HARFormat.ending, at: end)
+        } catch let failure as HARArchive.Failure {
+            throw failure
+        } catch {
+            throw HARArchive.Failure.file("can't write the file \(path): \(error.localizedDescription)")
+        }
+    }
+
+    /// Adds an entry.
+    mutating func add(_ entry: HAREntry) throws {
+        let data = (count == 0 ? HARFormat.firstSeparator : HARFormat.separator) + (try HARFormat.encoded(entry))
+        do {
+            try put(data + HARFormat.ending, at: end)
+        } catch {
+            // What was there stays whole, also on a full disk.
+            try? put(HARFormat.ending, at: end)
+            throw error
+        }
+        lastStart = end
+        end += UInt64(data.count)
+        count += 1
+    }
+
+    /// Writes another entry in the place of the last one.
+    mutating func replaceLast(by entry: HAREntry) throws {
+        guard count > 0, lastStart > 0 else { return }
+        (end, count) = (lastStart, count - 1)
+        try add(entry)
+    }
+
+    private func put(_ data: Data, at place: UInt64) throws {
+        try file.seek(toOffset: place)
+        try file.write(contentsOf: data)
+        try file.truncate(atOffset: place + UInt64(data.count))
+    }
+}

@@ -1,0 +1,148 @@
+internal import Foundation
+internal import Interception
+public import MidstreamCore
+
+/// Writes the exchanges of clients to a file in the format HTTP Archive 1.2, which browsers, proxies and ``ReplayTransport`` read. Secrets
+/// are withheld.
+///
+/// ```swift
+/// let recorder = try HARRecorder(file: "calls.har")
+/// let client = HTTPClient(configuration: .init(observers: [recorder]))
+/// // … at the end:
+/// await recorder.flush()
+/// ```
+///
+/// The file is complete after each exchange, and after the process was killed at most the last one is missing
+/// (``HARArchive/init(contentsOf:limit:)`` reads it). Files are written by a task of their own: calls don't wait for it, and what a slow disk
+/// leaves no room for is counted in ``dropped``.
+public final class HARRecorder: CallObserver {
+    private let sink: ArchiveSink
+    private let buffered: BufferedObserver
+
+    /// Makes a file that only its owner can read.
+    ///
+    /// - Parameters:
+    ///   - file: Its path.
+    ///   - bodies: How many bytes of each body are kept; 64 KiB by default.
+    ///   - limit: How many exchanges are written; 10,000 by default. Later ones are counted in the last entry.
+    ///   - isContinued: Whether a file that a recorder has made before is continued; false by default: it is an error.
+    ///   - redaction: What is withheld beside what always is; nil: as the client's configuration says.
+    ///   - includesSecrets: Whether nothing is withheld; false by default.
+    /// - Throws: ``HARArchive/Failure``.
+    public init(
+        file: String, bodies: Int = 64 << 10, limit: Int = 10_000, isContinued: Bool = false, redaction: Redaction? = nil,
+        includesSecrets: Bool = false
+    ) throws {
+        sink = ArchiveSink(
+            try HARFile(at: file, isContinued: isContinued), keepsBodies: bodies, limit: limit, redaction: redaction,
+            includesSecrets: includesSecrets)
+        buffered = BufferedObserver(sink)
+    }
+
+    /// How many observations were dropped because the disk was too slow.
+    public var dropped: Int { buffered.dropped }
+
+    /// Why nothing is written any more, such as a full disk; nil: all is well.
+    public var failure: HARArchive.Failure? { sink.failure }
+
+    /// Returns when all that has ended is in the file. An exchange whose body is still arriving is written as it is, and not again.
+    public func flush() async {
+        await buffered.flush()
+        sink.writeOpen()
+    }
+
+    /// As many bytes as it was made with.
+    public var keepsBodies: Int { sink.keepsBodies }
+    /// Hands it on.
+    public func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
+        buffered.happened(event, at: time, in: call)
+    }
+    /// Hands it on.
+    public func endedExchange(_ exchange: ExchangeRecord) { buffered.endedExchange(exchange) }
+    /// Hands it on.
+    public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) { buffered.endedBody(end, of: exchange) }
+    /// Hands it on.
+    public func endedCall(_ call: CallRecord) { buffered.endedCall(call) }
+}
+
+/// Writes to the file.
+private final class ArchiveSink: CallObserver {
+    private struct State {
+        var file: HARFile
+        var failure: HARArchive.Failure?
+        /// The events of calls that are under way.
+        var events: [CallRecord.ID: [String]] = [:]
+        /// Exchanges whose bodies are arriving.
+        var open: [ExchangeRecord.ID: ExchangeRecord] = [:]
+        var last: HAREntry?
+        var omitted = 0
+    }
+
+    private let state: Locked<State>
+    let keepsBodies: Int
+    private let limit: Int
+    private let redaction: Redaction?
+    private let includesSecrets: Bool
+
+    init(_ file: sending HARFile, keepsBodies: Int, limit: Int, redaction: Redaction?, includesSecrets: Bool) {
+        state = Locked(State(file: file))
+        self.keepsBodies = max(0, keepsBodies)
+        self.limit = max(1, limit)
+        self.redaction = redaction
+        self.includesSecrets = includesSecrets
+    }
+
+    var failure: HARArchive.Failure? { state.withLock { $0.failure } }
+
+    func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
+        state.withLock { state in
+            if state.events[call, default: []].count < 100 { state.events[call, default: []].append(event.name) }
+        }
+    }
+
+    func endedExchange(_ exchange: ExchangeRecord) {
+        state.withLock { state in
+            if exchange.isBodyArriving { state.open[exchange.id] = exchange } else { write(exchange, &state) }
+        }
+    }
+
+    func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
+        state.withLock { state in
+            if state.open.removeValue(forKey: exchange.id) != nil { write(exchange, &state) }
+        }
+    }
+
+    func endedCall(_ call: CallRecord) { state.withLock { _ = $0.events.removeValue(forKey: call.id) } }
+
+    func writeOpen() {
+        state.withLock { state in
+            for exchange in state.open.values.sorted(by: { $0.date < $1.date }) { write(exchange, &state) }
+            state.open = [:]
+            guard state.omitted > 0, var last = state.last, state.failure == nil else { return }
+            last.comment = "\(state.omitted) more were left out"
+            last._midstream?.omitted = state.omitted
+            attempt(&state) { try $0.replaceLast(by: last) }
+        }
+    }
+
+    private func write(_ exchange: ExchangeRecord, _ state: inout State) {
+        guard state.failure == nil else { return }
+        guard state.file.count < limit else {
+            state.omitted += 1
+            return
+        }
+        let entry = HAREntry(
+            exchange, redaction: includesSecrets ? nil : redaction ?? exchange.redaction,
+            events: state.events[exchange.id.call] ?? [])
+        state.last = entry
+        attempt(&state) { try $0.add(entry) }
+    }
+
+    private func attempt(_ state: inout State, _ write: (inout HARFile) throws -> Void) {
+        do {
+            try write(&state.file)
+        } catch {
+            state.failure = .file("the archive can't be written: \(error.localizedDescription)")
+        }
+    }
+}

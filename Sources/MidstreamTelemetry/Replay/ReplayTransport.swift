@@ -1,0 +1,204 @@
+internal import Foundation
+internal import Interception
+public import MidstreamCore
+
+/// A transport that answers from an archive.
+///
+/// ```swift
+/// let client = HTTPClient(transport: ReplayTransport(try HARArchive(contentsOf: "calls.har")))
+/// ```
+///
+/// Values that were withheld match any; so do, in requests and archives with secrets, the values that a redaction would withhold. Of equal
+/// requests each gets the next recorded answer, and the last one again when there are no more. An exchange that failed fails again, with the
+/// same ``HTTPError/Code``. Copies share what has been played; any number of tasks may send at once. Answers come at once, not in the time
+/// that they took.
+public struct ReplayTransport: HTTPTransport {
+    /// What of a request has to be as recorded.
+    public enum Part: Sendable, Hashable {
+        /// The method.
+        case method
+        /// The URL.
+        case url
+        /// The body.
+        case body
+    }
+
+    /// In which order answers are given.
+    public enum Order: Sendable {
+        /// For each request the next of those that match it.
+        case byRequest
+        /// Exactly as recorded: a request that isn't the next one is a miss.
+        case sequence
+    }
+
+    /// What becomes of a request that wasn't recorded.
+    public enum Miss: Sendable {
+        /// It fails with ``HTTPError/Code/notRecorded``.
+        case fail
+        /// It is sent by another transport.
+        case forward(any HTTPTransport)
+    }
+
+    private struct Recorded: Sendable {
+        let entry: HAREntry
+        let key: ReplayKey
+        var isUsed = false
+    }
+
+    private let entries: Locked<(recorded: [Recorded], next: Int)>
+    private let parts: Set<Part>
+    private let order: Order
+    private let miss: Miss
+    private let redaction: Redaction
+
+    /// Makes a transport.
+    ///
+    /// - Parameters:
+    ///   - parts: What of a request has to be as recorded; method and URL by default.
+    ///   - order: `.byRequest` by default.
+    ///   - miss: `.fail` by default.
+    ///   - redaction: What isn't compared beside what never is: that with which it was recorded.
+    public init(
+        _ archive: HARArchive, matching parts: Set<Part> = [.method, .url], order: Order = .byRequest, miss: Miss = .fail,
+        redaction: Redaction = Redaction()
+    ) {
+        self.parts = parts
+        self.order = order
+        self.miss = miss
+        self.redaction = redaction
+        let recorded = archive.entries.map { Recorded(entry: $0, key: ReplayKey($0.request, parts, redaction)) }
+        entries = Locked((recorded, 0))
+    }
+
+    /// Answers as recorded.
+    ///
+    /// - Throws: The recorded failure; ``HTTPError/Code/notRecorded``, also for a response whose body wasn't kept as a whole; what the other transport throws.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try Task.checkCancellation()
+        let key = try await key(of: request)
+        if let entry = take(key) { return try entry.response(to: request) }
+        switch miss {
+        case .forward(let transport): return try await transport.send(request)
+        case .fail: throw failure(request, key)
+        }
+    }
+
+    private func key(of request: HTTPRequest) async throws -> ReplayKey {
+        var body: String?
+        if parts.contains(.body) {
+            let bytes = try await request.body.collect()
+            body = redaction.text(bytes, contentType: request.headers[.contentType]) ?? Data(bytes).base64EncodedString()
+        }
+        return ReplayKey(method: request.method.rawValue, url: redaction.url(request.urlText), body: body, parts)
+    }
+
+    private func take(_ key: ReplayKey) -> HAREntry? {
+        entries.withLock { entries in
+            switch order {
+            case .sequence:
+                guard entries.next < entries.recorded.count, entries.recorded[entries.next].key == key else { return nil }
+                entries.next += 1
+                return entries.recorded[entries.next - 1].entry
+            case .byRequest:
+                if let place = entries.recorded.firstIndex(where: { !$0.isUsed && $0.key == key }) {
+                    entries.recorded[place].isUsed = true
+                    return entries.recorded[place].entry
+                }
+                return entries.recorded.last { $0.key == key }?.entry
+            }
+        }
+    }
+
+    /// Names the recorded requests that differ the least.
+    private func failure(_ request: HTTPRequest, _ key: ReplayKey) -> HTTPError {
+        let (recorded, next) = entries.withLock { ($0.recorded, $0.next) }
+        let candidates = order == .sequence ? Array(recorded[next...].prefix(1)) : recorded
+        let nearest = candidates.map { ($0, $0.key.differences(from: key)) }.sorted { $0.1.count < $1.1.count }.prefix(3)
+        let described = nearest.map { candidate, differences in
+            "\(candidate.entry.request.method) \(redaction.url(candidate.entry.request.url)) "
+                + "(\(differences.isEmpty ? "as recorded" : "another \(differences.joined(separator: ", "))"))"
+        }
+        return HTTPError(
+            .notRecorded,
+            "\(request.method) \(redaction.url(request.urlText)) was not recorded"
+                + (described.isEmpty ? "." : "; nearest: \(described.joined(separator: "; "))."),
+            request: request, phase: .notSent)
+    }
+}
+
+extension HTTPError.Code {
+    /// An archive that is played has no answer to the request.
+    public static let notRecorded = Self(rawValue: "notRecorded")
+}
+
+extension HTTPError {
+    /// ``HTTPError/Code/notRecorded``
+    public static var notRecorded: Code { .notRecorded }
+}
+
+/// What requests are compared by.
+private struct ReplayKey: Sendable, Equatable {
+    let method: String?
+    let url: String?
+    let body: String?
+
+    init(method: String, url: String, body: String?, _ parts: Set<ReplayTransport.Part>) {
+        self.method = parts.contains(.method) ? method : nil
+        self.url = parts.contains(.url) ? url : nil
+        self.body = parts.contains(.body) ? body : nil
+    }
+
+    init(_ request: HAREntry.Request, _ parts: Set<ReplayTransport.Part>, _ redaction: Redaction) {
+        let data = request.postData
+        let bytes = Array((data?.text ?? "").utf8)
+        let text = data?.encoding == "base64" ? data?.text : redaction.text(bytes, contentType: data?.mimeType)
+        self.init(
+            method: request.method, url: redaction.url(request.url), body: text ?? Data(bytes).base64EncodedString(), parts)
+    }
+
+    func differences(from other: ReplayKey) -> [String] {
+        [("method", method == other.method), ("URL", url == other.url), ("body", body == other.body)].filter { !$0.1 }.map(\.0)
+    }
+}
+
+extension HAREntry {
+    /// The recorded answer, or the recorded failure.
+    fileprivate func response(to request: HTTPRequest) throws -> HTTPResponse {
+        guard 100...999 ~= response.status else {
+            let code = _midstream?.error.map(HTTPError.Code.init(rawValue:)) ?? .connection
+            if code.rawValue == "cancelled" { throw CancellationError() }
+            throw HTTPError(code, "Recorded: \(response._error ?? "no response").", request: request)
+        }
+        guard response.content.text != nil || response.content.size <= 0, _midstream?.isCut != true, _midstream?.isOpen != true
+        else {
+            throw HTTPError(
+                .notRecorded, "The body of the response to \(request) wasn't recorded, or not the whole of it.", request: request,
+                phase: .notSent)
+        }
+        var headers = HTTPHeaders()
+        // The body is recorded as it was read, decoded and whole.
+        let framing: Set<HTTPHeaders.Name> = [.contentEncoding, .contentLength, "Transfer-Encoding"]
+        for field in response.headers where !field.name.hasPrefix(":") && !framing.contains(HTTPHeaders.Name(field.name)) {
+            headers.add(HTTPHeaders.Name(field.name), field.value)
+        }
+        let text = response.content.text ?? ""
+        guard let bytes = response.content.encoding == "base64" ? Data(base64Encoded: text).map(Array.init) : Array(text.utf8)
+        else {
+            throw HTTPError(.notRecorded, "The recorded body isn't Base64.", request: request, phase: .notSent)
+        }
+        return HTTPResponse(
+            status: HTTPStatus(Int(response.status)), headers: headers, body: .bytes(bytes), request: request,
+            version: HTTPVersion(recorded: response.httpVersion))
+    }
+}
+
+extension HTTPVersion {
+    fileprivate init(recorded name: String) {
+        switch name.lowercased() {
+        case "http/2.0", "http/2", "h2": self = .http2
+        case "http/3.0", "http/3", "h3": self = .http3
+        case "http/1.0": self = .http1_0
+        default: self = .http1_1
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Midstream
+
+/// How answers are shown: on a terminal with colour, and JSON with line breaks; otherwise as they came.
+struct OutputFormat {
+    enum Color { case automatic, always, never }
+
+    var color = Color.automatic
+    var isRaw = false
+
+    private static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Whether colour is wanted (no-color.org).
+    var isColored: Bool {
+        switch color {
+        case .always: true
+        case .never: false
+        case .automatic:
+            Self.isTerminal && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
+                && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+        }
+    }
+
+    /// Whether bodies are laid out for people.
+    var isLaidOut: Bool { !isRaw && (Self.isTerminal || color == .always) }
+
+    /// Whether a body would only disturb a terminal.
+    func isUnfit(_ bytes: some Collection<UInt8>) -> Bool { !isRaw && Self.isTerminal && bytes.contains(0) }
+
+    func statusLine(_ response: HTTPResponse) -> String {
+        let code = response.status.code
+        return colored("\(response.version) \(response.status)", code < 300 ? 32 : code < 400 ? 36 : 31)
+    }
+
+    func field(_ name: HTTPHeaders.Name, _ value: String) -> String {
+        "\(colored(name.rawValue.escapingControls, 34)): \(value.escapingControls)"
+    }
+
+    /// JSON with an indented line for each value; nil when it is none.
+    func laidOut(_ bytes: [UInt8], contentType: String?) -> String? {
+        let type = (contentType ?? "").prefix { $0 != ";" }.lowercased()
+        guard type == "application/json" || type.hasSuffix("+json"), bytes.count <= 4 << 20,
+            (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
+        else { return nil }
+        return JSONLayout(paint: colored).text(of: bytes)
+    }
+
+    private func colored(_ text: String, _ code: Int) -> String { isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+}
+
+/// Lays JSON out as it is: numbers keep their digits, members their order.
+private struct JSONLayout {
+    let paint: (String, Int) -> String
+
+    func text(of bytes: [UInt8]) -> String {
+        var (text, depth) = ("", 0)
+        var rest = bytes[...]
+        func line() { text += "\n" + String(repeating: "  ", count: depth) }
+        while let byte = rest.first {
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                rest = rest.dropFirst().drop(while: Self.isSpace)
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+                if let next = rest.first, next == UInt8(ascii: "}") || next == UInt8(ascii: "]") {
+                    text.unicodeScalars.append(Unicode.Scalar(next))
+                    rest = rest.dropFirst()
+                } else {
+                    depth += 1
+                    line()
+                }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                line()
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+                rest = rest.dropFirst()
+            case UInt8(ascii: ","):
+                text += ","
+                rest = rest.dropFirst()
+                line()
+            case UInt8(ascii: ":"):
+                text += ": "
+                rest = rest.dropFirst()
+            case UInt8(ascii: "\""):
+                let string = Self.string(rest)
+                rest = rest[string.endIndex...]
+                let isName = rest.drop(while: Self.isSpace).first == UInt8(ascii: ":")
+                text += paint(String(decoding: string, as: UTF8.self).escapingControls, isName ? 34 : 32)
+            case _ where Self.isSpace(byte): rest = rest.dropFirst()
+            default:
+                let word = rest.prefix { !Self.isSpace($0) && !",]}".utf8.contains($0) }
+                text += paint(String(decoding: word, as: UTF8.self), 36)
+                rest = rest[word.endIndex...]
+            }
+        }
+        return text
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || 9...10 ~= byte || byte == 13 }
+
+    private static func string(_ rest: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var place = rest.startIndex + 1
+        while place < rest.endIndex, rest[place] != UInt8(ascii: "\"") { place += rest[place] == UInt8(ascii: "\\") ? 2 : 1 }
+        return rest[..<min(place + 1, rest.endIndex)]
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTelemetry
+
+/// Calls with the path of a folder that goes afterwards.
+func withFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = try TemporaryFolder()
+    try await body(folder.url.path)
+    withExtendedLifetime(folder) {}
+}
+
+/// Keeps the exchanges that end.
+final class KeptExchanges: CallObserver {
+    private let kept = Locked<[ExchangeRecord]>([])
+    let keepsBodies = 1 << 20
+
+    var all: [ExchangeRecord] { kept.withLock { $0 } }
+    func endedExchange(_ exchange: ExchangeRecord) { kept.withLock { $0.append(exchange) } }
+}
+
+/// The exchanges of requests to a server that answers with what it is asked.
+func exchanges(_ requests: [HTTPRequest], metrics: TransportMetrics? = nil) async throws -> [ExchangeRecord] {
+    let kept = KeptExchanges()
+    let transport = StubTransport { request in
+        if request.urlText.contains("fail") { throw HTTPError(.connection, "refused", phase: .notSent) }
+        let body = try await request.body.collect()
+        return HTTPResponse(
+            status: 200, headers: ["Set-Cookie": "S3CR3T", .contentType: request.headers[.contentType] ?? "text/plain"],
+            body: .bytes(body.isEmpty ? Array("no body at \(request.urlText)".utf8) : body), request: request, version: .http2,
+            metrics: metrics)
+    }
+    let client = testClient(configuration: .init(observers: [kept]), transport: transport)
+    for request in requests { _ = try? await client.send(request) }
+    return kept.all
+}
+
+@Suite("An archive", .leavesNothing)
+struct HARArchiveTests {
+    private static func json(_ archive: HARArchive) throws -> [String: Any] {
+        let object = try #require(JSONSerialization.jsonObject(with: archive.encoded()) as? [String: Any])
+        return try #require(object["log"] as? [String: Any])
+    }
+
+    @Test("has the fields that browsers' tools and proxies insist on")
+    func fields() async throws {
+        let archive = HARArchive(
+            try await exchanges([
+                HTTPRequest("http://h/a?x=1&y=a+b"), HTTPRequest(.post, "http://h/b", body: .json(text: "{}")),
+                HTTPRequest("http://h/fail"),
+            ]))
+        let log = try Self.json(archive)
+        #expect(log["version"] as? String == "1.2" && log["creator"] != nil)
+        let entries = try #require(log["entries"] as? [[String: Any]])
+        #expect(entries.count == 3)
+        for entry in entries {
+            let date = try #require(entry["startedDateTime"] as? String)
+            #expect(date.hasSuffix("Z") && date.contains("."))
+            for path in [
+                "time", "request.headersSize", "request.bodySize", "response.headersSize", "response.bodySize", "response.status",
+                "response.content.size", "timings.send", "timings.wait", "timings.receive", "timings.blocked", "timings.dns",
+                "timings.connect", "timings.ssl",
+            ] {
+                let value = path.split(separator: ".").reduce(entry as Any?) { ($0 as? [String: Any])?[String($1)] }
+                #expect(value is NSNumber, "\(path)")
+            }
+            for path in ["request.headers", "request.cookies", "request.queryString", "response.headers", "response.cookies"] {
+                let value = path.split(separator: ".").reduce(entry as Any?) { ($0 as? [String: Any])?[String($1)] }
+                #expect(value is [Any], "\(path)")
+            }
+            for path in [
+                "request.method", "request.url", "request.httpVersion", "response.httpVersion", "response.statusText",
+                "response.redirectURL", "response.content.mimeType",
+            ] {
+                let value = path.split(separator: ".").reduce(entry as Any?) { ($0 as? [String: Any])?[String($1)] }
+                #expect(value is String, "\(path)")
+            }
+            #expect(entry["_initiator"] == nil && entry["cache"] is [String: Any])
+        }
+        let post = try #require((entries[1]["request"] as? [String: Any])?["postData"] as? [String: Any])
+        #expect(post["text"] as? String == "{}" && post["mimeType"] as? String == "application/json")
+        let failed = try #require(entries[2]["response"] as? [String: Any])
+        #expect(failed["status"] as? Int == 0 && (failed["_error"] as? String)?.contains("refused") == true)
+        #expect((entries[0]["response"] as? [String: Any])?["httpVersion"] as? String == "http/2.0")
+        #expect(archive.entries[0].request.queryString.map(\.value) == ["1", "a b"])
+    }
+
+    @Test("tells times as the format wants them: ssl inside connect, -1 for a kept connection, time their sum without ssl")
+    func timings() async throws {
+        var metrics = TransportMetrics()
+        metrics.nameLookup = .milliseconds(1)
+        metrics.connect = .milliseconds(3)
+        metrics.tlsHandshake = .milliseconds(7)
+        metrics.sendStart = .milliseconds(8)
+        metrics.firstByte = .milliseconds(20)
+        metrics.total = .milliseconds(25)
+        metrics.localPort = 47
+        let fresh = try await HARArchive(exchanges([HTTPRequest("http://h/")], metrics: metrics)).entries[0]
+        let times = fresh.timings
+        #expect(
+            [times.blocked, times.dns, times.connect, times.ssl, times.send, times.wait, times.receive] == [1, 1, 6, 4, 0, 12, 5])
+        #expect(fresh.time == 25 && fresh.connection == "47")
+        metrics.isReusedConnection = true
+        let kept = try await HARArchive(exchanges([HTTPRequest("http://h/")], metrics: metrics)).entries[0].timings
+        #expect([kept.blocked, kept.dns, kept.connect, kept.ssl, kept.wait, kept.receive] == [8, -1, -1, -1, 12, 5])
+    }
+
+    @Test("has no secret, unless it includes them", arguments: [false, true])
+    func secrets(includes: Bool) async throws {
+        var request = HTTPRequest(
+            .post, "http://u:S3CR3T@h/a?token=S3CR3T",
+            headers: ["Cookie": "S3CR3T", .authorization: "S3CR3T", "X-Mine": "S3CR3T"],
+            body: .json(text: #"{"password":"S3CR3T","pin":"S3CR3T"}"#))
+        request.route = "http://h/a?token=S3CR3T"
+        let form = HTTPRequest(.post, "http://h/", body: .form([("client_secret", "S3CR3T")]))
+        let redaction = Redaction(headers: ["X-Mine"], jsonFields: ["pin"])
+        let binary = HTTPRequest(
+            .post, "http://h/", headers: [.contentType: "application/octet-stream"], body: .bytes(Array("S3CR3T".utf8)))
+        let archive = HARArchive(try await exchanges([request, form, binary]), redaction: redaction, includesSecrets: includes)
+        let text = String(decoding: try archive.encoded(), as: UTF8.self)
+        #expect(text.contains("S3CR3T") == includes)
+    }
+
+    @Test(
+        "of others is read with what it has",
+        arguments: [
+            #"{"log":{"entries":[{"request":{"url":"http://h/"}}]}}"#,
+            #"{"log":{"entries":[{"request":{"url":"http://h/","method":"GET","headersSize":"x"},"response":{"status":0},"timings":{"wait":-5.5}}]}}"#,
+            #"{"log":{"entries":[{"request":{"url":"http://h/"},"response":{"status":1e300,"content":{"text":"a"}}}], "pages":[1]}}"#,
+        ])
+    func tolerance(text: String) throws {
+        let archive = try HARArchive(Data(text.utf8))
+        #expect(archive.count == 1 && archive.entries[0].request.url == "http://h/")
+        #expect(throws: Never.self) { try HARArchive(archive.encoded()) }
+    }
+
+    @Test(
+        "that is none is refused with an error, whatever it is",
+        arguments: [
+            "", "[]", "{}", "null", #"{"log":{}}"#, #"{"log":{"entries":{}}}"#, #"{"log":{"entries":[1]}}"#,
+            #"{"log":{"entries":[{"request":{}}]}}"#, #"{"entries""#, String(repeating: "[", count: 100_000),
+            #"{"log":{"entries":[{"request":{"url":7}}]}}"#,
+            #"{"log":{"entries":["# + String(repeating: "{\"a\":", count: 50_000),
+        ])
+    func hostile(text: String) {
+        do {
+            let archive = try HARArchive(Data(text.utf8))
+            #expect(archive.count == 0)
+        } catch {
+            #expect(error is HARArchive.Failure)
+        }
+    }
+
+    @Test("that is cut anywhere is read up to its last whole entry")
+    func cuts() async throws {
+        let archive = HARArchive(try await exchanges((0..<4).map { HTTPRequest("http://h/\($0)?q=\"]}") }))
+        let data = try archive.encoded()
+        var counts: [Int] = []
+        for length in stride(from: HARFormat.beginning.count, through: data.count, by: 7) {
+            counts.append(try HARArchive(data.prefix(length)).count)
+        }
+        #expect(counts == counts.sorted() && Set(counts) == [0, 1, 2, 3, 4])
+    }
+
+    @Test("larger than its limit isn't read")
+    func limit() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            try Data(repeating: 32, count: 100).write(to: URL(fileURLWithPath: path))
+            #expect(throws: HARArchive.Failure.tooLarge(limit: 99)) { try HARArchive(contentsOf: path, limit: 99) }
+            #expect(throws: HARArchive.Failure.self) { try HARArchive(contentsOf: "\(folder)/none.har") }
+        }
+    }
+}

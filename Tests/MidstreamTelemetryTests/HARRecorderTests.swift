@@ -1,0 +1,111 @@
+import Foundation
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTelemetry
+
+@Suite("A recorder of archives", .leavesNothing, .timeLimit(.minutes(10)))
+struct HARRecorderTests {
+    private func client(_ recorder: HARRecorder, _ transport: StubTransport = .ok) -> HTTPClient {
+        testClient(configuration: .init(observers: [recorder]), transport: transport)
+    }
+
+    @Test("makes a file for its owner alone, and doesn't touch one that is there")
+    func file() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            let recorder = try HARRecorder(file: path)
+            _ = try await client(recorder).send(HTTPRequest("http://h/"))
+            await recorder.flush()
+            let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(permissions == 0o600)
+            #expect(throws: HARArchive.Failure.fileExists(path)) { try HARRecorder(file: path) }
+            let second = try HARRecorder(file: path, isContinued: true)
+            _ = try await client(second).send(HTTPRequest("http://h/"))
+            await second.flush()
+            #expect(try HARArchive(contentsOf: path).count == 2)
+            let other = "\(folder)/other.har"
+            try Data("{}".utf8).write(to: URL(fileURLWithPath: other))
+            #expect(throws: HARArchive.Failure.fileExists(other)) { try HARRecorder(file: other, isContinued: true) }
+            #expect(try String(contentsOfFile: other, encoding: .utf8) == "{}")
+            #expect(throws: HARArchive.Failure.self) { try HARRecorder(file: "\(folder)/none/a.har") }
+        }
+    }
+
+    @Test("continues a file that was cut off behind its last whole entry")
+    func torn() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            let first = try HARRecorder(file: path)
+            for _ in 0..<3 { _ = try await client(first).send(HTTPRequest("http://h/")) }
+            await first.flush()
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            try whole.dropLast(20).write(to: URL(fileURLWithPath: path))
+            let second = try HARRecorder(file: path, isContinued: true)
+            #expect(try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: path))) is [String: Any])
+            _ = try await client(second).send(HTTPRequest("http://h/"))
+            await second.flush()
+            #expect(try HARArchive(contentsOf: path).count == 3)
+        }
+    }
+
+    @Test("stops at its limit, and the last entry tells how many are missing")
+    func limit() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            let recorder = try HARRecorder(file: path, limit: 2)
+            for _ in 0..<5 { _ = try await client(recorder).send(HTTPRequest("http://h/")) }
+            await recorder.flush()
+            await recorder.flush()
+            let archive = try HARArchive(contentsOf: path)
+            #expect(archive.count == 2 && archive.entries[1]._midstream?.omitted == 3)
+        }
+    }
+
+    @Test("writes a streamed exchange when its body ends, or as it is when it is flushed")
+    func streams() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            let recorder = try HARRecorder(file: path)
+            let transport = StubTransport { request in
+                HTTPResponse(
+                    status: .ok, headers: [.contentType: "text/plain"], body: .incoming(ArrivingBody()), request: request)
+            }
+            let client = client(recorder, transport)
+            let (read, open) = (
+                try await client.stream(HTTPRequest("http://h/read")), try await client.stream(HTTPRequest("http://h/open"))
+            )
+            #expect(try HARArchive(contentsOf: path).count == 0)
+            _ = try await read.body.collect()
+            await recorder.flush()
+            let archive = try HARArchive(contentsOf: path)
+            #expect(archive.entries.map(\.request.url) == ["http://h/read", "http://h/open"])
+            #expect(archive.entries.map(\.response.content.text) == ["hello", nil])
+            #expect(archive.entries.map(\._midstream?.isOpen) == [nil, true])
+            _ = try await open.body.collect()
+            await recorder.flush()
+            #expect(try HARArchive(contentsOf: path).count == 2)
+        }
+    }
+
+    #if os(Linux)
+        @Test("ends when the disk is full, and the call doesn't notice")
+        func fullDisk() async throws {
+            try await withFolder { folder in
+                let path = "\(folder)/full.har"
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/full")
+                do {
+                    let recorder = try HARRecorder(file: path, isContinued: true)
+                    _ = try await client(recorder).send(HTTPRequest("http://h/"))
+                    await recorder.flush()
+                    #expect(recorder.failure != nil)
+                } catch {
+                    #expect(error is HARArchive.Failure)
+                }
+            }
+        }
+    #endif
+}

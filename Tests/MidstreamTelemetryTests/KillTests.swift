@@ -1,0 +1,55 @@
+#if os(Linux)
+    import Foundation
+    import MidstreamCore
+    @testable import MidstreamTelemetry
+    import MidstreamTesting
+    import TestSupport
+    import Testing
+
+    /// Processes that record, and die at any point. How often is said by `MIDSTREAM_ARCHIVE_KILLS`; a few times otherwise.
+    @Suite("An archive whose writer is killed", .leavesNothing, .serialized, .timeLimit(.minutes(10)))
+    struct ArchiveKillTests {
+        private static let fileVariable = "MIDSTREAM_ARCHIVE_WORKER"
+        private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+        @Test("is written until then", .enabled(if: environment[fileVariable] != nil))
+        func worker() async throws {
+            let recorder = try HARRecorder(file: try #require(Self.environment[Self.fileVariable]))
+            let transport = StubTransport { request in
+                HTTPResponse(
+                    status: .ok, headers: [.contentType: "text/plain"],
+                    body: .text(String(repeating: "x", count: Int.random(in: 0..<60_000))), request: request)
+            }
+            let client = testClient(configuration: .init(observers: [recorder]), transport: transport)
+            for number in 0... { _ = try await client.send(HTTPRequest("http://h/\(number)")) }
+        }
+
+        @Test("is read but for the last entry", .enabled(if: environment[fileVariable] == nil))
+        func kills() async throws {
+            let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let count = Self.environment["MIDSTREAM_ARCHIVE_KILLS"].flatMap { Int($0) } ?? 3
+            try await withFolder { folder in
+                for number in 0..<count {
+                    let path = "\(folder)/\(number).har"
+                    let worker = Task {
+                        try await ChildProcess.run(
+                            "/usr/bin/env",
+                            [
+                                "\(Self.fileVariable)=\(path)", program, "--testing-library", "swift-testing", "--filter",
+                                "ArchiveKillTests",
+                            ])
+                    }
+                    // What happens until then is the point, not how long it takes.
+                    await eventually { FileManager.default.fileExists(atPath: path) }
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 20..<300)))
+                    worker.cancel()
+                    _ = await worker.result
+                    let archive = try HARArchive(contentsOf: path)
+                    let numbers = Set(
+                        try archive.entries.map { try #require(Int($0.request.url.split(separator: "/").last ?? "")) })
+                    #expect(numbers.count == archive.count && archive.count >= (numbers.max() ?? -1))
+                }
+            }
+        }
+    }
+#endif

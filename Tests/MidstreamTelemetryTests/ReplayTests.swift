@@ -1,0 +1,137 @@
+import Foundation
+import Interception
+import MidstreamCore
+import MidstreamTelemetry
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("What was recorded", .leavesNothing, .timeLimit(.minutes(10)))
+struct ReplayTests {
+    /// Answers in many ways.
+    private func server() -> StubTransport {
+        let count = Locked(0)
+        return StubTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number % 17 == 0 { throw HTTPError(.connectionLost, "gone") }
+            var body = HTTPBody.text("answer \(number) é")
+            var headers: HTTPHeaders = [
+                .contentType: "text/plain; charset=utf-8", "X-Number": "\(number)", "ETag": "\"\(number)\"",
+            ]
+            if number % 5 == 0 { (body, headers[.contentType]) = (.bytes([0, 255, UInt8(number % 250)]), "image/png") }
+            if number % 7 == 0 { body = .empty }
+            return HTTPResponse(
+                status: HTTPStatus([200, 201, 404, 503][number % 4]), headers: headers, body: body, request: request,
+                version: number % 2 == 0 ? .http2 : .http1_1)
+        }
+    }
+
+    private func seen(_ client: HTTPClient) async -> [String] {
+        var seen: [String] = []
+        for number in 0..<200 {
+            var request = HTTPRequest("http://h/\(number % 60)?token=\(number)&page=\(number % 3)")
+            if number % 4 == 0 {
+                request.method = .post
+                request.body = .json(text: #"{"n":\#(number),"password":"\#(number)"}"#)
+            }
+            do {
+                let response = try await client.send(request)
+                let headers = response.headers.map { "\($0.name): \($0.value)" }.sorted()
+                seen.append("\(response.status) \(response.version) \(headers) \(response.body.bytes ?? [])")
+            } catch {
+                seen.append("\((error as? HTTPError)?.code.rawValue ?? "?")")
+            }
+        }
+        return seen
+    }
+
+    @Test("is played as it was, 200 exchanges")
+    func equality() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/calls.har"
+            let recorder = try HARRecorder(file: path)
+            let recorded = await seen(
+                testClient(configuration: .init(validators: [], observers: [recorder]), transport: server()))
+            await recorder.flush()
+            let archive = try HARArchive(contentsOf: path)
+            #expect(archive.count == 200 && recorder.dropped == 0)
+            for order in [ReplayTransport.Order.byRequest, .sequence] {
+                let replay = ReplayTransport(archive, matching: [.method, .url, .body], order: order)
+                #expect(await seen(testClient(configuration: .init(validators: []), transport: replay)) == recorded)
+            }
+        }
+    }
+
+    @Test("is given in its order for equal requests, the last one again")
+    func repetition() async throws {
+        let kept = KeptExchanges()
+        let count = Locked(0)
+        let transport = StubTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return HTTPResponse(status: .ok, headers: [.contentType: "text/plain"], body: .text("\(number)"), request: request)
+        }
+        let client = testClient(configuration: .init(observers: [kept]), transport: transport)
+        for _ in 0..<2 { _ = try await client.send(HTTPRequest("http://h/")) }
+        let replay = testClient(transport: ReplayTransport(HARArchive(kept.all)))
+        var texts: [String?] = []
+        for _ in 0..<3 { texts.append(try await replay.send(HTTPRequest("http://h/")).body.text) }
+        #expect(texts == ["1", "2", "2"])
+    }
+
+    @Test("and wasn't asked for like that is an error that names the nearest without secrets, or is forwarded")
+    func misses() async throws {
+        let archive = HARArchive(
+            try await exchanges([HTTPRequest("http://h/a?token=S3CR3T"), HTTPRequest("http://h/b")]))
+        let client = testClient(transport: ReplayTransport(archive))
+        let error = await httpError { try await client.send(HTTPRequest(.put, "http://h/a?token=OTHER")) }
+        #expect(error?.code == .notRecorded && error?.phase == .notSent)
+        let message = try #require(error?.message)
+        #expect(message.contains("another method") && !message.contains("S3CR3T") && !message.contains("OTHER"))
+        let stub = StubTransport(status: .accepted)
+        let forwarding = testClient(transport: ReplayTransport(archive, miss: .forward(stub)))
+        #expect(try await forwarding.send(HTTPRequest("http://h/c")).status == .accepted && stub.requests.count == 1)
+        let sequence = testClient(transport: ReplayTransport(archive, order: .sequence))
+        #expect(await httpError { try await sequence.send(HTTPRequest("http://h/b")) }?.code == .notRecorded)
+    }
+
+    @Test("without the whole of a body isn't played as if it were whole")
+    func cutBodies() async throws {
+        try await withFolder { folder in
+            let recorder = try HARRecorder(file: "\(folder)/a.har", bodies: 3)
+            let client = testClient(
+                configuration: .init(observers: [recorder]),
+                transport: StubTransport { request in
+                    HTTPResponse(status: .ok, headers: [.contentType: "text/plain"], body: .text("four"), request: request)
+                })
+            _ = try await client.send(HTTPRequest("http://h/"))
+            await recorder.flush()
+            let replay = testClient(transport: ReplayTransport(try HARArchive(contentsOf: "\(folder)/a.har")))
+            #expect(await httpError { try await replay.send(HTTPRequest("http://h/")) }?.code == .notRecorded)
+        }
+    }
+
+    @Test("in a capsule of an error can be played, and isn't there unless it is wanted")
+    func capsule() async throws {
+        let stub = StubTransport(sequence: [
+            .respond(503, headers: [.contentType: "text/plain"], body: .text("busy")),
+            .respond(.notFound, headers: [.contentType: "text/plain"], body: .text("none")),
+        ])
+        let client = testClient(configuration: .init(maxRetries: 1, random: { 0 }, keepsCapsules: true), transport: stub)
+        let error = await httpError { try await client.send(HTTPRequest("http://h/?token=S3CR3T")) }
+        let capsule = try #require(error?.capsule())
+        let text = String(decoding: try capsule.encoded(), as: UTF8.self)
+        #expect(capsule.count == 2 && !text.contains("S3CR3T"))
+        let replay = testClient(
+            configuration: .init(maxRetries: 1, random: { 0 }), transport: ReplayTransport(capsule, order: .sequence))
+        let again = await httpError { try await replay.send(HTTPRequest("http://h/?token=other")) }
+        #expect(again?.code == error?.code && again?.response?.body.text == "none")
+        let plain = testClient(transport: StubTransport(status: .notFound))
+        #expect(await httpError { try await plain.send(HTTPRequest("http://h/")) }?.capsule() == nil)
+    }
+}

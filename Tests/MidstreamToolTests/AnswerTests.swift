@@ -1,0 +1,129 @@
+import Foundation
+import Midstream
+import MidstreamTelemetry
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTool
+
+@Suite("What the tool makes of answers", .leavesNothing, .timeLimit(.minutes(10)))
+struct AnswerTests {
+    private let server: MockServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        // The tool uses the process's own transport, which stays.
+        Belongings.current?.excuse("EventLoop")
+        server = try MockServer()
+        folder = try TemporaryFolder()
+    }
+
+    private func run(_ words: String...) async throws -> Int32 { try await Invocation(Arguments([server.url()] + words)).run() }
+
+    @Test("is told by the exit status", arguments: [200, 302, 404, 503])
+    func status(code: Int) async throws {
+        defer { server.shutdown() }
+        server.respond { _ in .init(status: HTTPStatus(code)) }
+        let file = folder.url.appendingPathComponent("out").path
+        #expect(try await run("-o", file) == (code < 400 ? 0 : 1))
+        #expect(try await run("-o", file, "--check-status") == (code < 300 ? 0 : Int32(code / 100)))
+        #expect(try await run("-o", file, "--expect", "\(code)") == 0)
+        #expect(try await run("-o", file, "--expect=418") == 1)
+    }
+
+    @Test("no answer is told as well")
+    func noAnswer() async throws {
+        let url = server.url()
+        server.shutdown()
+        #expect(try await Invocation(Arguments([url, "--check-status"])).run() == 6)
+        #expect(try await Invocation(Arguments([url])).run() == 1)
+        let slow = try MockServer()
+        defer { slow.shutdown() }
+        slow.respond { _ in
+            try await untilCancelled()
+            return .init()
+        }
+        #expect(try await Invocation(Arguments([slow.url(), "--check-status", "--timeout", "0.1"])).run() == 7)
+    }
+
+    @Test("a file is replaced when the answer is complete, and not before")
+    func files() async throws {
+        defer { server.shutdown() }
+        let file = try folder.file(Array("before".utf8))
+        var cut = MockServer.Response(body: .bytes([UInt8](repeating: 65, count: 100_000)))
+        cut.fault = .disconnect(.insideBody(afterBytes: 1_000))
+        server.enqueue(cut)
+        #expect(try await run("-o", file.path) == 1)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+        server.enqueue(.init(body: "after"))
+        #expect(try await run("-o", file.path) == 0)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "after")
+    }
+
+    @Test(
+        "credentials go to the URL's origin alone",
+        arguments: [["-u", "user:S3CR3T"], ["--bearer", "S3CR3T"], ["-u", "user:S3CR3T", "--digest"]])
+    func credentials(words: [String]) async throws {
+        defer { server.shutdown() }
+        let other = try MockServer()
+        defer { other.shutdown() }
+        let target = other.url("/elsewhere")
+        server.respond { request in
+            guard request.headers[.authorization] != nil else {
+                return .init(status: 401, headers: [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth""#])
+            }
+            return .init(status: 302, headers: ["Location": target])
+        }
+        other.respond { _ in .init() }
+        #expect(try await Invocation(Arguments([server.url()] + words)).run() == 0)
+        #expect(server.requests.last?.headers[.authorization] != nil)
+        #expect(other.requests.count == 1 && other.requests.last?.headers[.authorization] == nil)
+    }
+
+    @Test("an archive is recorded without secrets and answers in the server's place")
+    func archives() async throws {
+        server.enqueue(.init(headers: [.contentType: "text/plain"], body: "recorded"))
+        let path = folder.url.appendingPathComponent("calls.har").path
+        #expect(try await run("--har", path, "--bearer", "S3CR3T") == 0)
+        server.shutdown()
+        #expect(try HARArchive(contentsOf: path).count == 1)
+        #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("S3CR3T"))
+        let output = folder.url.appendingPathComponent("out")
+        #expect(try await run("--replay", path, "-o", output.path) == 0)
+        #expect(try String(contentsOf: output, encoding: .utf8) == "recorded")
+    }
+}
+
+@Suite("On a terminal")
+struct OutputFormatTests {
+    @Test("JSON is laid out as it is: order, digits and escapes stay")
+    func layout() {
+        var format = OutputFormat()
+        format.color = .never
+        let text = #"{"b":[1.50,{}, []],"a\"":"é\u0041","n":12345678901234567890}"#
+        #expect(
+            format.laidOut(Array(text.utf8), contentType: "application/json") == """
+                {
+                  "b": [
+                    1.50,
+                    {},
+                    []
+                  ],
+                  "a\\"": "é\\u0041",
+                  "n": 12345678901234567890
+                }
+                """)
+        #expect(format.laidOut(Array("{".utf8), contentType: "application/json") == nil)
+        #expect(format.laidOut(Array("{}".utf8), contentType: "text/html") == nil)
+    }
+
+    @Test("colours are escapes around names and values, and what a server sends stays text")
+    func colors() {
+        var format = OutputFormat()
+        format.color = .always
+        let text = format.laidOut(Array(#"{"a":"b"}"#.utf8), contentType: "application/json")
+        #expect(text == "{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m\n}")
+        #expect(format.field("A", "\u{9B}2J") == "\u{1B}[34mA\u{1B}[0m: \\u{9B}2J")
+    }
+}
