@@ -18,7 +18,7 @@ struct HARFile {
             guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
                 throw HARArchive.Failure.file("can't make the file \(path)")
             }
-        } else if !isContinued {
+        } else if try !isContinued || Self.size(of: path) > HARArchive.defaultLimit {
             throw HARArchive.Failure.fileExists(path)
         }
         do {
@@ -39,6 +39,15 @@ struct HARFile {
         } catch {
             throw HARArchive.Failure.file("can't write the file \(path): \(error.localizedDescription)")
         }
+    }
+
+    /// The size of a regular file.
+    private static func size(of path: String) throws -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular, let size = attributes?[.size] as? Int else {
+            throw HARArchive.Failure.fileExists(path)
+        }
+        return size
     }
 
     /// Adds an entry.

@@ -8,7 +8,7 @@
 
     /// Processes that record, and die at any point. How often is said by `MIDSTREAM_ARCHIVE_KILLS`; a few times otherwise.
     @Suite("An archive whose writer is killed", .leavesNothing, .serialized, .timeLimit(.minutes(10)))
-    struct ArchiveKillTests {
+    struct ArchiveWriterTests {
         private static let fileVariable = "MIDSTREAM_ARCHIVE_WORKER"
         private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
@@ -21,7 +21,25 @@
                     body: .text(String(repeating: "x", count: Int.random(in: 0..<60_000))), request: request)
             }
             let client = testClient(configuration: .init(observers: [recorder]), transport: transport)
-            for number in 0... { _ = try await client.send(HTTPRequest("http://h/\(number)")) }
+            // A write past the limit of a file's size is an error then.
+            signal(SIGXFSZ, SIG_IGN)
+            for number in 0... {
+                if recorder.failure != nil { break }
+                _ = try await client.send(HTTPRequest("http://h/\(number)"))
+            }
+        }
+
+        @Test("ends when there is no room, and the calls don't notice", .enabled(if: environment[fileVariable] == nil))
+        func full() async throws {
+            let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            try await withFolder { folder in
+                let path = "\(folder)/full.har"
+                let script = "ulimit -f 500; \(Self.fileVariable)=\(path) exec \(program) --testing-library swift-testing"
+                let worker = try await ChildProcess.run("/bin/sh", ["-c", "\(script) --filter ArchiveWriterTests"])
+                #expect(worker.status == .exited(0))
+                #expect(try HARArchive(contentsOf: path).count > 0)
+                #expect(try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: path))) is [String: Any])
+            }
         }
 
         @Test("is read but for the last entry", .enabled(if: environment[fileVariable] == nil))
@@ -36,7 +54,7 @@
                             "/usr/bin/env",
                             [
                                 "\(Self.fileVariable)=\(path)", program, "--testing-library", "swift-testing", "--filter",
-                                "ArchiveKillTests",
+                                "ArchiveWriterTests",
                             ])
                     }
                     // What happens until then is the point, not how long it takes.
