@@ -95,7 +95,7 @@ struct AnswerTests {
     }
 }
 
-@Suite("On a terminal")
+@Suite("On a terminal", .leavesNothing)
 struct OutputFormatTests {
     @Test("JSON is laid out as it is: order, digits and escapes stay")
     func layout() {

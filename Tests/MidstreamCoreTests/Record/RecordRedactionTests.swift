@@ -1,8 +1,9 @@
 import Foundation
 import MidstreamCore
+import TestSupport
 import Testing
 
-@Suite("A redaction withholds")
+@Suite("A redaction withholds", .leavesNothing)
 struct RecordRedactionTests {
     @Test(
         "the values of fields with secret names in JSON, whatever they are",
