@@ -22,5 +22,20 @@ typedef NS_ENUM(NSUInteger, NSURLCredentialPersistence) {
 @interface NSURLSessionConfiguration (Additions)
 @property (nullable, readonly, copy) NSString *identifier;
 @end
+@interface NSFileHandle (Positions)
++ (nullable instancetype)fileHandleForReadingFromURL:(NSURL *)url error:(NSError **)error NS_SWIFT_NAME(init(forReadingFrom:));
++ (nullable instancetype)fileHandleForUpdatingURL:(NSURL *)url error:(NSError **)error NS_SWIFT_NAME(init(forUpdating:));
+- (BOOL)seekToOffset:(unsigned long long)offset error:(out NSError **)error API_AVAILABLE(macos(10.15), ios(13.0), watchos(6.0), tvos(13.0));
+- (BOOL)truncateAtOffset:(unsigned long long)offset error:(out NSError **)error API_AVAILABLE(macos(10.15), ios(13.0), watchos(6.0), tvos(13.0));
+@end
+typedef NS_OPTIONS(NSUInteger, NSJSONWritingOptions) {
+    NSJSONWritingPrettyPrinted = 1,
+    NSJSONWritingSortedKeys = 2,
+    NSJSONWritingFragmentsAllowed = 4,
+    NSJSONWritingWithoutEscapingSlashes = 8,
+} NS_SWIFT_NAME(JSONSerialization.WritingOptions);
+@interface NSJSONSerialization (Additions)
++ (nullable NSData *)dataWithJSONObject:(id)object options:(NSJSONWritingOptions)options error:(NSError **)error;
+@end
 #pragma clang assume_nonnull end
 #endif

@@ -93,7 +93,7 @@ public struct Redaction: Sendable, Hashable {
         // The bytes that follow the first of a character begin with the bits 10.
         let tail = bytes.suffix(3).reversed().prefix { $0 & 0xC0 == 0x80 }.count
         for cut in [0, tail + 1] where cut <= bytes.count {
-            if let text = String(validating: bytes.dropLast(cut), as: UTF8.self), !text.utf8.contains(0) { return text }
+            if let text = String(bytes: bytes.dropLast(cut), encoding: .utf8), !text.utf8.contains(0) { return text }
         }
         return nil
     }

@@ -38,7 +38,7 @@ extension HAREntry {
             // Nobody writes a password into a picture.
             guard let kind = type?.prefix(while: { $0 != "/" }).lowercased(), ["image", "font", "audio", "video"].contains(kind)
             else { return nil }
-        } else if let text = String(validating: body.bytes, as: UTF8.self) {
+        } else if let text = String(bytes: body.bytes, encoding: .utf8) {
             return (text, nil)
         }
         return (Data(body.bytes).base64EncodedString(), "base64")

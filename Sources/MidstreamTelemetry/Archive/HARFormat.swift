@@ -16,7 +16,7 @@ enum HARFormat {
 
     /// Where the whole entries of a file are that may be cut off, and where the last of them ends; nil when it has no list of entries.
     static func wholeEntries(of data: Data) -> (end: Int, entries: [Range<Int>])? {
-        guard let list = data.range(of: Data(#""entries""#.utf8)),
+        guard let list = data.firstRange(of: #""entries""#.utf8),
             let start = data[list.upperBound...].firstIndex(of: UInt8(ascii: "["))
         else { return nil }
         var entries: [Range<Int>] = []
