@@ -81,6 +81,52 @@ struct AnswerTests {
         #expect(other.requests.count == 1 && other.requests.last?.headers[.authorization] == nil)
     }
 
+    @Test("a file of another digest isn't kept")
+    func digests() async throws {
+        defer { server.shutdown() }
+        server.respond { _ in .init(body: "hello") }
+        let file = folder.url.appendingPathComponent("out").path
+        #expect(try await run("-o", file, "--sha256", String(repeating: "0", count: 64)) == 1)
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+        #expect(try await run("-o", file, "--sha256", digest) == 0)
+    }
+
+    #if os(Linux)
+        @Test("a file that broke off is continued by the next run")
+        func resume() async throws {
+            defer { server.shutdown() }
+            let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
+            var cut = MockServer.Response(headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes"], body: .bytes(body))
+            cut.fault = .disconnect(.insideBody(afterBytes: 60_000))
+            server.enqueue(cut)
+            let file = folder.url.appendingPathComponent("out")
+            #expect(try await run("-C", "-o", file.path) == 1)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            server.respond { request in
+                guard let first = request.headers[.range].flatMap({ Int($0.dropFirst(6).dropLast()) }) else {
+                    return .init(body: .bytes(body))
+                }
+                let fields: HTTPHeaders = ["ETag": "\"1\"", "Content-Range": "bytes \(first)-99999/100000"]
+                return .init(status: 206, headers: fields, body: .bytes(Array(body[first...])))
+            }
+            #expect(try await run("-C", "-o", file.path) == 0)
+            #expect(try Data(contentsOf: file) == Data(body) && server.requests.last?.headers[.range] != nil)
+        }
+
+        @Test("a connection is made as it is wished")
+        func connections() async throws {
+            defer { server.shutdown() }
+            server.respond { _ in .init() }
+            let port = try #require(URLComponents(string: server.url())?.port)
+            let words = [
+                "http://name.test:\(port)/", "--resolve", "name.test:\(port):127.0.0.1", "--connect-timeout", "5", "--http1.1",
+            ]
+            #expect(try await Invocation(Arguments(words + ["--standard", "--hedge"])).run() == 0)
+            #expect(server.requests.last?.headers["Host"] == "name.test:\(port)")
+        }
+    #endif
+
     @Test("an archive is recorded without secrets and answers in the server's place")
     func archives() async throws {
         server.enqueue(.init(headers: [.contentType: "text/plain"], body: "recorded"))

@@ -36,6 +36,10 @@ struct WordsTests {
             ["h.test", "a:=b"], ["h.test", "a[=b"], ["h.test", "a=1", "a[b]=2"], ["h.test", "a[]=1", "a[b]=2"],
             ["h.test", "f@/nowhere"],
             ["h.test", "a=b", "-d", "x"], ["h.test", "-u", "user"], ["h.test", "--json", "1", "--json", "2"], ["get", ""],
+            ["h.test", "--digest"], ["h.test", "--bearer", "t", "-u", "a:b"], ["h.test", "--bearer", "t", "--digest"],
+            ["h.test", "--sha256", "00"], ["h.test", "--sha256", String(repeating: "0", count: 64)],
+            ["h.test", "--resolve", "h:x:1"],
+            ["h.test", "--cert", "/nowhere"], ["h.test", "--json", "1", "-d", "2"], ["h.test", "-d", "1", "--json", "2"],
             ["h.test", "-F", "a:b"], ["h.test", "--form", "a[]@/nowhere"],
         ])
     func wrong(words: [String]) {

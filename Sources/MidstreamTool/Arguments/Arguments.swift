@@ -13,6 +13,7 @@ struct Arguments {
     private(set) var body = HTTPBody.empty
     private(set) var output: String?
     private(set) var isResumed = false
+    private(set) var digest: ExpectedDigest?
     private(set) var includesHead = false
     private(set) var showsTrace = false
     private(set) var showsExplanation = false
@@ -22,6 +23,8 @@ struct Arguments {
     private(set) var deadline: Duration?
     private(set) var retries = 0
     private(set) var followsRedirects = true
+    private(set) var isStandard = false
+    private(set) var isHedged = false
     private(set) var identity = Identity.nobody
     private(set) var archive: String?
     private(set) var replay: String?
@@ -37,6 +40,7 @@ struct Arguments {
     private var items = RequestItems()
     private var encoding = RequestItems.Encoding.json
     private var hasBody = false
+    private var isDigest = false
 
     /// - Parameter standardInput: What is read for `@-`.
     init(
@@ -57,10 +61,12 @@ struct Arguments {
             case .option(let option): try take(option: option)
             }
         }
+        if digest != nil, output == nil { throw UsageError("--sha256 needs -o FILE") }
         if others == ["help"] {
             command = .help
             return
         }
+        try chooseDigest()
         try takeOthers()
         if items.hasFields {
             guard !hasBody else { throw UsageError("a body is given by -d and --json, or by items, not by both") }
@@ -118,7 +124,7 @@ struct Arguments {
         case "-q", "--query": try add(query: value(of: option))
         case "-d", "--data": try add(data: source.body(words.value(of: option)))
         case "--json":
-            guard !hasBody else { throw UsageError("one body at a time") }
+            guard !hasBody else { throw UsageError(Self.oneBody) }
             body = try source.body(words.value(of: option)).withContentType("application/json")
             hasBody = true
         case "-f", "--form": encoding = .form
@@ -141,6 +147,12 @@ struct Arguments {
         switch option {
         case "-o", "--output": output = try value(of: option)
         case "-C", "--resume": isResumed = true
+        case "--sha256":
+            let text = try value(of: option)
+            guard let expected = try? ExpectedDigest.sha256(hex: text) else {
+                throw UsageError("--sha256 needs 64 hexadecimal digits")
+            }
+            digest = expected
         case "-i", "--include": includesHead = true
         case "-v", "--verbose": isVerbose = true
         case "--trace": showsTrace = true
@@ -164,6 +176,8 @@ struct Arguments {
         case "--deadline": deadline = try Self.seconds(value(of: option), for: option)
         case "--retries": retries = try Self.count(value(of: option), for: option)
         case "--no-redirects": followsRedirects = false
+        case "--standard": isStandard = true
+        case "--hedge": isHedged = true
         default: return false
         }
         return true
@@ -171,17 +185,23 @@ struct Arguments {
 
     private mutating func takeIdentity(option: String) throws -> Bool {
         switch option {
-        case "-u", "--user": identity = try .password(Self.credentials(value(of: option)), isDigest: identity.isDigest)
-        case "--digest":
-            if case .password(let credentials, _) = identity {
-                identity = .password(credentials, isDigest: true)
-            } else {
-                identity = .password(("", ""), isDigest: true)
-            }
-        case "--bearer": identity = .bearer(try value(of: option))
+        case "-u", "--user": try take(identity: .basic(Self.credentials(value(of: option))))
+        case "--digest": isDigest = true
+        case "--bearer": try take(identity: .bearer(value(of: option)))
         default: return false
         }
         return true
+    }
+
+    private mutating func take(identity: Identity) throws {
+        guard case .nobody = self.identity else { throw UsageError("one of -u and --bearer, and once") }
+        self.identity = identity
+    }
+
+    private mutating func chooseDigest() throws {
+        guard isDigest else { return }
+        guard case .basic(let credentials) = identity else { throw UsageError("--digest needs -u USER:PASSWORD") }
+        identity = .digest(credentials)
     }
 
     private static func credentials(_ text: String) throws -> (user: String, password: String) {
@@ -204,6 +224,8 @@ struct Arguments {
         query.append((String(parts[0]), String(parts[1])))
     }
 
+    private static let oneBody = "one body at a time: only several -d are joined"
+
     /// Further data follow an `&`.
     private mutating func add(data: HTTPBody) throws {
         guard hasBody else {
@@ -211,13 +233,14 @@ struct Arguments {
             hasBody = true
             return
         }
-        guard let first = body.bytes, let second = data.bytes, body.contentType != "application/json" else {
+        guard body.contentType != "application/json" else { throw UsageError(Self.oneBody) }
+        guard let first = body.bytes, let second = data.bytes else {
             throw UsageError("several -d are for text: a file is sent by itself")
         }
         body = .bytes(first + [UInt8(ascii: "&")] + second)
     }
 
-    private static func seconds(_ text: String, for option: String) throws -> Duration {
+    static func seconds(_ text: String, for option: String) throws -> Duration {
         guard let seconds = Double(text), seconds > 0, seconds.isFinite else {
             throw UsageError("\(option) needs a number of seconds above 0")
         }
@@ -234,8 +257,7 @@ struct Arguments {
 /// Who asks.
 enum Identity {
     case nobody
-    case password((user: String, password: String), isDigest: Bool)
+    case basic((user: String, password: String))
+    case digest((user: String, password: String))
     case bearer(String)
-
-    var isDigest: Bool { if case .password(_, true) = self { true } else { false } }
 }

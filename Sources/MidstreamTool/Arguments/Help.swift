@@ -25,6 +25,7 @@ extension Arguments {
               --bearer TOKEN           authenticate by this token
           -o, --output FILE            write the response's body to a file
           -C, --resume                 continue a file that an earlier run has begun
+              --sha256 DIGEST          keep a file of this digest alone
           -i, --include                print the response's head before the body
           -v, --verbose                print what goes on the wire and comes back; secrets withheld
               --trace                  show the pipeline, stage by stage, with times
@@ -40,10 +41,16 @@ extension Arguments {
               --deadline SECONDS       limit the whole call
               --retries N              retry up to N times (0)
               --no-redirects           don't follow redirects
+              --standard               retries, limits and a breaker as Resilience.standard has them
+              --hedge                  ask a second time when an answer takes unusually long
               --ca FILE                trust the authorities in this file, too (PEM)
               --insecure               don't check certificates
               --proxy URL              go through this proxy (http://… or socks5://…)
               --unix-socket PATH       connect to this socket
+              --cert FILE, --key FILE  show this certificate; the key may be in the same file (PEM)
+              --resolve HOST:PORT:ADDRESS  connect to this address for that host and port
+              --connect-timeout SECONDS    limit connecting (30)
+              --http1.1, --http2       speak this version; HTTP/2 from the first byte
               --transport NAME         curl (on Linux) or urlsession
               --version, --help
 

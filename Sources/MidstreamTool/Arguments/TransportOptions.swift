@@ -17,31 +17,56 @@ struct TransportOptions {
     private var isInsecure = false
     private var proxy: String?
     private var unixSocket: String?
+    private var certificate: String?
+    private var key: String?
+    private var connectTimeout: Duration?
+    private var overrides: [String: String] = [:]
+    private var isHTTP1 = false
+    private var isHTTP2 = false
 
     /// Takes an option if it is one of these.
     mutating func take(option: String, value: () throws -> String) throws -> Bool {
         switch option {
         case "--transport": name = try value()
         case "--ca":
-            let path = try value()
-            guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
-            authorities = path
+            authorities = try Self.readable(value())
         case "--insecure": isInsecure = true
         case "--proxy": proxy = try value()
         case "--unix-socket": unixSocket = try value()
+        case "--cert": certificate = try Self.readable(value())
+        case "--key": key = try Self.readable(value())
+        case "--connect-timeout": connectTimeout = try Arguments.seconds(value(), for: option)
+        case "--resolve": try add(override: value())
+        case "--http1.1": isHTTP1 = true
+        case "--http2": isHTTP2 = true
         default: return false
         }
         return true
     }
 
-    private var hasConnectionOptions: Bool { authorities != nil || isInsecure || proxy != nil || unixSocket != nil }
+    private static func readable(_ path: String) throws -> String {
+        guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
+        return path
+    }
+
+    /// `HOST:PORT:ADDRESS`, as curl has it.
+    private mutating func add(override text: String) throws {
+        let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
+        guard parts.count == 3, Int(parts[1]) != nil else { throw UsageError("--resolve is written HOST:PORT:ADDRESS") }
+        overrides["\(parts[0]):\(parts[1])"] = parts[2]
+    }
+
+    private var hasConnectionOptions: Bool {
+        authorities != nil || isInsecure || proxy != nil || unixSocket != nil || certificate != nil || connectTimeout != nil
+            || !overrides.isEmpty || isHTTP1 || isHTTP2
+    }
 
     func transport() throws -> any HTTPTransport {
         #if Curl && os(Linux)
             if name == "curl" || (name == nil && hasConnectionOptions) { return try curlTransport() }
         #endif
         guard !hasConnectionOptions else {
-            throw UsageError("--ca, --insecure, --proxy and --unix-socket need the curl transport")
+            throw UsageError("options about connections, such as --ca and --proxy, need the curl transport")
         }
         switch name {
         case nil: return HTTPClient.defaultTransport
@@ -60,6 +85,13 @@ struct TransportOptions {
             configuration.tls.authorities = authorities.map { .file($0) }
             configuration.tls.verifiesCertificates = !isInsecure
             configuration.unixSocketPath = unixSocket
+            configuration.hostOverrides = overrides
+            if let connectTimeout { configuration.connectTimeout = connectTimeout }
+            if isHTTP1 { configuration.httpVersions = .http1Only }
+            if isHTTP2 { configuration.httpVersions = .http2PriorKnowledge }
+            if let certificate {
+                configuration.tls.clientCertificate = .init(certificate: certificate, key: key ?? certificate)
+            }
             if let proxy { configuration.proxy = try Self.proxy(proxy) }
             return CurlTransport(configuration: configuration)
         }

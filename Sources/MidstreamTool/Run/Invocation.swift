@@ -93,7 +93,9 @@ struct Invocation {
     private func download(_ request: HTTPRequest, to file: URL, by client: HTTPClient) async throws -> Int32 {
         var request = request
         request.validators = client.configuration.validators + [DefaultValidator(acceptableStatus: [200, 206])]
-        let (sent, options) = (request, DownloadOptions(isResumable: arguments.isResumed, resumes: arguments.retries))
+        let (sent, options) = (
+            request, DownloadOptions(isResumable: arguments.isResumed, digest: arguments.digest, resumes: arguments.retries)
+        )
         // Each attempt has as long for its body as for its head.
         let limit = arguments.timeout.map { $0 * Double(min(arguments.retries, 1_000) + 1) }
         let response = try await TimeLimit(limit, on: ContinuousClock()).run { _ in
@@ -117,6 +119,8 @@ struct Invocation {
         if let recorder { configuration.observers = [recorder] }
         return HTTPClient(configuration: configuration, transport: try transport()) {
             identity
+            if arguments.isStandard { Resilience.standard }
+            if arguments.isHedged { Hedging() }
             UserAgent()
             AcceptAnything()
             AttemptStart(time: attempted)
@@ -135,13 +139,10 @@ struct Invocation {
         switch arguments.identity {
         case .nobody: []
         case .bearer(let token): [AuthenticationInterceptor(BearerAuthenticator(token: token), origins: [arguments.url])]
-        case .password(let credentials, isDigest: true):
-            [DigestInterceptor(user: credentials.user, password: credentials.password, origins: [arguments.url])]
-        case .password(let credentials, isDigest: false):
-            [
-                AuthenticationInterceptor(
-                    BasicAuthenticator(user: credentials.user, password: credentials.password), origins: [arguments.url])
-            ]
+        case .digest(let (user, password)):
+            [DigestInterceptor(user: user, password: password, origins: [arguments.url])]
+        case .basic(let (user, password)):
+            [AuthenticationInterceptor(BasicAuthenticator(user: user, password: password), origins: [arguments.url])]
         }
     }
 
