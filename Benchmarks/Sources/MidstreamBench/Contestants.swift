@@ -66,6 +66,7 @@ extension Options {
     ) -> HTTPClient {
         var configuration = configuration
         configuration.recordsTrace = recordsTrace
+        if isObserved { configuration.observers = [NullObserver()] }
         return HTTPClient(configuration: configuration, transport: transport) {
             for _ in 0..<interceptors { PassThrough() }
             for part in parts { Self.part(part) }
@@ -149,3 +150,6 @@ extension Options {
         return Outcome(options: self, before: before, after: after)
     }
 }
+
+/// Ignores the record of each call.
+private struct NullObserver: CallObserver {}

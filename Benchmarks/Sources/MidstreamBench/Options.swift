@@ -37,6 +37,8 @@ struct Options: Sendable {
     var runsOnLoop = false
     /// Whether calls record what happens to them, as they do by default.
     var recordsTrace = true
+    /// Whether an observer that does nothing gets the record of each call.
+    var isObserved = false
 
     init(_ arguments: [String]) throws {
         var arguments = arguments[...]
@@ -47,6 +49,10 @@ struct Options: Sendable {
         while let option = arguments.popFirst() {
             if option == "--on-loop" {
                 runsOnLoop = true
+                continue
+            }
+            if option == "--observed" {
+                isObserved = true
                 continue
             }
             if option == "--untraced" {

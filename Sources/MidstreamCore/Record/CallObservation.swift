@@ -6,8 +6,8 @@ package final class CallObservation: Sendable {
     private struct State {
         var start: CallRecord.Start?
         var isOver = false
-        /// By their numbers.
-        var exchanges: [Int: Exchange] = [:]
+        /// In the order of their numbers.
+        var exchanges: ContiguousArray<Exchange> = []
         var exchangeCount = 0
         var events: [(event: CallEvent, time: Int64)] = []
         var keptBytes = 0
@@ -16,6 +16,7 @@ package final class CallObservation: Sendable {
     }
 
     private enum Exchange {
+        case begun
         case underWay(ExchangeObservation)
         case ended(ExchangeRecord)
     }
@@ -93,6 +94,7 @@ package final class CallObservation: Sendable {
         let time = stopwatch.elapsedNanoseconds
         let (number, cause) = state.withLock { state in
             state.exchangeCount += 1
+            if state.exchangeCount <= Self.maximum { state.exchanges.append(.begun) }
             defer { state.cause = nil }
             return (state.exchangeCount, state.exchangeCount == 1 ? "first" : state.cause ?? "repeat")
         }
@@ -102,7 +104,7 @@ package final class CallObservation: Sendable {
             url: request.urlText,
             route: request.route, requestHeaders: request.headers, redaction: settings.redaction)
         let exchange = ExchangeObservation(contents, of: self, keeping: &request.body)
-        state.withLock { if number <= Self.maximum, !$0.isOver { $0.exchanges[number] = .underWay(exchange) } }
+        state.withLock { if number <= $0.exchanges.count { $0.exchanges[number - 1] = .underWay(exchange) } }
         return exchange
     }
 
@@ -127,12 +129,13 @@ package final class CallObservation: Sendable {
     private func keep(_ exchange: ExchangeRecord) -> Bool {
         state.withLock { state in
             if state.isOver { return true }
-            guard let former = state.exchanges[exchange.id.number] else { return false }
-            if case .ended(let former) = former { state.keptBytes -= former.keptBytes }
+            let place = exchange.id.number - 1
+            guard place < state.exchanges.count else { return false }
+            if case .ended(let former) = state.exchanges[place] { state.keptBytes -= former.keptBytes }
             let isKept = state.keptBytes + exchange.keptBytes <= max(Self.keptPerCall, 4 * settings.keepsBodies)
             let kept = isKept ? exchange : exchange.withoutBodies
             state.keptBytes += kept.keptBytes
-            state.exchanges[exchange.id.number] = .ended(kept)
+            state.exchanges[place] = .ended(kept)
             return false
         }
     }
@@ -177,8 +180,9 @@ package final class CallObservation: Sendable {
 
     /// The exchanges of a call that has ended. One that is still under way, as that of a hedge that has lost may be, ends here.
     private func exchanges(of ended: State) -> [ExchangeRecord] {
-        ended.exchanges.sorted { $0.key < $1.key }.map { _, exchange in
+        ended.exchanges.compactMap { exchange in
             switch exchange {
+            case .begun: return nil
             case .ended(let record): return record
             case .underWay(let observation):
                 let record = observation.abandoned
