@@ -86,7 +86,9 @@ struct Arguments {
         if givenMethod == nil, others.count > 1, let first = others.first, isMethod(first, before: others.dropFirst()[1]) {
             givenMethod = others.removeFirst()
         }
-        guard let word = others.popFirst() else { throw UsageError("a URL is needed, as in 'midst example.com'") }
+        guard let word = others.popFirst(), givenMethod != nil || !Self.methods.contains(word.lowercased()) else {
+            throw UsageError("a URL is needed, as in 'midst example.com'")
+        }
         try take(url: source.text(word))
         for word in others {
             guard RequestItems.isItem(word) else { throw UsageError("one URL at a time: '\(url)' or '\(word)'?") }
@@ -96,10 +98,11 @@ struct Arguments {
         query += items.query
     }
 
+    private static let methods = ["get", "head", "post", "put", "patch", "delete", "options", "query", "trace"]
+
     /// Whether a word is a method: one that is known, or any other before what can only be a URL.
     private func isMethod(_ word: String, before next: String) -> Bool {
-        let known = ["get", "head", "post", "put", "patch", "delete", "options", "query", "trace"]
-        if known.contains(word.lowercased()) { return true }
+        if Self.methods.contains(word.lowercased()) { return true }
         let isName = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
         return isName && (next.contains("://") || next.hasPrefix("@") || !RequestItems.isItem(next))
             && word.lowercased() != "localhost"
