@@ -4,10 +4,10 @@ internal import Interception
 /// Makes the record of one call and shows it to the observers of its client.
 package final class CallObservation: Sendable {
     private struct State {
-        var start: CallRecord.Start?
+        var request: RequestLine?
         var isOver = false
         /// In the order of their numbers.
-        var exchanges: ContiguousArray<Exchange> = []
+        var exchanges: [Exchange] = []
         var exchangeCount = 0
         var events: [(event: CallEvent, time: Int64)] = []
         var keptBytes = 0
@@ -15,14 +15,21 @@ package final class CallObservation: Sendable {
         var cause: String?
     }
 
+    /// What the record needs of the request, whose body isn't kept.
+    private struct RequestLine {
+        let id: HTTPRequest.ID
+        let method: HTTPMethod
+        let url: String
+        let route: String?
+    }
+
     private enum Exchange {
-        case begun
         case underWay(ExchangeObservation)
         case ended(ExchangeRecord)
     }
 
-    /// What the observations of a client share.
-    package struct Settings: Sendable {
+    /// What the observations of a client share, and their records.
+    package final class Settings: Sendable {
         let observers: [any CallObserver]
         let redaction: Redaction
         /// How many bytes of each body to keep.
@@ -66,12 +73,13 @@ package final class CallObservation: Sendable {
 
     /// The call begins. It may begin once more when its request couldn't be completed.
     package func begin(_ request: HTTPRequest) {
-        let start = CallRecord.Start(id: id, purpose: purpose, servedCall: servedCall, date: date, request: request)
         let isFirst = state.withLock { state in
-            defer { state.start = state.start ?? start }
-            return state.start == nil
+            guard state.request == nil else { return false }
+            state.request = RequestLine(id: request.id, method: request.method, url: request.urlText, route: request.route)
+            return true
         }
         guard isFirst else { return }
+        let start = CallRecord.Start(id: id, purpose: purpose, servedCall: servedCall, date: date, request: request)
         for observer in settings.observers { observer.began(start) }
     }
 
@@ -92,28 +100,27 @@ package final class CallObservation: Sendable {
     /// A request goes to the transport.
     func beginExchange(_ request: inout HTTPRequest) -> ExchangeObservation {
         let time = stopwatch.elapsedNanoseconds
-        let (number, cause) = state.withLock { state in
-            state.exchangeCount += 1
-            if state.exchangeCount <= Self.maximum { state.exchanges.append(.begun) }
-            defer { state.cause = nil }
-            return (state.exchangeCount, state.exchangeCount == 1 ? "first" : state.cause ?? "repeat")
+        return state.withLock { state in
+            let number = state.exchangeCount + 1
+            let beginning = ExchangeRecord.Beginning(
+                id: ExchangeRecord.ID(call: id, number: number), attempt: request.attempt,
+                cause: number == 1 ? "first" : state.cause ?? "repeat", date: date.addingTimeInterval(Double(time) / 1e9),
+                start: .nanoseconds(time), method: request.method, url: request.urlText, route: request.route,
+                requestHeaders: request.headers, settings: settings)
+            let exchange = ExchangeObservation(beginning, of: self, keeping: &request.body)
+            state.exchangeCount = number
+            state.cause = nil
+            if number <= Self.maximum { state.exchanges.append(.underWay(exchange)) }
+            return exchange
         }
-        let contents = ExchangeRecord.Contents(
-            id: ExchangeRecord.ID(call: id, number: number), attempt: request.attempt, cause: cause,
-            date: date.addingTimeInterval(Double(time) / 1e9), start: .nanoseconds(time), method: request.method,
-            url: request.urlText,
-            route: request.route, requestHeaders: request.headers, redaction: settings.redaction)
-        let exchange = ExchangeObservation(contents, of: self, keeping: &request.body)
-        state.withLock { if number <= $0.exchanges.count { $0.exchanges[number - 1] = .underWay(exchange) } }
-        return exchange
     }
 
     var elapsed: Duration { .nanoseconds(stopwatch.elapsedNanoseconds) }
 
     /// The transport returned or threw.
     func ended(_ exchange: ExchangeRecord) {
-        for interim in exchange.metrics?.interim.prefix(100) ?? [] { happened(.interim(interim)) }
-        if let resends = exchange.metrics?.resends, resends > 0 { happened(.resend(count: resends)) }
+        for interim in exchange.outcome.metrics?.interim.prefix(100) ?? [] { happened(.interim(interim)) }
+        if let resends = exchange.outcome.metrics?.resends, resends > 0 { happened(.resend(count: resends)) }
         let isOver = keep(exchange)
         guard !isOver else { return }
         for observer in settings.observers { observer.endedExchange(exchange) }
@@ -162,27 +169,26 @@ package final class CallObservation: Sendable {
         let duration = elapsed
         let ended = state.withLock { state -> State? in
             guard !state.isOver else { return nil }
-            defer { state = State(isOver: true) }
-            return state
+            var ended = State(isOver: true)
+            swap(&ended, &state)
+            return ended
         }
-        guard let ended, let start = ended.start else { return nil }
+        guard let ended, let request = ended.request else { return nil }
         let call = CallRecord(
             CallRecord.Contents(
-                id: id, requestID: start.request.id, purpose: purpose, servedCall: servedCall, start: date, duration: duration,
-                method: start.request.method, url: start.request.urlText, route: start.request.route, status: status,
-                error: error,
-                failure: failure, exchanges: exchanges(of: ended),
+                id: id, requestID: request.id, purpose: purpose, servedCall: servedCall, start: date, duration: duration,
+                method: request.method, url: request.url, route: request.route, status: status, error: error, failure: failure,
+                exchanges: exchanges(of: ended),
                 events: ended.events.map { Trace.Event($0.event, at: UInt64(clamping: $0.time)) },
-                redaction: settings.redaction, trace: Trace(record as? TraceRecorder)))
+                settings: settings, trace: Trace(record as? TraceRecorder)))
         for observer in settings.observers { observer.endedCall(call) }
         return call
     }
 
     /// The exchanges of a call that has ended. One that is still under way, as that of a hedge that has lost may be, ends here.
     private func exchanges(of ended: State) -> [ExchangeRecord] {
-        ended.exchanges.compactMap { exchange in
+        ended.exchanges.map { exchange in
             switch exchange {
-            case .begun: return nil
             case .ended(let record): return record
             case .underWay(let observation):
                 let record = observation.abandoned

@@ -36,64 +36,45 @@ public final class CallRecord: Sendable, Identifiable {
     }
 
     /// The call.
-    public let id: ID
+    public var id: ID { contents.id }
     /// The ``HTTPRequest/id`` of its request.
-    public let requestID: HTTPRequest.ID
+    public var requestID: HTTPRequest.ID { contents.requestID }
     /// Why it was made.
-    public let purpose: Purpose
+    public var purpose: Purpose { contents.purpose }
     /// The call that it was made for; nil for one of its own.
-    public let servedCall: ID?
+    public var servedCall: ID? { contents.servedCall }
     /// When it began.
-    public let start: Date
+    public var start: Date { contents.start }
     /// How long it took: of a streamed response up to the head.
-    public let duration: Duration
+    public var duration: Duration { contents.duration }
     /// The request's method.
-    public let method: HTTPMethod
+    public var method: HTTPMethod { contents.method }
     /// The request's URL, unredacted.
-    public let url: String
+    public var url: String { contents.url }
     /// The request's ``HTTPRequest/route``.
-    public let route: String?
+    public var route: String? { contents.route }
     /// The status of the response, or of that in the error; nil without one.
-    public let status: HTTPStatus?
+    public var status: HTTPStatus? { contents.status }
     /// The kind of failure: an ``HTTPError/Code``, `cancelled`, or the type of another error; nil when a response was returned.
-    public let error: String?
+    public var error: String? { contents.error }
     /// The failure in words, without secrets.
-    public let failure: String?
+    public var failure: String? { contents.failure }
     /// The exchanges, in the order in which they began; no more than 2,000. Kept bodies are dropped from those beyond 256 KiB, or four times
     /// what is kept of one body where that is more.
-    public let exchanges: [ExchangeRecord]
+    public var exchanges: [ExchangeRecord] { contents.exchanges }
     /// The events, in their order; no more than 2,000.
-    public let events: [Trace.Event]
+    public var events: [Trace.Event] { contents.events }
     /// The passes through the pipeline; empty where none are recorded. Worked out when it is looked at.
-    public var spans: [Trace.Span] { decodedSpans ?? trace.spans }
+    public var spans: [Trace.Span] { contents.decodedSpans ?? contents.trace.spans }
     /// What is withheld when the record is shown.
-    public let redaction: Redaction
+    public var redaction: Redaction { contents.settings.redaction }
 
-    private let trace: Trace
-    private let decodedSpans: [Trace.Span]?
+    private let contents: Contents
 
-    init(_ given: Contents) {
-        id = given.id
-        requestID = given.requestID
-        purpose = given.purpose
-        servedCall = given.servedCall
-        start = given.start
-        duration = given.duration
-        method = given.method
-        url = given.url
-        route = given.route
-        status = given.status
-        error = given.error
-        failure = given.failure
-        exchanges = given.exchanges
-        events = given.events
-        redaction = given.redaction
-        trace = given.trace
-        decodedSpans = given.decodedSpans
-    }
+    init(_ contents: consuming Contents) { self.contents = contents }
 
     /// What a record is made of.
-    struct Contents {
+    struct Contents: Sendable {
         var id: ID
         var requestID: HTTPRequest.ID
         var purpose = Purpose.own
@@ -108,7 +89,7 @@ public final class CallRecord: Sendable, Identifiable {
         var failure: String?
         var exchanges: [ExchangeRecord] = []
         var events: [Trace.Event] = []
-        var redaction: Redaction
+        var settings: CallObservation.Settings
         var trace = Trace(nil)
         var decodedSpans: [Trace.Span]?
     }

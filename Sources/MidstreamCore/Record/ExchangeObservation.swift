@@ -1,17 +1,18 @@
 internal import Interception
 
 /// Makes the record of one exchange.
-final class ExchangeObservation: Sendable {
-    private let contents: ExchangeRecord.Contents
+struct ExchangeObservation: Sendable {
+    let beginning: ExchangeRecord.Beginning
     private let call: CallObservation
     private let requestBody: KeptBody?
 
     /// - Parameter body: That of the request, which is read through this if it is to be kept and isn't in memory.
-    init(_ contents: ExchangeRecord.Contents, of call: CallObservation, keeping body: inout HTTPBody) {
-        self.contents = contents
+    init(_ beginning: ExchangeRecord.Beginning, of call: CallObservation, keeping body: inout HTTPBody) {
+        self.beginning = beginning
         self.call = call
         let limit = call.settings.keepsBodies
-        requestBody = limit > 0 ? KeptBody(upTo: limit) : nil
+        let requestBody = limit > 0 ? KeptBody(upTo: limit) : nil
+        self.requestBody = requestBody
         guard let requestBody, !body.isNone else { return }
         guard body.bytes == nil else {
             requestBody.add(body.bytes ?? [])
@@ -26,66 +27,63 @@ final class ExchangeObservation: Sendable {
 
     /// The response has come. Of a body that is arriving the end is reported later.
     func end(_ response: inout HTTPResponse) {
-        var ended = ended(response.metrics)
-        ended.status = response.status
-        ended.version = response.version
-        ended.responseHeaders = response.headers
+        var outcome = outcome(response.metrics)
+        outcome.status = response.status
+        outcome.version = response.version
+        outcome.responseHeaders = response.headers
         let limit = call.settings.keepsBodies
         let body = limit > 0 ? KeptBody(upTo: limit) : nil
         if let bytes = response.body.bytes {
             body?.add(bytes)
-            ended.responseBody = body?.contents
-            return call.ended(ExchangeRecord(ended))
+            outcome.responseBody = body?.contents
+            return call.ended(ExchangeRecord(beginning, outcome))
         }
-        ended.isBodyArriving = true
-        call.ended(ExchangeRecord(ended))
-        ended.isBodyArriving = false
-        response.body = response.body.observed { [ended, self] in
-            HTTPBody.Observer(onChunk: { body?.add($0) }, onEnd: { self.ended($0, body, of: ended) })
+        outcome.isBodyArriving = true
+        call.ended(ExchangeRecord(beginning, outcome))
+        outcome.isBodyArriving = false
+        response.body = response.body.observed { [outcome] in
+            HTTPBody.Observer(onChunk: { body?.add($0) }, onEnd: { self.ended($0, body, after: outcome) })
         }
     }
 
-    private func ended(_ end: HTTPBody.End, _ body: KeptBody?, of head: ExchangeRecord.Contents) {
-        var ended = head
-        ended.duration = call.elapsed - ended.start
-        ended.requestBody = requestBody?.contents
-        ended.responseBody = body?.contents
+    private func ended(_ end: HTTPBody.End, _ body: KeptBody?, after head: ExchangeRecord.Outcome) {
+        var outcome = head
+        outcome.duration = call.elapsed - beginning.start
+        outcome.requestBody = requestBody?.contents
+        outcome.responseBody = body?.contents
         switch end {
-        case .complete(_, let metrics): ended.metrics = metrics ?? ended.metrics
-        case .failed(let error): ended.fail(error)
+        case .complete(_, let metrics): outcome.metrics = metrics ?? outcome.metrics
+        case .failed(let error): outcome.fail(error)
         case .closed, .released: break
         }
-        call.ended(end, of: ExchangeRecord(ended))
+        call.ended(end, of: ExchangeRecord(beginning, outcome))
     }
 
     /// The transport has thrown.
     func end(throwing error: any Error) {
         let failure = error as? HTTPError
-        var ended = ended(failure?.metrics)
-        ended.status = failure?.response?.status
-        ended.version = failure?.response?.version
-        ended.responseHeaders = failure?.response?.headers
-        ended.fail(error)
-        call.ended(ExchangeRecord(ended))
+        var outcome = outcome(failure?.metrics)
+        outcome.status = failure?.response?.status
+        outcome.version = failure?.response?.version
+        outcome.responseHeaders = failure?.response?.headers
+        outcome.fail(error)
+        call.ended(ExchangeRecord(beginning, outcome))
     }
 
     /// The exchange when nobody waits for it any longer.
     var abandoned: ExchangeRecord {
-        var ended = ended(nil)
-        ended.fail(CancellationError())
-        return ExchangeRecord(ended)
+        var outcome = outcome(nil)
+        outcome.fail(CancellationError())
+        return ExchangeRecord(beginning, outcome)
     }
 
-    private func ended(_ metrics: TransportMetrics?) -> ExchangeRecord.Contents {
-        var ended = contents
-        ended.duration = call.elapsed - contents.start
-        ended.metrics = metrics
-        ended.requestBody = requestBody?.contents
-        return ended
+    private func outcome(_ metrics: TransportMetrics?) -> ExchangeRecord.Outcome {
+        ExchangeRecord.Outcome(
+            duration: call.elapsed - beginning.start, requestBody: requestBody?.contents, metrics: metrics)
     }
 }
 
-extension ExchangeRecord.Contents {
+extension ExchangeRecord.Outcome {
     fileprivate mutating func fail(_ failure: any Error) {
         error = failure.kind
         self.failure = TraceRecorder.text(of: failure)

@@ -24,82 +24,88 @@ public final class ExchangeRecord: Sendable, Identifiable {
     }
 
     /// The exchange.
-    public let id: ID
+    public var id: ID { beginning.id }
     /// Which attempt it belongs to; 1 is the first.
-    public let attempt: Int
+    public var attempt: Int { beginning.attempt }
     /// Why it was made: `first`, or the name of the event that asked for another exchange (`retry`, `redirect`, `credential`, `hedge`), or
     /// `repeat` where there was none.
-    public let cause: String
+    public var cause: String { beginning.cause }
     /// When it began.
-    public let date: Date
+    public var date: Date { beginning.date }
     /// When it began, from the start of the call.
-    public let start: Duration
+    public var start: Duration { beginning.start }
     /// How long it took: until the response was complete, or its head if it is streamed and the body hasn't ended.
-    public let duration: Duration
+    public var duration: Duration { outcome.duration }
     /// The method.
-    public let method: HTTPMethod
+    public var method: HTTPMethod { beginning.method }
     /// The URL, unredacted.
-    public let url: String
+    public var url: String { beginning.url }
     /// The ``HTTPRequest/route``.
-    public let route: String?
+    public var route: String? { beginning.route }
     /// The header fields that the transport was given.
-    public let requestHeaders: HTTPHeaders
+    public var requestHeaders: HTTPHeaders { beginning.requestHeaders }
     /// What was kept of the request's body; nil: nothing.
-    public let requestBody: Body?
+    public var requestBody: Body? { outcome.requestBody }
     /// The response's status; nil when there was no response.
-    public let status: HTTPStatus?
+    public var status: HTTPStatus? { outcome.status }
     /// The version of HTTP that the response came with.
-    public let version: HTTPVersion?
+    public var version: HTTPVersion? { outcome.version }
     /// The response's header fields.
-    public let responseHeaders: HTTPHeaders?
+    public var responseHeaders: HTTPHeaders? { outcome.responseHeaders }
     /// What was kept of the response's body, decoded; nil: nothing.
-    public let responseBody: Body?
+    public var responseBody: Body? { outcome.responseBody }
     /// The transport's measurements.
-    public let metrics: TransportMetrics?
+    public var metrics: TransportMetrics? { outcome.metrics }
     /// The kind of failure: an ``HTTPError/Code``, `cancelled`, or the type of another error; nil when a response came.
-    public let error: String?
+    public var error: String? { outcome.error }
     /// The failure in words, without secrets.
-    public let failure: String?
+    public var failure: String? { outcome.failure }
     /// Whether the response's body is streamed and hasn't ended.
-    public let isBodyArriving: Bool
+    public var isBodyArriving: Bool { outcome.isBodyArriving }
     /// What is withheld when the record is shown.
-    public let redaction: Redaction
+    public var redaction: Redaction { beginning.settings.redaction }
 
-    init(_ given: Contents) {
-        id = given.id
-        attempt = given.attempt
-        cause = given.cause
-        date = given.date
-        start = given.start
-        duration = given.duration
-        method = given.method
-        url = given.url
-        route = given.route
-        requestHeaders = given.requestHeaders
-        requestBody = given.requestBody
-        status = given.status
-        version = given.version
-        responseHeaders = given.responseHeaders
-        responseBody = given.responseBody
-        metrics = given.metrics
-        error = given.error
-        failure = given.failure
-        isBodyArriving = given.isBodyArriving
-        redaction = given.redaction
+    private let beginning: Beginning
+    let outcome: Outcome
+
+    init(_ beginning: Beginning, _ outcome: consuming Outcome) {
+        self.beginning = beginning
+        self.outcome = outcome
     }
 
-    /// What a record is made of.
-    struct Contents {
-        var id: ID
-        var attempt: Int
-        var cause: String
-        var date: Date
-        var start: Duration
-        var duration = Duration.zero
-        var method: HTTPMethod
-        var url: String
-        var route: String?
-        var requestHeaders: HTTPHeaders
+    /// What is known when the request goes to the transport; all records of an exchange share it.
+    final class Beginning: Sendable {
+        let id: ID
+        let attempt: Int
+        let cause: String
+        let date: Date
+        let start: Duration
+        let method: HTTPMethod
+        let url: String
+        let route: String?
+        let requestHeaders: HTTPHeaders
+        let settings: CallObservation.Settings
+
+        init(
+            id: ID, attempt: Int, cause: String, date: Date, start: Duration, method: HTTPMethod, url: String, route: String?,
+            requestHeaders: HTTPHeaders, settings: CallObservation.Settings
+        ) {
+            self.id = id
+            self.attempt = attempt
+            self.cause = cause
+            self.date = date
+            self.start = start
+            self.method = method
+            self.url = url
+            self.route = route
+            self.requestHeaders = requestHeaders
+            self.settings = settings
+        }
+    }
+
+    /// What came of it.
+    struct Outcome: Sendable {
+        var duration: Duration
         var requestBody: Body?
         var status: HTTPStatus?
         var version: HTTPVersion?
@@ -109,28 +115,18 @@ public final class ExchangeRecord: Sendable, Identifiable {
         var error: String?
         var failure: String?
         var isBodyArriving = false
-        var redaction: Redaction
     }
 
     /// The memory that kept bodies take.
-    var keptBytes: Int { (requestBody?.bytes.count ?? 0) + (responseBody?.bytes.count ?? 0) }
+    var keptBytes: Int { (outcome.requestBody?.bytes.count ?? 0) + (outcome.responseBody?.bytes.count ?? 0) }
 
     /// The same without what was kept of the bodies.
     var withoutBodies: ExchangeRecord {
         guard keptBytes > 0 else { return self }
-        var contents = contents
-        contents.requestBody = nil
-        contents.responseBody = nil
-        return ExchangeRecord(contents)
-    }
-
-    var contents: Contents {
-        Contents(
-            id: id, attempt: attempt, cause: cause, date: date, start: start, duration: duration, method: method, url: url,
-            route: route,
-            requestHeaders: requestHeaders, requestBody: requestBody, status: status, version: version,
-            responseHeaders: responseHeaders, responseBody: responseBody, metrics: metrics, error: error, failure: failure,
-            isBodyArriving: isBodyArriving, redaction: redaction)
+        var outcome = outcome
+        outcome.requestBody = nil
+        outcome.responseBody = nil
+        return ExchangeRecord(beginning, outcome)
     }
 }
 

@@ -26,7 +26,10 @@ extension CallRecord: Codable {
 
 extension ExchangeRecord: Codable {
     /// Reads a record. Values that were withheld are the mark.
-    public convenience init(from decoder: any Decoder) throws { self.init(try EncodedExchange(from: decoder).contents) }
+    public convenience init(from decoder: any Decoder) throws {
+        let encoded = try EncodedExchange(from: decoder)
+        self.init(encoded.beginning, encoded.outcome)
+    }
 
     /// Writes the record; times in seconds. Secrets are withheld unless ``Swift/CodingUserInfoKey/includesSecrets`` is set.
     public func encode(to encoder: any Encoder) throws {
@@ -74,7 +77,8 @@ private struct EncodedCall: Codable {
         CallRecord.Contents(
             id: id, requestID: request, purpose: purpose, servedCall: serves, start: start, duration: .seconds(duration),
             method: HTTPMethod(rawValue: method), url: url, route: route, status: status.map { HTTPStatus($0) }, error: error,
-            failure: failure, exchanges: exchanges.map { ExchangeRecord($0.contents) }, events: events, redaction: Redaction(),
+            failure: failure, exchanges: exchanges.map { ExchangeRecord($0.beginning, $0.outcome) }, events: events,
+            settings: CallObservation.Settings([], Redaction()),
             decodedSpans: spans)
     }
 }
@@ -124,15 +128,19 @@ private struct EncodedExchange: Codable {
         failure = exchange.failure
     }
 
-    var contents: ExchangeRecord.Contents {
-        ExchangeRecord.Contents(
-            id: ExchangeRecord.ID(call: call, number: number), attempt: attempt, cause: cause, date: date, start: .seconds(start),
-            duration: .seconds(duration), method: HTTPMethod(rawValue: method), url: url, route: route,
-            requestHeaders: EncodedField.headers(requestHeaders), requestBody: requestBody?.body,
-            status: status.map { HTTPStatus($0) }, version: version.flatMap { HTTPVersion(rawValue: $0) },
+    var beginning: ExchangeRecord.Beginning {
+        ExchangeRecord.Beginning(
+            id: ExchangeRecord.ID(call: call, number: number), attempt: attempt, cause: cause, date: date,
+            start: .seconds(start), method: HTTPMethod(rawValue: method), url: url, route: route,
+            requestHeaders: EncodedField.headers(requestHeaders), settings: CallObservation.Settings([], Redaction()))
+    }
+
+    var outcome: ExchangeRecord.Outcome {
+        ExchangeRecord.Outcome(
+            duration: .seconds(duration), requestBody: requestBody?.body, status: status.map { HTTPStatus($0) },
+            version: version.flatMap { HTTPVersion(rawValue: $0) },
             responseHeaders: responseHeaders.map(EncodedField.headers), responseBody: responseBody?.body,
-            metrics: metrics?.metrics,
-            error: error, failure: failure, redaction: Redaction())
+            metrics: metrics?.metrics, error: error, failure: failure)
     }
 }
 
