@@ -43,7 +43,7 @@ struct ArchiveExamples {
         do {
             _ = try await client.get("users/43").data()
         } catch let error as HTTPError {
-            try error.capsule()?.encoded().write(to: report)
+            try await error.capsule()?.encoded().write(to: report)
         }
     }
 }

@@ -124,7 +124,8 @@ struct ReplayTests {
         ])
         let client = testClient(configuration: .init(maxRetries: 1, random: { 0 }, keepsCapsules: true), transport: stub)
         let error = await httpError { try await client.send(HTTPRequest("http://h/?token=S3CR3T")) }
-        let capsule = try #require(error?.capsule())
+        let made = await error?.capsule()
+        let capsule = try #require(made)
         let text = String(decoding: try capsule.encoded(), as: UTF8.self)
         #expect(capsule.count == 2 && !text.contains("S3CR3T"))
         let replay = testClient(

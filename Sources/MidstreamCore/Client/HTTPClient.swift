@@ -44,6 +44,7 @@ public final class HTTPClient: Sendable {
         arbiter = Arbiter(configuration.arbiterSettings)
         assembled = Pipeline(
             client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
+        observation?.client = self
     }
 
     /// Makes a client with a `URL` as its base, whose text is taken.

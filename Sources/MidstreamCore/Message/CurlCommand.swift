@@ -47,7 +47,13 @@ extension HTTPRequest {
         guard let bytes = body.bytes else { return ["--data-binary", "@-"] }
         // These have a Content-Length even without a body (RFC 9110 §8.6).
         if bytes.isEmpty { return method == .post || method == .put || method == .patch ? ["--data-raw", "''"] : [] }
-        guard includingSecrets else { return ["--data-raw", String.withheld.shellQuoted] }
+        guard includingSecrets else {
+            // Only there can secrets be told from the rest.
+            let type = headers[.contentType] ?? body.contentType
+            let isStructured = type.map { $0.contains("json") || $0.hasPrefix("application/x-www-form-urlencoded") } ?? false
+            let shown = isStructured ? Redaction().text(bytes, contentType: type) : nil
+            return ["--data-raw", (shown ?? .withheld).shellQuoted]
+        }
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else {
             // A shell's words can't hold every byte, so the rest goes through the standard input.

@@ -35,6 +35,19 @@ package final class CallObservation: Sendable {
         /// How many bytes of each body to keep.
         let keepsBodies: Int
 
+        private let owner = Locked(Owner())
+
+        /// Records don't keep a client alive.
+        private struct Owner {
+            weak var client: HTTPClient?
+        }
+
+        /// The client, as long as there is one.
+        var client: HTTPClient? {
+            get { owner.withLock { $0.client } }
+            set { owner.withLock { $0.client = newValue } }
+        }
+
         package init(_ observers: [any CallObserver], _ redaction: Redaction, keepsBodies: Int = 0) {
             self.observers = observers
             self.redaction = redaction

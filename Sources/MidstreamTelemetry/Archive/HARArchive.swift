@@ -31,9 +31,24 @@ public struct HARArchive: Sendable {
     /// How large a file may be: 512 MiB.
     public static let defaultLimit = 512 << 20
 
+    /// What an archive tells of the failed call whose exchanges it holds.
+    public struct Account: Sendable, Hashable, Codable {
+        /// The error in words.
+        public var failure: String
+        /// The passes through the pipeline, where they were recorded.
+        public var trace: String?
+        /// The client's settings, a line for each.
+        public var settings: [String]?
+        /// What the client would have done with the request, when the archive was made.
+        public var explanation: String?
+    }
+
+    /// Of an archive made by ``MidstreamCore/HTTPError/capsule(redaction:includesSecrets:)``; nil for others.
+    public internal(set) var account: Account?
+
     var entries: [HAREntry]
 
-    init(_ entries: [HAREntry]) { self.entries = entries }
+    init(_ entries: [HAREntry], account: Account? = nil) { (self.entries, self.account) = (entries, account) }
 
     /// How many exchanges there are.
     public var count: Int { entries.count }
@@ -51,7 +66,8 @@ public struct HARArchive: Sendable {
     ///
     /// - Throws: ``Failure``.
     public init(_ data: Data) throws {
-        self.init(try Self.whole(data) ?? Self.mended(data))
+        let log = try Self.whole(data) ?? Self.Log(entries: Self.mended(data))
+        self.init(log.entries, account: log._midstream)
     }
 
     /// Reads a file.
@@ -76,6 +92,23 @@ public struct HARArchive: Sendable {
         }
     }
 
+    /// Writes a file anew that may have been cut off, with the entries that are whole.
+    ///
+    /// - Returns: How many there are.
+    /// - Throws: ``Failure``.
+    package static func mend(_ path: String) throws -> Int {
+        let archive = try HARArchive(contentsOf: path)
+        let (file, files) = (URL(fileURLWithPath: path), FileManager.default)
+        let beside = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).\(UUID().uuidString)")
+        guard files.createFile(atPath: beside.path, contents: try archive.encoded(), attributes: [.posixPermissions: 0o600]),
+            rename(beside.path, file.path) == 0
+        else {
+            try? files.removeItem(at: beside)
+            throw Failure.file("can't write the file \(path)")
+        }
+        return archive.count
+    }
+
     /// The archive as the content of a file.
     public func encoded() throws -> Data {
         var data = HARFormat.beginning
@@ -83,17 +116,20 @@ public struct HARArchive: Sendable {
             data += place == 0 ? HARFormat.firstSeparator : HARFormat.separator
             data += try HARFormat.encoded(entry)
         }
-        return data + HARFormat.ending
+        guard let account else { return data + HARFormat.ending }
+        return data + Data("\n],\"_midstream\":".utf8) + (try HARFormat.encoded(account)) + Data("}}\n".utf8)
     }
 
-    private struct File: Decodable {
-        struct Log: Decodable { var entries: [HAREntry] }
-        var log: Log
+    private struct File: Decodable { var log: Log }
+
+    private struct Log: Decodable {
+        var entries: [HAREntry]
+        var _midstream: Account?
     }
 
-    private static func whole(_ data: Data) throws -> [HAREntry]? {
+    private static func whole(_ data: Data) throws -> Log? {
         do {
-            return try JSONDecoder().decode(File.self, from: data).log.entries
+            return try JSONDecoder().decode(File.self, from: data).log
         } catch DecodingError.dataCorrupted {
             // Cut off, perhaps.
             return nil

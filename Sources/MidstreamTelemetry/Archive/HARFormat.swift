@@ -8,7 +8,7 @@ enum HARFormat {
     static let separator = Data(",\n".utf8)
     static let ending = Data("\n]}}\n".utf8)
 
-    static func encoded(_ entry: HAREntry) throws -> Data {
+    static func encoded(_ entry: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(entry)

@@ -2,18 +2,37 @@ internal import Foundation
 public import MidstreamCore
 
 extension HTTPError {
-    /// The exchanges of the call that failed, to be attached to a report and to be played again by ``ReplayTransport``; nil unless the client
-    /// has observers or ``HTTPClient/Configuration/keepsCapsules`` is on.
+    /// The exchanges of the call that failed with an ``HARArchive/Account`` of it, to be attached to a report and to be played again by
+    /// ``ReplayTransport``; nil unless the client has observers or ``HTTPClient/Configuration/keepsCapsules`` is on.
+    ///
+    /// Nothing is sent: what stands in the account beside the exchanges is what the client would do with the request now.
     ///
     /// - Parameters:
     ///   - redaction: What is withheld beside what always is; nil: as the client's configuration says.
-    ///   - includesSecrets: Whether nothing is withheld; false by default.
-    public func capsule(redaction: Redaction? = nil, includesSecrets: Bool = false) -> HARArchive? {
-        callRecord.map { call in
-            var archive = HARArchive(
-                call.exchanges, redaction: redaction ?? call.redaction, includesSecrets: includesSecrets)
-            for place in archive.entries.indices { archive.entries[place]._midstream?.events = call.events.map(\.name) }
-            return archive
+    ///   - includesSecrets: Whether nothing is withheld of the exchanges; false by default.
+    public func capsule(redaction: Redaction? = nil, includesSecrets: Bool = false) async -> HARArchive? {
+        guard let call = callRecord else { return nil }
+        var archive = HARArchive(call.exchanges, redaction: redaction ?? call.redaction, includesSecrets: includesSecrets)
+        for place in archive.entries.indices { archive.entries[place]._midstream?.events = call.events.map(\.name) }
+        archive.account = HARArchive.Account(
+            failure: description, trace: trace.map { "\($0)" }, settings: call.client?.configuration.listed,
+            explanation: await explanation(by: call.client))
+        return archive
+    }
+
+    private func explanation(by client: HTTPClient?) async -> String? {
+        guard let client, let request else { return nil }
+        do {
+            return "\(try await client.explain(request))"
+        } catch {
+            return "\(client.pipeline)"
         }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// A line for each setting, secrets withheld.
+    fileprivate var listed: [String] {
+        Mirror(reflecting: self).children.map { name, value in "\(name ?? ""): \(value)" }
     }
 }

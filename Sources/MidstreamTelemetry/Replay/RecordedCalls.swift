@@ -1,0 +1,42 @@
+internal import Foundation
+package import MidstreamCore
+
+extension HARArchive {
+    /// A call that was recorded.
+    package struct Call: Sendable {
+        /// Its first request. Values that were withheld are the mark.
+        package let request: HTTPRequest
+        /// How often it was retried.
+        package let retries: Int
+    }
+
+    /// The calls in the order in which they began. An exchange that wasn't recorded by this library counts as one.
+    package var calls: [Call] {
+        var places: [String: Int] = [:]
+        var calls: [Call] = []
+        for entry in entries {
+            let own = entry._midstream
+            if let id = own?.call, let place = places[id] {
+                let retries = calls[place].retries + (own?.cause == "retry" ? 1 : 0)
+                calls[place] = Call(request: calls[place].request, retries: retries)
+            } else {
+                if let id = own?.call { places[id] = calls.count }
+                calls.append(Call(request: entry.request.request, retries: 0))
+            }
+        }
+        return calls
+    }
+}
+
+extension HAREntry.Request {
+    fileprivate var request: HTTPRequest {
+        var headers = HTTPHeaders()
+        for field in self.headers where !field.name.hasPrefix(":") { headers.add(HTTPHeaders.Name(field.name), field.value) }
+        var body = HTTPBody.empty
+        if let data = postData {
+            let bytes = data.encoding == "base64" ? Data(base64Encoded: data.text).map { Array($0) } : nil
+            body = .bytes(bytes ?? Array(data.text.utf8))
+        }
+        return HTTPRequest(HTTPMethod(rawValue: method), url, headers: headers, body: body)
+    }
+}
