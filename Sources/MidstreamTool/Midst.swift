@@ -1,22 +1,22 @@
+import Dispatch
 import Foundation
 import Midstream
+import MidstreamTelemetry
 
 /// `midst`: sends a request from the command line and shows what happens to it.
 @main
 enum Midst {
     static func main() async {
         Terminal.prepare()
+        let run = Task { try await Self.run() }
+        let interrupts = Interrupts.cancelling(run)
+        defer { interrupts.cancel() }
         do {
-            let arguments = try Arguments(CommandLine.arguments.dropFirst())
-            switch arguments.command {
-            case .help: try Terminal.print(Arguments.help)
-            case .version: try Terminal.print("midst \(Arguments.versionNumber)")
-            case .request: exit(try await Invocation(arguments).run())
-            }
+            exit(try await run.value)
         } catch let error as UsageError {
             Terminal.printError("midst: \(error.message)\nTry 'midst --help'.")
             exit(2)
-        } catch is CancellationError {
+        } catch  where error is CancellationError || run.isCancelled {
             exit(130)
         } catch let failure as OutputFailure where failure.code == EPIPE {
             // A reader that has gone away (`midst get … | head`) has had enough.
@@ -25,6 +25,32 @@ enum Midst {
             Terminal.printError("midst: \(error)")
             exit(1)
         }
+    }
+
+    private static func run() async throws -> Int32 {
+        let arguments = try Arguments(CommandLine.arguments.dropFirst())
+        switch arguments.command {
+        case .help: try Terminal.print(Arguments.help)
+        case .version: try Terminal.print("midst \(Arguments.versionNumber)")
+        case .request: return try await Invocation(arguments).run()
+        case .replay(let file): return try await Replay(file: file, arguments: arguments).run()
+        case .mend(let file): try Terminal.print("\(try HARArchive.mend(file)) entries are whole")
+        }
+        return 0
+    }
+}
+
+/// `Ctrl-C`: what is under way ends in an orderly way, so that no half a file stays; at the second time at once.
+private enum Interrupts {
+    static func cancelling(_ task: Task<Int32, any Error>) -> any DispatchSourceSignal {
+        signal(SIGINT, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+        source.setEventHandler {
+            if task.isCancelled { _exit(130) }
+            task.cancel()
+        }
+        source.resume()
+        return source
     }
 }
 

@@ -63,11 +63,11 @@ struct ValueSourceTests {
 
     @Test("@- is standard input, once")
     func standardInput() async throws {
-        let input: @Sendable () -> Data = { Data("X: s\n".utf8) }
-        #expect(try Arguments(["get", "h", "-H", "@-"], standardInput: input).headers == ["X": "s"])
-        #expect(try await Arguments(["post", "h", "-d", "@-"], standardInput: input).body.collect() == Array("X: s\n".utf8))
+        func input() throws -> FileHandle { try FileHandle(forReadingFrom: folder.file(Array("X: s\n".utf8))) }
+        #expect(try Arguments(["get", "h", "-H", "@-"], standardInput: input()).headers == ["X": "s"])
+        #expect(try await Arguments(["post", "h", "-d", "@-"], standardInput: input()).body.collect() == Array("X: s\n".utf8))
         for twice in [["-H", "@-", "-H", "@-"], ["-d", "@-", "-q", "@-"], ["--json", "@-", "-d", "@-"]] {
-            #expect(throws: UsageError.self) { try Arguments(["post", "h"] + twice, standardInput: input) }
+            #expect(throws: UsageError.self) { try Arguments(["post", "h"] + twice, standardInput: input()) }
         }
     }
 

@@ -65,22 +65,15 @@ struct OutputTests {
     /// What the shell makes of it, with the tool as `$0`, the server's URL as `$1` and a link to `/dev/full` as `$2`.
     private func shell(_ script: String) async throws -> ChildProcess {
         server.respond { _ in .init(headers: ["X": "\u{1B}[2J\u{7}"], body: .bytes([UInt8](repeating: 65, count: 1 << 20))) }
-        let tool = try #require(Self.tool)
+        let tool = try #require(Tool.path)
         let full = folder.url.appendingPathComponent("full")
         try FileManager.default.createSymbolicLink(atPath: full.path, withDestinationPath: "/dev/full")
         return try await ChildProcess.run("/bin/sh", ["-c", script, tool, server.url(), full.path])
     }
 
-    /// Built with the tests, beside them.
-    private static var tool: String? {
-        let beside = [Bundle.main.bundleURL, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap { $0 }
-            .flatMap { [$0, $0.deletingLastPathComponent()] }
-        return beside.map { $0.appendingPathComponent("midst").path }.first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
-
     @Test(
         "Output that can't be written is a failure, but a reader that has had enough is none",
-        .enabled(if: tool != nil && FileManager.default.fileExists(atPath: "/dev/full")),
+        .enabled(if: Tool.path != nil && FileManager.default.fileExists(atPath: "/dev/full")),
         arguments: [
             ("\"$0\" get \"$1\" > /dev/full", 1), ("\"$0\" get \"$1\" >&-", 1), ("\"$0\" get \"$1\" -o \"$2\"", 1),
             ("\"$0\" --help > /dev/full", 1), ("\"$0\" get \"$1\" -i > /dev/full", 1),
@@ -98,7 +91,7 @@ struct OutputTests {
         }
     }
 
-    @Test("What a server sends is shown without control characters", .enabled(if: tool != nil))
+    @Test("What a server sends is shown without control characters", .enabled(if: Tool.path != nil))
     func controls() async throws {
         defer { server.shutdown() }
         for option in ["-i", "-v", "--trace"] {

@@ -3,83 +3,130 @@ import Midstream
 
 /// The words of the command line, understood.
 struct Arguments {
-    enum Command { case help, version, request }
+    enum Command: Equatable {
+        case help, version, request
+        /// Plays the calls of an archive, or sends them anew.
+        case replay(file: String)
+        /// Makes an archive whole that was cut off.
+        case mend(file: String)
+    }
 
-    private(set) var command = Command.request
+    /// How the body is printed.
+    enum Delivery { case asItComes, lines, events }
+
+    var command = Command.request
     private(set) var method = HTTPMethod.get
     private(set) var url = ""
     private(set) var headers: HTTPHeaders = [:]
     private(set) var query: [(String, String)] = []
     private(set) var body = HTTPBody.empty
-    private(set) var output: String?
-    private(set) var isResumed = false
-    private(set) var digest: ExpectedDigest?
-    private(set) var includesHead = false
-    private(set) var showsTrace = false
-    private(set) var showsExplanation = false
-    private(set) var showsCurlCommand = false
-    private(set) var isVerbose = false
-    private(set) var timeout: Duration?
-    private(set) var deadline: Duration?
-    private(set) var retries = 0
-    private(set) var followsRedirects = true
-    private(set) var isStandard = false
-    private(set) var isHedged = false
     private(set) var identity = Identity.nobody
-    private(set) var archive: String?
-    private(set) var replay: String?
-    private(set) var expectedStatus: Int?
-    private(set) var checksStatus = false
-    private(set) var format = OutputFormat()
-    private(set) var transport = TransportOptions()
+    private(set) var digest: ExpectedDigest?
+    var upload: String?
+    var uploadProtocol = UploadProtocol.resumable
+    var isCompressed = false
+    var session: Session?
+    var output: String?
+    var isResumed = false
+    var isSilent = false
+    var includesHead = false
+    var summary: SummaryFormat?
+    var delivery = Delivery.asItComes
+    var format = OutputFormat()
+    var isVerbose = false
+    var showsTrace = false
+    var showsExplanation = false
+    var showsCurlCommand = false
+    var archive: String?
+    var replay: String?
+    var sendsAnew = false
+    var expectedStatus: Int?
+    var checksStatus = false
+    var timeout: Duration?
+    var deadline: Duration?
+    var retries = 0
+    var followsRedirects = true
+    var isStandard = false
+    var isHedged = false
+    var transport = TransportOptions()
 
-    private var words = Words([])
-    private var source = ValueSource { Data() }
-    private var givenMethod: String?
+    // What is put together when all words are read.
+    var givenMethod: String?
+    var items = RequestItems()
+    var encoding = RequestItems.Encoding.json
+    var user: String?
+    var isDigest = false
+    var bearer: String?
+    var netrc: String?
+    private var signature: (region: String, service: String)?
     private var others: [String] = []
-    private var items = RequestItems()
-    private var encoding = RequestItems.Encoding.json
     private var hasBody = false
-    private var isDigest = false
+    private var source: ValueSource
 
     /// - Parameter standardInput: What is read for `@-`.
-    init(
-        _ words: some Sequence<String>,
-        standardInput: @escaping @Sendable () throws -> Data = { try FileHandle.standardInput.readToEnd() ?? Data() }
-    ) throws {
-        self.words = Words(words)
+    init(_ words: some Sequence<String>, standardInput: FileHandle = .standardInput) throws {
         source = ValueSource(standardInput: standardInput)
-        while let word = try self.words.next(takesValue: { Self.lettersWithValue.contains($0) }) {
+        var words = Words(words)
+        while let word = try words.next(takesValue: { Option.named($0)?.placeholder != nil }) {
             switch word {
             case .other(let word): others.append(word)
-            case .option("-h"), .option("--help"):
-                command = .help
-                return
-            case .option("--version"):
-                command = .version
-                return
-            case .option(let option): try take(option: option)
+            case .option(let name):
+                guard let option = Option.named(name) else { throw UsageError("unknown option \(name)") }
+                var value = ""
+                if option.placeholder != nil {
+                    value = try words.value(of: name)
+                    if !option.takesValueAsTyped { value = try source.text(value) }
+                }
+                try option.apply(&self, value)
+                if command != .request { return }
             }
         }
-        if digest != nil, output == nil { throw UsageError("--sha256 needs -o FILE") }
         if others == ["help"] {
             command = .help
             return
         }
-        try chooseDigest()
+        try complete()
+    }
+
+    private mutating func complete() throws {
+        if digest != nil, output == nil { throw UsageError("--sha256 needs -o FILE") }
+        if try takeCommand() { return }
+        guard !sendsAnew else { throw UsageError("--send is for 'midst replay FILE'") }
         try takeOthers()
+        try completeBody()
+        identity = try Identity(
+            user: user, bearer: bearer, isDigest: isDigest, signature: signature, netrc: netrc, host: URL(string: url)?.host)
+        let usual = upload != nil ? "PUT" : hasBody ? "POST" : "GET"
+        method = HTTPMethod(rawValue: givenMethod?.uppercased() ?? usual)
+    }
+
+    private mutating func completeBody() throws {
         if items.hasFields {
             guard !hasBody else { throw UsageError("a body is given by -d and --json, or by items, not by both") }
             body = try items.body(encoding)
             hasBody = true
         }
-        method = HTTPMethod(rawValue: givenMethod?.uppercased() ?? (hasBody ? "POST" : "GET"))
+        guard let upload else { return }
+        guard !hasBody else { throw UsageError("-T is a body of its own") }
+        guard upload != "-" else {
+            body = try source.body("@-")
+            self.upload = nil
+            givenMethod = givenMethod ?? "PUT"
+            return
+        }
+        guard FileManager.default.isReadableFile(atPath: upload) else { throw UsageError("can't read the file '\(upload)'") }
     }
 
-    /// The options of one letter that take a value.
-    private static let lettersWithValue: Set<String> = ["-H", "-q", "-d", "-o", "-F", "-u", "-X"]
-
     // MARK: Words that are no options
+
+    private mutating func takeCommand() throws -> Bool {
+        if others.first == "replay", others.count == 2 {
+            command = .replay(file: others[1])
+        } else if others.starts(with: ["har", "mend"]), others.count == 3 {
+            command = .mend(file: others[2])
+        }
+        return command != .request
+    }
 
     private mutating func takeOthers() throws {
         var others = others[...]
@@ -115,122 +162,50 @@ struct Arguments {
         let host = word.hasPrefix(":") ? "localhost\(word)" : word
         url = word.contains("://") ? word : (isLocal ? "http://" : "https://") + host
     }
+}
 
-    // MARK: Options
+// MARK: What options do
 
-    private mutating func value(of option: String) throws -> String { try source.text(words.value(of: option)) }
-
-    private mutating func take(option: String) throws {
-        switch option {
-        case "-X", "--request": givenMethod = try value(of: option)
-        case "-H", "--header": try add(header: value(of: option))
-        case "-q", "--query": try add(query: value(of: option))
-        case "-d", "--data": try add(data: source.body(words.value(of: option)))
-        case "--json":
-            guard !hasBody else { throw UsageError(Self.oneBody) }
-            body = try source.body(words.value(of: option)).withContentType("application/json")
-            hasBody = true
-        case "-f", "--form": encoding = .form
-        case "-F", "--multipart":
-            encoding = .multipart
-            // A value may begin with @ here.
-            try items.add(formField: words.value(of: option))
-        default:
-            guard try takeAnswer(option: option) || takeLimit(option: option) || takeIdentity(option: option) else {
-                var connection = transport
-                let found = try connection.take(option: option) { try value(of: option) }
-                transport = connection
-                guard found else { throw UsageError("unknown option \(option)") }
-                return
-            }
-        }
-    }
-
-    private mutating func takeAnswer(option: String) throws -> Bool {
-        switch option {
-        case "-o", "--output": output = try value(of: option)
-        case "-C", "--resume": isResumed = true
-        case "--sha256":
-            let text = try value(of: option)
-            guard let expected = try? ExpectedDigest.sha256(hex: text) else {
-                throw UsageError("--sha256 needs 64 hexadecimal digits")
-            }
-            digest = expected
-        case "-i", "--include": includesHead = true
-        case "-v", "--verbose": isVerbose = true
-        case "--trace": showsTrace = true
-        case "--explain": showsExplanation = true
-        case "--curl": showsCurlCommand = true
-        case "--har": archive = try value(of: option)
-        case "--replay": replay = try value(of: option)
-        case "--expect": expectedStatus = try Self.count(value(of: option), for: option)
-        case "--check-status": checksStatus = true
-        case "--color": format.color = .always
-        case "--no-color": format.color = .never
-        case "--raw": format.isRaw = true
-        default: return false
-        }
-        return true
-    }
-
-    private mutating func takeLimit(option: String) throws -> Bool {
-        switch option {
-        case "--timeout": timeout = try Self.seconds(value(of: option), for: option)
-        case "--deadline": deadline = try Self.seconds(value(of: option), for: option)
-        case "--retries": retries = try Self.count(value(of: option), for: option)
-        case "--no-redirects": followsRedirects = false
-        case "--standard": isStandard = true
-        case "--hedge": isHedged = true
-        default: return false
-        }
-        return true
-    }
-
-    private mutating func takeIdentity(option: String) throws -> Bool {
-        switch option {
-        case "-u", "--user": try take(identity: .basic(Self.credentials(value(of: option))))
-        case "--digest": isDigest = true
-        case "--bearer": try take(identity: .bearer(value(of: option)))
-        default: return false
-        }
-        return true
-    }
-
-    private mutating func take(identity: Identity) throws {
-        guard case .nobody = self.identity else { throw UsageError("one of -u and --bearer, and once") }
-        self.identity = identity
-    }
-
-    private mutating func chooseDigest() throws {
-        guard isDigest else { return }
-        guard case .basic(let credentials) = identity else { throw UsageError("--digest needs -u USER:PASSWORD") }
-        identity = .digest(credentials)
-    }
-
-    private static func credentials(_ text: String) throws -> (user: String, password: String) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2 else {
-            throw UsageError("user and password are written USER:PASSWORD; -u @FILE keeps them to yourself")
-        }
-        return (parts[0], parts[1])
-    }
-
-    private mutating func add(header: String) throws {
+extension Arguments {
+    mutating func add(header: String) throws {
         let parts = header.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else { throw UsageError("a header is written 'Name: value'") }
         headers.add(HTTPHeaders.Name(String(parts[0])), String(parts[1]))
     }
 
-    private mutating func add(query item: String) throws {
+    mutating func add(query item: String) throws {
         let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { throw UsageError("a query item is written NAME=VALUE") }
         query.append((String(parts[0]), String(parts[1])))
     }
 
+    mutating func add(digest text: String) throws {
+        guard let expected = try? ExpectedDigest.sha256(hex: text) else {
+            throw UsageError("--sha256 needs 64 hexadecimal digits")
+        }
+        digest = expected
+    }
+
+    /// As curl has it, `aws:amz:REGION:SERVICE`, or without its beginning.
+    mutating func add(signature text: String) throws {
+        let parts = text.split(separator: ":").map(String.init)
+        guard parts.count == 2 || parts.count == 4 && parts.starts(with: ["aws", "amz"]) else {
+            throw UsageError("--aws-sigv4 is written REGION:SERVICE, such as us-east-1:s3")
+        }
+        signature = (parts[parts.count - 2], parts[parts.count - 1])
+    }
+
     private static let oneBody = "one body at a time: only several -d are joined"
 
+    mutating func set(json text: String) throws {
+        guard !hasBody else { throw UsageError(Self.oneBody) }
+        body = try source.body(text).withContentType("application/json")
+        hasBody = true
+    }
+
     /// Further data follow an `&`.
-    private mutating func add(data: HTTPBody) throws {
+    mutating func add(data text: String) throws {
+        let data = try source.body(text)
         guard hasBody else {
             body = data
             hasBody = true
@@ -251,16 +226,8 @@ struct Arguments {
         return .seconds(min(seconds, 1e10))
     }
 
-    private static func count(_ text: String, for option: String) throws -> Int {
+    static func count(_ text: String, for option: String) throws -> Int {
         guard let count = Int(text), count >= 0 else { throw UsageError("\(option) needs a number, 0 or more") }
         return count
     }
-}
-
-/// Who asks.
-enum Identity {
-    case nobody
-    case basic((user: String, password: String))
-    case digest((user: String, password: String))
-    case bearer(String)
 }

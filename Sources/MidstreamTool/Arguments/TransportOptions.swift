@@ -12,45 +12,25 @@ import Midstream
 
 /// Which transport to use and how it connects.
 struct TransportOptions {
-    private var name: String?
-    private var authorities: String?
-    private var isInsecure = false
-    private var proxy: String?
-    private var unixSocket: String?
-    private var certificate: String?
-    private var key: String?
-    private var connectTimeout: Duration?
+    var name: String?
+    var authorities: String?
+    var isInsecure = false
+    var proxy: String?
+    var unixSocket: String?
+    var certificate: String?
+    var key: String?
+    var connectTimeout: Duration?
     private var overrides: [String: String] = [:]
-    private var isHTTP1 = false
-    private var isHTTP2 = false
+    var isHTTP1 = false
+    var isHTTP2 = false
 
-    /// Takes an option if it is one of these.
-    mutating func take(option: String, value: () throws -> String) throws -> Bool {
-        switch option {
-        case "--transport": name = try value()
-        case "--ca":
-            authorities = try Self.readable(value())
-        case "--insecure": isInsecure = true
-        case "--proxy": proxy = try value()
-        case "--unix-socket": unixSocket = try value()
-        case "--cert": certificate = try Self.readable(value())
-        case "--key": key = try Self.readable(value())
-        case "--connect-timeout": connectTimeout = try Arguments.seconds(value(), for: option)
-        case "--resolve": try add(override: value())
-        case "--http1.1": isHTTP1 = true
-        case "--http2": isHTTP2 = true
-        default: return false
-        }
-        return true
-    }
-
-    private static func readable(_ path: String) throws -> String {
+    static func readable(_ path: String) throws -> String {
         guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
         return path
     }
 
     /// `HOST:PORT:ADDRESS`, as curl has it.
-    private mutating func add(override text: String) throws {
+    mutating func add(override text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3, Int(parts[1]) != nil else { throw UsageError("--resolve is written HOST:PORT:ADDRESS") }
         overrides["\(parts[0]):\(parts[1])"] = parts[2]

@@ -4,10 +4,10 @@ import Midstream
 /// What a value on the command line stands for: itself, or after `@` the content of a file, or of standard input for `@-`. Other users can
 /// see arguments in the list of processes, so this is how secrets are given.
 struct ValueSource {
-    private let standardInput: @Sendable () throws -> Data
+    private let standardInput: FileHandle
     private var isInputRead = false
 
-    init(standardInput: @escaping @Sendable () throws -> Data) { self.standardInput = standardInput }
+    init(standardInput: FileHandle) { self.standardInput = standardInput }
 
     /// The value as text; of a file without the line end at its end.
     mutating func text(_ value: String) throws -> String {
@@ -18,25 +18,32 @@ struct ValueSource {
         return text.last?.isNewline == true ? String(text.dropLast()) : text
     }
 
-    /// The value as a body: a file is sent from disk, anything else is read to its end first.
+    /// The value as a body. A file is sent from disk, standard input and pipes while they are read.
     mutating func body(_ value: String) throws -> HTTPBody {
         guard value.hasPrefix("@") else { return .bytes(Array(value.utf8)) }
+        guard value != "@-" else { return .once(InputChunks(try input())) }
         let file = URL(fileURLWithPath: String(value.dropFirst())).resolvingSymlinksInPath()
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-        let isRegular = value != "@-" && attributes?[.type] as? FileAttributeType == .typeRegular
-        return isRegular && FileManager.default.isReadableFile(atPath: file.path)
-            ? .file(file) : .data(try content(value.dropFirst()))
+        let type = try? FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
+        guard type == .typeRegular, FileManager.default.isReadableFile(atPath: file.path) else {
+            return .once(InputChunks(try Self.opened(value.dropFirst())))
+        }
+        return .file(file)
     }
 
     private mutating func content(_ path: Substring) throws -> Data {
-        guard path == "-" else {
-            guard let file = FileHandle(forReadingAtPath: String(path)), let content = try? file.readToEnd() ?? Data() else {
-                throw UsageError("can't read the file '\(path)'")
-            }
-            return content
-        }
+        let file = path == "-" ? try input() : try Self.opened(path)
+        guard let content = try? file.readToEnd() ?? Data() else { throw UsageError("can't read the file '\(path)'") }
+        return content
+    }
+
+    private mutating func input() throws -> FileHandle {
         guard !isInputRead else { throw UsageError("@- is for one value: standard input can be read once") }
         isInputRead = true
-        return try standardInput()
+        return standardInput
+    }
+
+    private static func opened(_ path: Substring) throws -> FileHandle {
+        guard let file = FileHandle(forReadingAtPath: String(path)) else { throw UsageError("can't read the file '\(path)'") }
+        return file
     }
 }

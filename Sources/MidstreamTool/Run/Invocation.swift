@@ -6,80 +6,108 @@ import MidstreamTelemetry
 /// One run of the tool: a request, its response, and what is to be shown of them.
 struct Invocation {
     private let arguments: Arguments
+    private let retries: Int
     /// When the last attempt began.
     private let attempted = Locked(ContinuousClock.now)
+    private let summary = SummaryObserver()
 
-    init(_ arguments: Arguments) { self.arguments = arguments }
+    /// - Parameter retries: Nil: as many as the arguments say.
+    init(_ arguments: Arguments, retries: Int? = nil) {
+        self.arguments = arguments
+        self.retries = retries ?? arguments.retries
+    }
 
     /// Returns the exit status.
     func run() async throws -> Int32 {
-        let recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20) }
-        let client = try client(recorder)
-        let request = request()
+        let transport: any HTTPTransport =
+            if let replay = arguments.replay {
+                ReplayTransport(try HARArchive(contentsOf: replay))
+            } else {
+                try arguments.transport.transport()
+            }
+        return try await run(request(), by: transport)
+    }
+
+    func run(_ request: HTTPRequest, by transport: any HTTPTransport) async throws -> Int32 {
         if arguments.showsCurlCommand {
             try Terminal.print(request.curlCommand())
             return 0
         }
+        let recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20) }
+        let client = client(recorder, transport)
         if arguments.showsExplanation {
             try Terminal.print("\(await client.explain(request))")
             return 0
         }
         let status = try await send(request, by: client)
+        if let format = arguments.summary { try Terminal.put(Array(format.text(of: summary.summary).utf8), into: STDOUT_FILENO) }
+        try arguments.session?.save()
         await recorder?.flush()
         if let failure = recorder?.failure { Terminal.printError("midst: \(failure)") }
         return status
     }
+
+    private func request() -> HTTPRequest {
+        var request = HTTPRequest(arguments.method, arguments.url, headers: arguments.headers, body: arguments.body)
+        for (name, value) in arguments.query { request.addQuery(name, value) }
+        return request
+    }
+
+    private func client(_ recorder: HARRecorder?, _ transport: any HTTPTransport) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.validators = [RetryWhileLeft(retries: retries)]
+        configuration.maxRetries = retries
+        // There is one call, whose user has said how often.
+        configuration.retryBudget = nil
+        configuration.deadline = arguments.deadline
+        configuration.maximumBufferedBody = 1 << 30
+        if let timeout = arguments.timeout { configuration.timeout = timeout }
+        if !arguments.followsRedirects { configuration.redirects = .refuse }
+        if let recorder { configuration.observers.append(recorder) }
+        if arguments.summary != nil { configuration.observers.append(summary) }
+        return HTTPClient(configuration: configuration, transport: transport) {
+            arguments.identity.interceptors(for: arguments.url)
+            if let session = arguments.session { CookieInterceptor(session.jar) }
+            if arguments.isStandard { Resilience.standard }
+            if arguments.isHedged { Hedging() }
+            if arguments.isCompressed { CompressRequests(.gzip) }
+            UserAgent()
+            AcceptAnything()
+            AttemptStart(time: attempted)
+            WireTimes(isOn: arguments.showsTrace)
+            WireLog(isOn: arguments.isVerbose)
+        }
+    }
+
+    // MARK: Sending
+
+    private var exitStatus: ExitStatus { ExitStatus(expected: arguments.expectedStatus, checksStatus: arguments.checksStatus) }
+    private var answer: Answer { Answer(arguments: arguments) }
 
     private func send(_ request: HTTPRequest, by client: HTTPClient) async throws -> Int32 {
         let begun = ContinuousClock.now
         let file = fileToReplace(request)
         do {
             if let file { return try await download(request, to: file, by: client) }
+            if let upload = arguments.upload { return try await self.upload(upload, by: request, client) }
+            if arguments.delivery == .events { return try await listen(request, by: client) }
             // A traced response is buffered, so that the trace holds the whole of it.
             let response = try await arguments.showsTrace ? client.send(request) : client.stream(request)
             if arguments.showsTrace {
-                try await show(response)
+                try await answer.show(response)
                 Terminal.printError("\(response.trace)")
             } else {
                 try await showWithinLimits(response, since: begun)
             }
-            return exitStatus(response.status)
+            return exitStatus.of(response.status)
         } catch let error as HTTPError {
             // What is no file's content is shown.
-            if let response = error.response { try await file == nil ? show(response) : print(response) }
+            if let response = error.response { try await file == nil ? answer.show(response) : answer.print(response) }
             Terminal.printError("midst: \(error)")
             if arguments.showsTrace, let trace = error.trace { Terminal.printError("\(trace)") }
-            return exitStatus(error)
+            return exitStatus.of(error)
         }
     }
-
-    // MARK: The exit status
-
-    private func exitStatus(_ status: HTTPStatus) -> Int32 {
-        if let expected = arguments.expectedStatus {
-            if status.code == expected { return 0 }
-            Terminal.printError("midst: \(status) came where \(expected) was expected")
-            return arguments.checksStatus ? Self.class(of: status) ?? 1 : 1
-        }
-        if arguments.checksStatus, let status = Self.class(of: status) { return status }
-        return status.code < 400 ? 0 : 1
-    }
-
-    private func exitStatus(_ error: HTTPError) -> Int32 {
-        if error.code == .unacceptableStatus, let status = error.response?.status { return exitStatus(status) }
-        guard arguments.checksStatus else { return 1 }
-        if let status = error.response?.status, let status = Self.class(of: status) { return status }
-        switch error.cause {
-        case .timeout, .deadlineExceeded: return 7
-        case .nameResolution, .connection, .connectionLost, .tls, .proxy, .protocolViolation: return 6
-        default: return 1
-        }
-    }
-
-    /// 3, 4 or 5.
-    private static func `class`(of status: HTTPStatus) -> Int32? { status.code >= 300 ? Int32(status.code / 100) : nil }
-
-    // MARK: Files
 
     /// The file that the answer replaces when it is complete; nil: it goes where it is written while it arrives.
     private func fileToReplace(_ request: HTTPRequest) -> URL? {
@@ -93,63 +121,38 @@ struct Invocation {
     private func download(_ request: HTTPRequest, to file: URL, by client: HTTPClient) async throws -> Int32 {
         var request = request
         request.validators = client.configuration.validators + [DefaultValidator(acceptableStatus: [200, 206])]
-        let (sent, options) = (
-            request, DownloadOptions(isResumable: arguments.isResumed, digest: arguments.digest, resumes: arguments.retries)
-        )
+        let sent = request
         // Each attempt has as long for its body as for its head.
-        let limit = arguments.timeout.map { $0 * Double(min(arguments.retries, 1_000) + 1) }
-        let response = try await TimeLimit(limit, on: ContinuousClock()).run { _ in
-            HTTPError.timedOut(phase: .answered)
-        } _: {
-            try await client.download(sent, to: file, options: options)
+        let limit = arguments.timeout.map { $0 * Double(min(retries, 1_000) + 1) }
+        let response = try await ProgressBar.showing(arguments.isSilent) { meter in
+            let options = DownloadOptions(
+                isResumable: arguments.isResumed, digest: arguments.digest, resumes: retries, meter: meter)
+            return try await TimeLimit(limit, on: ContinuousClock()).run { _ in
+                HTTPError.timedOut(phase: .answered)
+            } _: {
+                try await client.download(sent, to: file, options: options)
+            }
         }
-        return exitStatus(response.status)
+        return exitStatus.of(response.status)
     }
 
-    private func client(_ recorder: HARRecorder?) throws -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.validators = [RetryWhileLeft(retries: arguments.retries)]
-        configuration.maxRetries = arguments.retries
-        // There is one call, whose user has said how often.
-        configuration.retryBudget = nil
-        configuration.deadline = arguments.deadline
-        configuration.maximumBufferedBody = 1 << 30
-        if let timeout = arguments.timeout { configuration.timeout = timeout }
-        if !arguments.followsRedirects { configuration.redirects = .refuse }
-        if let recorder { configuration.observers = [recorder] }
-        return HTTPClient(configuration: configuration, transport: try transport()) {
-            identity
-            if arguments.isStandard { Resilience.standard }
-            if arguments.isHedged { Hedging() }
-            UserAgent()
-            AcceptAnything()
-            AttemptStart(time: attempted)
-            WireTimes(isOn: arguments.showsTrace)
-            WireLog(isOn: arguments.isVerbose)
+    private func upload(_ path: String, by request: HTTPRequest, _ client: HTTPClient) async throws -> Int32 {
+        let response = try await ProgressBar.showing(arguments.isSilent) { meter in
+            try await client.upload(
+                .file(URL(fileURLWithPath: path)), by: request, protocol: arguments.uploadProtocol, meter: meter)
         }
+        try await answer.show(response)
+        if arguments.showsTrace { Terminal.printError("\(response.trace)") }
+        return exitStatus.of(response.status)
     }
 
-    private func transport() throws -> any HTTPTransport {
-        guard let replay = arguments.replay else { return try arguments.transport.transport() }
-        return ReplayTransport(try HARArchive(contentsOf: replay))
-    }
-
-    /// Credentials go to the URL's origin alone.
-    private var identity: [any HTTPInterceptor] {
-        switch arguments.identity {
-        case .nobody: []
-        case .bearer(let token): [AuthenticationInterceptor(BearerAuthenticator(token: token), origins: [arguments.url])]
-        case .digest(let (user, password)):
-            [DigestInterceptor(user: user, password: password, origins: [arguments.url])]
-        case .basic(let (user, password)):
-            [AuthenticationInterceptor(BasicAuthenticator(user: user, password: password), origins: [arguments.url])]
+    private func listen(_ request: HTTPRequest, by client: HTTPClient) async throws -> Int32 {
+        let isVerbose = arguments.isVerbose
+        let events = client.events(request) { _, delay, cause in
+            if isVerbose { Terminal.printError("midst: \(cause.map(String.init(describing:)) ?? "it ended"); again in \(delay)") }
         }
-    }
-
-    private func request() -> HTTPRequest {
-        var request = HTTPRequest(arguments.method, arguments.url, headers: arguments.headers, body: arguments.body)
-        for (name, value) in arguments.query { request.addQuery(name, value) }
-        return request
+        for try await event in events { try answer.print(event) }
+        return 0
     }
 
     /// Of a stream the client's limits end with its head; those that the user has set hold for the body as well.
@@ -158,50 +161,11 @@ struct Invocation {
             arguments.deadline.map { ($0 - begun.duration(to: .now), HTTPError.pastDeadline($0, phase: .answered)) },
             arguments.timeout.map { ($0 - attempted.withLock { $0 }.duration(to: .now), HTTPError.timedOut(phase: .answered)) },
         ].compactMap { $0 }
-        guard let (left, error) = limits.min(by: { $0.0 < $1.0 }) else { return try await show(response) }
+        guard let (left, error) = limits.min(by: { $0.0 < $1.0 }) else { return try await answer.show(response) }
         try await TimeLimit(left, on: ContinuousClock()).run { _ in
             error
         } _: {
-            try await show(response)
+            try await answer.show(response)
         }
-    }
-
-    private func show(_ response: HTTPResponse) async throws {
-        if arguments.includesHead {
-            try Terminal.print(arguments.format.statusLine(response))
-            for (name, value) in response.headers { try Terminal.print(arguments.format.field(name, value)) }
-            try Terminal.print("")
-        }
-        guard let path = arguments.output, path != "-" else { return try await print(response) }
-        let output = try Self.descriptor(path)
-        for try await chunk in response.body { try Terminal.put(chunk, into: output) }
-        if close(output) != 0 { throw OutputFailure(code: errno) }
-    }
-
-    /// Prints the body: as it arrives, or laid out as a whole.
-    private func print(_ response: HTTPResponse) async throws {
-        let format = arguments.format
-        if format.isLaidOut, response.headers[.contentType]?.contains("json") == true, response.body.length ?? .max <= 4 << 20,
-            case let bytes = try await response.body.collect(upTo: 4 << 20),
-            let text = format.laidOut(bytes, contentType: response.headers[.contentType])
-        {
-            return try Terminal.print(text)
-        }
-        for try await chunk in response.body {
-            if format.isUnfit(chunk) {
-                response.body.close()
-                return Terminal.printError("midst: the body isn't text; -o FILE keeps it, --raw prints it")
-            }
-            try Terminal.put(chunk, into: STDOUT_FILENO)
-        }
-    }
-
-    /// Opens what is there, whatever it is, to be written from its beginning, or makes a file.
-    private static func descriptor(_ path: String) throws -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else {
-            throw UsageError("can't write the file '\(path)': \(String(cString: strerror(errno)))")
-        }
-        return descriptor
     }
 }

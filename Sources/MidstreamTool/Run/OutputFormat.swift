@@ -45,17 +45,26 @@ struct OutputFormat {
         return JSONLayout(paint: colored).text(of: bytes)
     }
 
+    /// A line with the colours of JSON, if that is what it is.
+    func painted(_ line: String) -> String {
+        guard (try? JSONSerialization.jsonObject(with: Data(line.utf8), options: .fragmentsAllowed)) != nil else {
+            return line.escapingControls
+        }
+        return JSONLayout(paint: colored, isOneLine: true).text(of: Array(line.utf8))
+    }
+
     private func colored(_ text: String, _ code: Int) -> String { isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
 }
 
 /// Lays JSON out as it is: numbers keep their digits, members their order.
 private struct JSONLayout {
     let paint: (String, Int) -> String
+    var isOneLine = false
 
     func text(of bytes: [UInt8]) -> String {
         var (text, depth) = ("", 0)
         var rest = bytes[...]
-        func line() { text += "\n" + String(repeating: "  ", count: depth) }
+        func line() { if !isOneLine { text += "\n" + String(repeating: "  ", count: depth) } }
         while let byte = rest.first {
             switch byte {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -74,7 +83,7 @@ private struct JSONLayout {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
                 rest = rest.dropFirst()
             case UInt8(ascii: ","):
-                text += ","
+                text += isOneLine ? ", " : ","
                 rest = rest.dropFirst()
                 line()
             case UInt8(ascii: ":"):

@@ -12,7 +12,8 @@ enum Terminal {
     }
 
     static func print(_ text: String) throws { try put(Array((text + "\n").utf8), into: STDOUT_FILENO) }
-    static func printError(_ text: String) { try? put(Array((text + "\n").utf8), into: STDERR_FILENO) }
+    static func printError(_ text: String) { put(error: text + "\n") }
+    static func put(error text: String) { try? put(Array(text.utf8), into: STDERR_FILENO) }
 
     /// Writes all of the bytes.
     ///

@@ -1,0 +1,81 @@
+import Foundation
+
+/// A file that holds users and passwords by host, as curl and ftp read it.
+struct Netrc {
+    private var logins: [(host: String?, login: Identity.Login)] = []
+
+    /// `NETRC` of the environment, or `~/.netrc`.
+    static var usualPath: String {
+        let environment = ProcessInfo.processInfo.environment
+        return environment["NETRC"] ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
+    }
+
+    /// Reads a file that nobody else can read.
+    init(contentsOf path: String) throws {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let text = try? String(contentsOfFile: path, encoding: .utf8)
+        else { throw UsageError("can't read the file '\(path)'") }
+        guard (attributes[.posixPermissions] as? Int ?? 0) & 0o077 == 0 else {
+            throw UsageError("others can read the passwords in '\(path)': chmod 600 '\(path)'")
+        }
+        self.init(text)
+    }
+
+    init(_ text: String) {
+        var words = Self.words(text)[...]
+        var (host, user, password): (String?, String, String) = (nil, "", "")
+        var isInEntry = false
+        func entry() -> [(host: String?, login: Identity.Login)] {
+            isInEntry ? [(host, Identity.Login(user: user, password: password))] : []
+        }
+        while let word = words.popFirst() {
+            switch word {
+            case "machine", "default":
+                logins += entry()
+                (host, user, password, isInEntry) = (word == "default" ? nil : words.popFirst() ?? "", "", "", true)
+            case "login": user = words.popFirst() ?? ""
+            case "password": password = words.popFirst() ?? ""
+            case "account": _ = words.popFirst()
+            default: break
+            }
+        }
+        logins += entry()
+    }
+
+    func login(for host: String) -> Identity.Login? {
+        logins.first { $0.host == nil || $0.host?.lowercased() == host.lowercased() }?.login
+    }
+
+    /// The words, those in quotation marks without these. Macros, which end at an empty line, and comments aren't among them.
+    private static func words(_ text: String) -> [String] {
+        var words: [String] = []
+        var isInMacro = false
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if isInMacro {
+                isInMacro = !line.allSatisfy(\.isWhitespace)
+                continue
+            }
+            var rest = line.drop(while: \.isWhitespace)
+            while let first = rest.first, first != "#" {
+                let word = first == "\"" ? quoted(&rest) : String(rest.prefix { !$0.isWhitespace })
+                if first != "\"" { rest = rest.dropFirst(word.count) }
+                rest = rest.drop(while: \.isWhitespace)
+                if word == "macdef" {
+                    isInMacro = true
+                    break
+                }
+                words.append(word)
+            }
+        }
+        return words
+    }
+
+    private static func quoted(_ rest: inout Substring) -> String {
+        var word = ""
+        rest.removeFirst()
+        while let character = rest.popFirst(), character != "\"" {
+            word.append(character == "\\" ? rest.popFirst() ?? character : character)
+        }
+        return word
+    }
+}

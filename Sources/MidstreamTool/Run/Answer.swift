@@ -1,0 +1,62 @@
+import Foundation
+import Midstream
+
+/// Shows a response: on standard output, or in the file that `-o` names.
+struct Answer {
+    let arguments: Arguments
+
+    /// Shows all of it that is wanted.
+    func show(_ response: HTTPResponse) async throws {
+        if arguments.includesHead {
+            try Terminal.print(arguments.format.statusLine(response))
+            for (name, value) in response.headers { try Terminal.print(arguments.format.field(name, value)) }
+            try Terminal.print("")
+        }
+        guard let path = arguments.output, path != "-" else { return try await print(response) }
+        let output = try Self.descriptor(path)
+        for try await chunk in response.body { try Terminal.put(chunk, into: output) }
+        if close(output) != 0 { throw OutputFailure(code: errno) }
+    }
+
+    /// Prints the body: as it arrives, line by line, or laid out as a whole.
+    func print(_ response: HTTPResponse) async throws {
+        let (format, type) = (arguments.format, response.headers[.contentType])
+        if arguments.delivery == .lines {
+            for try await line in response.body.lines() {
+                try Terminal.print(format.isColored ? format.painted(line) : line)
+            }
+            return
+        }
+        if format.isLaidOut, type?.contains("json") == true, response.body.length ?? .max <= 4 << 20,
+            case let bytes = try await response.body.collect(upTo: 4 << 20),
+            let text = format.laidOut(bytes, contentType: type)
+        {
+            return try Terminal.print(text)
+        }
+        for try await chunk in response.body {
+            if format.isUnfit(chunk) {
+                response.body.close()
+                return Terminal.printError("midst: the body isn't text; -o FILE keeps it, --raw prints it")
+            }
+            try Terminal.put(chunk, into: STDOUT_FILENO)
+        }
+    }
+
+    /// Prints an event as a line of JSON.
+    func print(_ event: ServerSentEvent) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let fields = ["event": event.name, "data": event.data].merging(event.id.isEmpty ? [:] : ["id": event.id]) { $1 }
+        let line = String(decoding: try encoder.encode(fields), as: UTF8.self)
+        try Terminal.print(arguments.format.isColored ? arguments.format.painted(line) : line)
+    }
+
+    /// Opens what is there, whatever it is, to be written from its beginning, or makes a file.
+    private static func descriptor(_ path: String) throws -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw UsageError("can't write the file '\(path)': \(String(cString: strerror(errno)))")
+        }
+        return descriptor
+    }
+}

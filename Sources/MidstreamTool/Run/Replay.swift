@@ -1,0 +1,40 @@
+import Foundation
+import Midstream
+import MidstreamTelemetry
+
+/// The calls of an archive, played from it or sent anew.
+struct Replay {
+    let file: String
+    let arguments: Arguments
+
+    /// Returns the exit status of the last call.
+    func run() async throws -> Int32 {
+        let archive = try HARArchive(contentsOf: file)
+        if let account = archive.account { Terminal.printError("midst: recorded: \(account.failure)") }
+        if arguments.showsTrace { Terminal.printError(archive.account?.trace ?? "") }
+        let transport = try arguments.sendsAnew ? arguments.transport.transport() : ReplayTransport(archive)
+        var status: Int32 = 0
+        for call in archive.calls {
+            var request = arguments.sendsAnew ? try Self.sendable(call.request) : call.request
+            for (name, value) in arguments.headers { request.headers[name] = value }
+            let shown = Redaction().url(request.urlText).escapingControls
+            Terminal.printError("midst: \(request.method) \(shown)")
+            status = try await Invocation(arguments, retries: max(arguments.retries, call.retries)).run(request, by: transport)
+        }
+        return status
+    }
+
+    /// A request without what was withheld of it, which has to be given anew.
+    private static func sendable(_ request: HTTPRequest) throws -> HTTPRequest {
+        let isCut = request.body.bytes.map { String(decoding: $0, as: UTF8.self).contains(Redaction.withheld) } ?? false
+        guard !isCut, !request.urlText.contains(Redaction.withheld) else {
+            throw UsageError("a URL or body in the archive has secrets that were withheld: it can be played, but not be sent")
+        }
+        var request = request
+        for (name, value) in request.headers where value.contains(Redaction.withheld) { request.headers.remove(name) }
+        for name: HTTPHeaders.Name in ["Host", .contentLength, "Transfer-Encoding", .userAgent, "Accept-Encoding"] {
+            request.headers.remove(name)
+        }
+        return request
+    }
+}

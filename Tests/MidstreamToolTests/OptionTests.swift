@@ -1,0 +1,191 @@
+import Foundation
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTool
+
+/// A line for the shell, with the tool as `$m`, the server's URL as `$u`, its port as `$p` and a folder as `$d`; and what comes of it.
+private struct Example: CustomTestStringConvertible {
+    let line: String
+    /// What stands in what was printed.
+    let expected: [String]
+    let status: Int32
+
+    init(_ line: String, _ expected: String..., status: Int32 = 0) {
+        (self.line, self.expected, self.status) = (line, expected, status)
+    }
+
+    var testDescription: String { line }
+}
+
+@Suite("Every option of the tool", .leavesNothing, .timeLimit(.minutes(10)))
+struct OptionTests {
+    private let server: MockServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try MockServer()
+        folder = try TemporaryFolder()
+    }
+
+    private static let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+    private static let examples = [
+        Example("$m -X put $u", "PUT /"), Example("$m --request delete $u", "DELETE /"),
+        Example("$m $u -H 'A: b' --header 'C: d'", "A: b\n", "C: d\n"),
+        Example("$m $u -q a=1 --query 'b=2 3'", "GET /?a=1&b=2%203"),
+        Example("$m $u -d a --data b", "POST /", "Content-Length: 3", "\na&b"),
+        Example("printf 'piped' | $m $u -d @-", "Transfer-Encoding: chunked", "\npiped"),
+        Example("$m $u --json '{}'", "Content-Type: application/json", "\n{}"),
+        Example("$m $u a=1 -f; $m $u --form b=2", "application/x-www-form-urlencoded", "\na=1", "\nb=2"),
+        Example("echo text > $d/f; $m $u -F a=1 --multipart f=@$d/f", "multipart/form-data", "filename=\"f\"", "text"),
+        Example("printf abc > $d/f; $m $u -T $d/f; $m $u --upload $d/f", "PUT /", "Upload-Length: 3", "\nabc"),
+        Example("printf abc | $m $u -T -", "PUT /", "\nabc"),
+        Example("printf abc > $d/f; $m -X post $u/tus -T $d/f --tus -v", "Tus-Resumable: 1.0.0", "PATCH", "Upload-Offset: 0"),
+        Example("head -c 5000 /dev/zero > $d/f; $m $u -d @$d/f --compress -X post", "Content-Encoding: gzip"),
+        Example("$m $u -u a:b; $m $u --user a:b", "Authorization: Basic YTpi"),
+        Example("$m $u/digest -u a:b --digest", "Authorization: Digest ", "username=\"a\""),
+        Example("$m $u --bearer T", "Authorization: Bearer T"),
+        Example("$m $u --aws-sigv4 us-east-1:s3 -u K:S", "AWS4-HMAC-SHA256 Credential=K/", "/us-east-1/s3/"),
+        Example("$m $u --aws-sigv4 s3 -u K:S", "REGION:SERVICE", status: 2),
+        Example(
+            "printf 'machine 127.0.0.1 login a password b' > $d/n; $m $u --netrc-file $d/n", "others can read", status: 2),
+        Example(
+            """
+            umask 077; printf 'machine h login x password y\\nmachine 127.0.0.1\\n login a password "b"' > $d/n
+            export NETRC=$d/n; $m $u -n; $m $u --netrc; $m $u --netrc-file $d/n
+            """, "Authorization: Basic YTpi"),
+        Example("$m $u/cookie --session $d/s -o $d/x; $m $u --session $d/s; ls -l $d/s", "Cookie: a=b", "-rw-------"),
+        Example("$m $u/file -o $d/f; $m $u/file --output $d/g; cat $d/f $d/g", "hellohello"),
+        Example("$m $u/file -C -o $d/f; $m $u/file --resume -o $d/g; cat $d/f $d/g", "hellohello"),
+        Example("$m $u/file -o $d/f --sha256 \(digest); cat $d/f", "hello"),
+        Example("$m $u/file -o $d/f --sha256 \(String(repeating: "0", count: 64))", "digestMismatch", status: 1),
+        Example("$m $u/file -s -o $d/f; $m $u/file --silent -o $d/f; echo done", "done"),
+        Example("$m $u -i; $m $u --include", "HTTP/1.1 200 OK\n", "\n\nGET /"),
+        Example("$m $u/redirect -w '\\n%{http_code} %{method} %{num_redirects} %header{x}%%'", "\n200 GET 1 echo%"),
+        Example("$m $u --write-out '\\n%{time_total} %{size_download} %{remote_ip}'", "\n0.", "127.0.0.1"),
+        Example("$m $u -w '%{what}'", "%{what}", "time_total", status: 2),
+        Example("$m $u/json --lines", "{\"a\":1}"), Example("$m $u/sse --sse", #"{"data":"1","event":"x"}"#, #"{"data":"2""#),
+        Example(
+            "$m $u/json --color; $m $u/json --no-color", "{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[36m1\u{1B}[0m\n}", #"{"a":1}"#),
+        Example("$m $u/json --color --raw", #"{"a":1}"#),
+        Example("$m $u -v; $m $u --verbose", "> GET ", "< 200 OK"),
+        Example("$m $u --trace", "WireTimes", "first byte"), Example("$m $u --explain", "would send"),
+        Example("$m $u password=x a=b --curl", "curl --request POST", "application/json", "a\":\"b", "withheld"),
+        Example("$m $u/file --har $d/a.har; $m $u/file --replay $d/a.har; cat $d/a.har", "hello", #""version":"1.2""#),
+        Example(
+            "$m $u/file?token=a --har $d/a.har -H A:b; $m replay $d/a.har; $m replay $d/a.har --send", "hello", "can be played",
+            status: 2),
+        Example("$m $u/echo -H A:b -H Authorization:S --har $d/a.har -o $d/x; $m replay $d/a.har --send -H C:d", "\nA: b\n", "\nC: d\n"),
+        Example(
+            "$m $u/file --har $d/a.har; head -c -3 $d/a.har > $d/b.har; $m har mend $d/b.har; cat $d/b.har", "1 entries", "]}}"),
+        Example("$m $u/status/404 --expect 404"), Example("$m $u --expect 404", "expected", status: 1),
+        Example("$m $u/status/404 --check-status", status: 4),
+        Example("$m $u/slow --timeout 0.2", "timeout", status: 1), Example("$m $u/slow -m 0.2", "deadline", status: 1),
+        Example("$m $u/slow --deadline 0.2 --check-status", "deadline", status: 7),
+        Example("$m $u/flaky --retries 2", "GET /flaky"), Example("$m $u/redirect --no-redirects -i", "302"),
+        Example("$m $u --standard --hedge", "GET /"),
+        Example("$m $u --connect-timeout 5 --http1.1 --transport curl", "GET /"),
+        Example("$m http://name.test:$p/ --resolve name.test:$p:127.0.0.1", "Host: name.test"),
+        Example("$m --version", "midst 0.1.0"), Example("$m -h; $m --help; $m help", "usage: midst"),
+        Example("$m $u --unknown", "unknown option --unknown", status: 2), Example("$m $u -vX", "needs a value", status: 2),
+    ]
+
+    /// These take servers of another kind.
+    private static let examplesWithNginx = [
+        Example("$m $MIDSTREAM_NGINX_HTTPS/page --ca $MIDSTREAM_CA -o $d/x"),
+        Example("$m $MIDSTREAM_NGINX_HTTPS/page", "tls", status: 1),
+        Example(
+            "$m $MIDSTREAM_NGINX_HTTPS/page -k -i --http2; $m $MIDSTREAM_NGINX_HTTPS/page --insecure -i --http1.1", "HTTP/2 ",
+            "HTTP/1.1 "),
+        Example(
+            "$m $u -x $MIDSTREAM_HTTP_PROXY_OPEN; $m $u --proxy socks5://$MIDSTREAM_PROXY_USER:$MIDSTREAM_PROXY_PASSWORD@${MIDSTREAM_SOCKS_PROXY#socks5://}",
+            "GET /"),
+        Example("$m http://anything/page --unix-socket $MIDSTREAM_NGINX_SOCKET -i", "nginx"),
+        Example(
+            """
+            $m $MIDSTREAM_NGINX_MTLS/page --ca $MIDSTREAM_CA --cert $MIDSTREAM_CLIENT_CERT --key $MIDSTREAM_CLIENT_KEY -w '%{http_code}' \
+            -o $d/x
+            """, "200"),
+    ]
+
+    private func answer(_ request: RecordedRequest) async throws -> MockServer.Response {
+        let text: HTTPHeaders = [.contentType: "text/plain", "X": "echo"]
+        switch request.path {
+        case "/slow": try await untilCancelled()
+        case "/status/404": return .init(status: .notFound)
+        case "/json": return .init(headers: [.contentType: "application/json"], body: .text(#"{"a":1}"#))
+        case "/file": return .init(headers: [.contentType: "text/plain", "ETag": "\"1\""], body: "hello")
+        case "/redirect": return .init(status: .found, headers: ["Location": "/echo"])
+        case "/cookie": return .init(headers: [.setCookie: "a=b"])
+        case "/sse" where request.headers["Last-Event-ID"] == nil:
+            return .init(headers: [.contentType: "text/event-stream"], body: "event: x\ndata: 1\n\nretry: 1\nid: 7\ndata: 2\n\n")
+        case "/sse": return .init(status: .noContent)
+        case "/flaky" where server.requests.filter { $0.path == "/flaky" }.count == 1: return .init(status: 503)
+        case "/digest" where request.headers[.authorization] == nil:
+            return .init(status: .unauthorized, headers: [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth""#])
+        case "/tus" where request.method == .post: return .init(status: .created, headers: ["Location": "/tus/1"])
+        case "/tus/1": return .init(status: .noContent, headers: ["Upload-Offset": "\(request.body.count)"])
+        default: break
+        }
+        let fields = request.headers.map { "\($0.name): \($0.value)\n" }.joined()
+        return .init(headers: text, body: .text("\(request.method) \(request.target)\n\(fields)\n\(request.text)"))
+    }
+
+    private func run(_ example: Example) async throws {
+        defer { server.shutdown() }
+        server.respond { try await answer($0) }
+        let port = try #require(URLComponents(string: server.url())?.port)
+        let setting = "m=\(try #require(Tool.path)) u=http://127.0.0.1:\(port) p=\(port) d=\(folder.url.path)"
+        let child = try await ChildProcess.run("/bin/sh", ["-c", "\(setting)\n\(example.line)"])
+        let printed = child.text + child.errorText
+        #expect(child.status == .exited(example.status), "\(printed)")
+        for text in example.expected { #expect(printed.contains(text), "\(printed)") }
+    }
+
+    @Test("does what the help says", .enabled(if: Tool.path != nil), arguments: examples)
+    fileprivate func works(example: Example) async throws { try await run(example) }
+
+    @Test(
+        "works with real servers",
+        .enabled(if: Tool.path != nil && ProcessInfo.processInfo.environment["MIDSTREAM_NGINX_MTLS"] != nil),
+        arguments: examplesWithNginx)
+    fileprivate func worksWithNginx(example: Example) async throws { try await run(example) }
+
+    @Test("is in an example here, under each of its names, which are nobody else's")
+    func completeness() {
+        let words = Set(
+            (Self.examples + Self.examplesWithNginx).flatMap { $0.line.split { " ;\n".contains($0) }.map(String.init) })
+        let names = Option.all.flatMap(\.names)
+        for name in names { #expect(words.contains(name), "\(name)") }
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test("that is interrupted leaves the file as it was", .enabled(if: Tool.path != nil))
+    func interrupts() async throws {
+        defer { server.shutdown() }
+        server.respond { try await answer($0) }
+        let file = try folder.file(Array("before".utf8))
+        // A shell has what it starts in the background ignore interrupts, which Python hasn't.
+        let script = """
+            import signal, subprocess, sys, time, urllib.request
+            tool = subprocess.Popen(sys.argv[1:])
+            while b"1" not in urllib.request.urlopen(sys.argv[2].replace("/slow", "/count")).read(): time.sleep(0.02)
+            tool.send_signal(signal.SIGINT)
+            sys.exit(tool.wait())
+            """
+        let words = ["-c", script, try #require(Tool.path), server.url("/slow"), "-o", file.path]
+        server.respond { request in
+            if request.path == "/count" {
+                return .init(body: .text("\(server.requests.filter { $0.path == "/slow" }.count)"))
+            }
+            return try await answer(request)
+        }
+        let child = try await ChildProcess.run("/usr/bin/env", ["python3"] + words)
+        #expect(child.status == .exited(130))
+        #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+}
