@@ -106,7 +106,9 @@ let package = Package(
         .target(name: "MidstreamTelemetry", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(
             name: "MidstreamTesting",
-            dependencies: ["MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception", "Platform"],
+            dependencies: [
+                "MidstreamTelemetry", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception", "Platform",
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool", dependencies: ["Midstream", "MidstreamSigning", "MidstreamTelemetry"] + transports,

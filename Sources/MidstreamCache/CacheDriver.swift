@@ -115,7 +115,7 @@ extension ResponseCache {
         let status = CacheStatus(isHit: true, ttl: ttl)
         response.cacheStatus = status
         position.record(
-            { CallEvent.cacheOutcome(status, "answered from \(store.name), \(decision.freshness(ttl))") },
+            { CallEvent.cacheOutcome(status, "answered from \(store.name), \(decision.freshness(ttl))", from: store.name) },
             about: response.request)
     }
 

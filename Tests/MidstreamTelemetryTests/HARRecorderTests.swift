@@ -1,5 +1,6 @@
 import Foundation
 import Interception
+import Midstream
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
@@ -88,6 +89,26 @@ struct HARRecorderTests {
             _ = try await open.body.collect()
             await recorder.flush()
             #expect(try HARArchive(contentsOf: path).count == 2)
+        }
+    }
+
+    @Test("tells what a cache answered, which isn't played")
+    func cache() async throws {
+        try await withFolder { folder in
+            let recorder = try HARRecorder(file: "\(folder)/a.har")
+            let transport = StubTransport { request in
+                HTTPResponse(
+                    status: .ok, headers: [.cacheControl: "max-age=60", .contentType: "text/plain"], body: .text("kept"),
+                    request: request)
+            }
+            let client = testClient(configuration: .init(observers: [recorder]), transport: transport) { CacheInterceptor() }
+            for _ in 0..<2 { _ = try await client.send(HTTPRequest("http://h/?token=S3CR3T")) }
+            await recorder.flush()
+            let archive = try HARArchive(contentsOf: "\(folder)/a.har")
+            #expect(archive.entries.map(\._fromCache) == [nil, "memory"])
+            #expect(archive.entries[1].response.status == 200 && !archive.entries[1].request.url.contains("S3CR3T"))
+            let replay = testClient(transport: ReplayTransport(archive))
+            for _ in 0..<2 { #expect(try await replay.send(HTTPRequest("http://h/?token=x")).body.text == "kept") }
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Interception
+import Midstream
 import MidstreamCore
 import MidstreamTelemetry
 import MidstreamTesting
@@ -100,6 +101,44 @@ struct ReplayTests {
         #expect(await httpError { try await sequence.send(HTTPRequest("http://h/b")) }?.code == .notRecorded)
     }
 
+    @Test("grows by what is missing, which is saved with it", arguments: [ReplayTransport.Order.byRequest, .sequence])
+    func growth(order: ReplayTransport.Order) async throws {
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/gone") { throw HTTPError(.connectionLost, "gone") }
+            return HTTPResponse(
+                status: .ok, headers: [.contentType: "text/plain"], body: .stream { AsyncStream { $0.yield([104]); $0.yield([105]); $0.finish() } }, request: request)
+        }
+        let replay = ReplayTransport(HARArchive([]), matching: [.method, .url, .body], order: order, miss: .record(stub))
+        let client = testClient(configuration: .init(validators: []), transport: replay)
+        for path in ["a", "b?token=S3CR3T"] as [String] {
+            #expect(try await client.send(HTTPRequest(.post, "http://h/" + path, body: .text("x"))).body.text == "hi")
+        }
+        #expect(await httpError { try await client.send(HTTPRequest("http://h/gone")) }?.code == .connectionLost)
+        let data = try replay.archive.encoded()
+        #expect(!String(decoding: data, as: UTF8.self).contains("S3CR3T") && stub.requests.count == 3)
+        let again = testClient(
+            configuration: .init(validators: []),
+            transport: ReplayTransport(try HARArchive(data), matching: [.method, .url, .body], order: order))
+        for path in ["a", "b?token=S3CR3T"] as [String] {
+            #expect(try await again.send(HTTPRequest(.post, "http://h/" + path, body: .text("x"))).body.text == "hi")
+        }
+        #expect(await httpError { try await again.send(HTTPRequest("http://h/gone")) }?.code == .connectionLost)
+        if order == .byRequest {
+            #expect(try await client.send(HTTPRequest(.post, "http://h/a", body: .text("x"))).body.text == "hi")
+            #expect(stub.requests.count == 3)
+        }
+    }
+
+    @Test("by a transport that records can be saved and played")
+    func recordingTransport() async throws {
+        let recording = RecordingTransport(server())
+        let recorded = await seen(testClient(configuration: .init(validators: []), transport: recording))
+        let archive = try HARArchive(recording.archive.encoded())
+        #expect(archive.count == 200)
+        let replay = ReplayTransport(archive, matching: [.method, .url, .body], order: .sequence)
+        #expect(await seen(testClient(configuration: .init(validators: []), transport: replay)) == recorded)
+    }
+
     @Test("without the whole of a body isn't played as if it were whole")
     func cutBodies() async throws {
         try await withFolder { folder in
@@ -114,6 +153,24 @@ struct ReplayTests {
             let replay = testClient(transport: ReplayTransport(try HARArchive(contentsOf: "\(folder)/a.har")))
             #expect(await httpError { try await replay.send(HTTPRequest("http://h/")) }?.code == .notRecorded)
         }
+    }
+
+    @Test("in a capsule of an error is told with what the client is and would do")
+    func account() async throws {
+        let client = testClient(
+            configuration: .init(headers: ["X-Api-Key": "S3CR3T"], maxRetries: 0, keepsCapsules: true),
+            transport: StubTransport(status: .notFound)
+        ) { AuthenticationInterceptor(BearerAuthenticator(token: "S3CR3T"), origins: ["http://h"]) }
+        let error = await httpError { try await client.send(HTTPRequest("http://h/?token=S3CR3T")) }
+        let capsule = await error?.capsule()
+        let data = try #require(try capsule?.encoded())
+        #expect(!String(decoding: data, as: UTF8.self).contains("S3CR3T"))
+        let account = try #require(try HARArchive(data).account)
+        #expect(account.failure.contains("404") && account.trace?.contains("→ 404") == true)
+        #expect(account.settings?.contains("maxRetries: 0") == true)
+        #expect(account.explanation?.contains("AuthenticationInterceptor") == true)
+        // A capsule that was cut off is an archive without it.
+        #expect(try HARArchive(data.dropLast(3)).count == 1)
     }
 
     @Test("in a capsule of an error can be played, and isn't there unless it is wanted")

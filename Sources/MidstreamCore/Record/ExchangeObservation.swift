@@ -84,7 +84,7 @@ struct ExchangeObservation: Sendable {
 }
 
 extension ExchangeRecord.Outcome {
-    fileprivate mutating func fail(_ failure: any Error) {
+    mutating func fail(_ failure: any Error) {
         error = failure.kind
         self.failure = TraceRecorder.text(of: failure)
     }

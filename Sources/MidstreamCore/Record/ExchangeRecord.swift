@@ -19,6 +19,14 @@ public final class ExchangeRecord: Sendable, Identifiable {
         /// The length of the whole body, decoded, as far as it has passed.
         public internal(set) var size: Int64
 
+        init(bytes: [UInt8], size: Int64) { (self.bytes, self.size) = (bytes, size) }
+
+        /// Nil for one that isn't in memory.
+        init?(whole body: HTTPBody) {
+            guard let bytes = body.bytes else { return nil }
+            self.init(bytes: bytes, size: Int64(bytes.count))
+        }
+
         /// Whether all of it was kept.
         public var isWhole: Bool { Int64(bytes.count) == size }
     }
@@ -115,6 +123,26 @@ public final class ExchangeRecord: Sendable, Identifiable {
         var error: String?
         var failure: String?
         var isBodyArriving = false
+    }
+
+    /// The record of an exchange that nobody observed. Bodies that are in memory are kept.
+    package convenience init(
+        of request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, number: Int = 1, at date: Date,
+        start: Duration = .zero, duration: Duration
+    ) {
+        let beginning = Beginning(
+            id: ID(call: .unique(), number: number), attempt: request.attempt, cause: "first", date: date, start: start,
+            method: request.method, url: request.urlText, route: request.route, requestHeaders: request.headers,
+            settings: CallObservation.Settings([], Redaction()))
+        var outcome = Outcome(duration: duration)
+        outcome.requestBody = Body(whole: request.body)
+        switch result {
+        case .success(let response):
+            (outcome.status, outcome.version, outcome.responseHeaders) = (response.status, response.version, response.headers)
+            (outcome.responseBody, outcome.metrics) = (Body(whole: response.body), response.metrics)
+        case .failure(let error): outcome.fail(error)
+        }
+        self.init(beginning, outcome)
     }
 
     /// The memory that kept bodies take.

@@ -20,6 +20,23 @@ extension HAREntry {
             isCut: exchange.responseBody?.isWhole == false ? true : nil)
     }
 
+    /// A call that a cache answered; nil for any other.
+    ///
+    /// - Parameter redaction: What is withheld; nil: nothing.
+    init?(_ call: CallRecord, redaction: Redaction?) {
+        guard call.exchanges.isEmpty, let status = call.status, call.error == nil,
+            let outcome = call.events.last(where: { $0.name == "cache.outcome" && $0.attributes["hit"] == true })
+        else { return nil }
+        startedDateTime = Self.text(call.start)
+        request.method = call.method.rawValue
+        request.url = redaction?.url(call.url) ?? call.url
+        (response.status, response.statusText) = (Double(status.code), status.reason)
+        timings.wait = call.duration / .milliseconds(1)
+        time = timings.sum
+        _fromCache = outcome.attributes["store"] == "disk" ? "disk" : "memory"
+        _midstream = Own(call: call.id.description, events: call.events.map(\.name))
+    }
+
     private static func text(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }

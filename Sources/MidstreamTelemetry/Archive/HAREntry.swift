@@ -14,6 +14,8 @@ struct HAREntry: Codable, Sendable {
     var timings = Timings()
     var connection: String?
     var comment: String?
+    /// `memory` or `disk` for what a cache answered without an exchange.
+    var _fromCache: String?
     var _midstream: Own?
 
     struct Field: Codable, Sendable {
@@ -115,6 +117,7 @@ extension HAREntry {
         fields.take(.timings, into: &timings)
         fields.take(.connection, into: &connection)
         fields.take(.comment, into: &comment)
+        fields.take(._fromCache, into: &_fromCache)
         fields.take(._midstream, into: &_midstream)
     }
 }

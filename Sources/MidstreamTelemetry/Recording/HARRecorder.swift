@@ -112,7 +112,12 @@ private final class ArchiveSink: CallObserver {
         }
     }
 
-    func endedCall(_ call: CallRecord) { state.withLock { _ = $0.events.removeValue(forKey: call.id) } }
+    func endedCall(_ call: CallRecord) {
+        state.withLock { state in
+            _ = state.events.removeValue(forKey: call.id)
+            if let entry = HAREntry(call, redaction: includesSecrets ? nil : redaction ?? call.redaction) { write(entry, &state) }
+        }
+    }
 
     func writeOpen() {
         state.withLock { state in
@@ -126,14 +131,18 @@ private final class ArchiveSink: CallObserver {
     }
 
     private func write(_ exchange: ExchangeRecord, _ state: inout State) {
+        let redaction = includesSecrets ? nil : redaction ?? exchange.redaction
+        let events = state.events[exchange.id.call] ?? []
+        write(HAREntry(exchange, redaction: redaction, events: events), &state)
+    }
+
+    private func write(_ entry: @autoclosure () -> HAREntry, _ state: inout State) {
         guard state.failure == nil else { return }
         guard state.file.count < limit else {
             state.omitted += 1
             return
         }
-        let entry = HAREntry(
-            exchange, redaction: includesSecrets ? nil : redaction ?? exchange.redaction,
-            events: state.events[exchange.id.call] ?? [])
+        let entry = entry()
         state.last = entry
         attempt(&state) { try $0.add(entry) }
     }

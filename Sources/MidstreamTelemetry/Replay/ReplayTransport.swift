@@ -37,6 +37,9 @@ public struct ReplayTransport: HTTPTransport {
         case fail
         /// It is sent by another transport.
         case forward(any HTTPTransport)
+        /// It is sent by another transport, and the answer is kept for the next time and for ``ReplayTransport/archive``. Bodies are taken
+        /// into memory first, up to 64 MiB.
+        case record(any HTTPTransport)
     }
 
     private struct Recorded: Sendable {
@@ -66,9 +69,14 @@ public struct ReplayTransport: HTTPTransport {
         self.order = order
         self.miss = miss
         self.redaction = redaction
-        let recorded = archive.entries.map { Recorded(entry: $0, key: ReplayKey($0.request, parts, redaction)) }
+        // What a cache answered has no body here, and isn't asked of a transport.
+        let exchanges = archive.entries.filter { $0._fromCache == nil || $0.response.content.text != nil }
+        let recorded = exchanges.map { Recorded(entry: $0, key: ReplayKey($0.request, parts, redaction)) }
         entries = Locked((recorded, 0))
     }
+
+    /// The exchanges of the archive, and those that were recorded since; secrets are withheld of the latter.
+    public var archive: HARArchive { HARArchive(entries.withLock { $0.recorded.map(\.entry) }) }
 
     /// Answers as recorded.
     ///
@@ -79,9 +87,36 @@ public struct ReplayTransport: HTTPTransport {
         if let entry = take(key) { return try entry.response(to: request) }
         switch miss {
         case .forward(let transport): return try await transport.send(request)
+        case .record(let transport): return try await record(request, by: transport)
         case .fail: throw failure(request, key)
         }
     }
+
+    private func record(_ request: HTTPRequest, by transport: any HTTPTransport) async throws -> HTTPResponse {
+        var sent = request
+        if sent.body.bytes == nil { sent.body = .bytes(try await sent.body.collect(upTo: Self.recordLimit)) }
+        let (start, clock, request) = (Date(), ContinuousClock.now, sent)
+        func keep(_ result: Result<HTTPResponse, any Error>) {
+            let exchange = ExchangeRecord(of: request, result, at: start, duration: clock.duration(to: .now))
+            let entry = HAREntry(exchange, redaction: redaction)
+            let recorded = Recorded(entry: entry, key: ReplayKey(entry.request, parts, redaction), isUsed: true)
+            entries.withLock { entries in
+                entries.recorded.insert(recorded, at: order == .sequence ? entries.next : entries.recorded.count)
+                entries.next += 1
+            }
+        }
+        do {
+            var response = try await transport.send(request)
+            response.body = .bytes(try await response.body.collect(upTo: Self.recordLimit))
+            keep(.success(response))
+            return response
+        } catch {
+            if !(error is CancellationError) { keep(.failure(error)) }
+            throw error
+        }
+    }
+
+    private static let recordLimit = 64 << 20
 
     private func key(of request: HTTPRequest) async throws -> ReplayKey {
         var body: String?

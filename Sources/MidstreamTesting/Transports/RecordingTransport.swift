@@ -1,5 +1,7 @@
+internal import Foundation
 internal import Interception
 public import MidstreamCore
+public import MidstreamTelemetry
 
 /// A transport that passes everything on to another one and remembers what went through.
 ///
@@ -40,6 +42,18 @@ public struct RecordingTransport: HTTPTransport {
 
     /// The exchanges so far, in the order in which they ended.
     public var exchanges: [Exchange] { log.withLock { $0 } }
+
+    /// The exchanges so far as an archive, to be saved and to be played by `ReplayTransport`; secrets are withheld. Dates are counted from now
+    /// back.
+    public var archive: HARArchive {
+        let began = Date() - elapsed() / .seconds(1)
+        return HARArchive(
+            exchanges.map { exchange in
+                ExchangeRecord(
+                    of: exchange.request, exchange.result, at: began + exchange.start / .seconds(1), start: exchange.start,
+                    duration: exchange.duration)
+            })
+    }
 
     /// Sends the request by the wrapped transport.
     ///
