@@ -193,7 +193,7 @@ let package = Package(
         .testTarget(
             name: "MidstreamTelemetryTests",
             dependencies: [
-                "Midstream", "MidstreamTelemetry", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+                "Midstream", "MidstreamTelemetry", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport", curl,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -106,7 +106,12 @@ struct ReplayTests {
         let stub = StubTransport { request in
             if request.urlText.hasSuffix("/gone") { throw HTTPError(.connectionLost, "gone") }
             return HTTPResponse(
-                status: .ok, headers: [.contentType: "text/plain"], body: .stream { AsyncStream { $0.yield([104]); $0.yield([105]); $0.finish() } }, request: request)
+                status: .ok, headers: [.contentType: "text/plain"],
+                body: .stream {
+                    AsyncStream {
+                        $0.yield([104]); $0.yield([105]); $0.finish()
+                    }
+                }, request: request)
         }
         let replay = ReplayTransport(HARArchive([]), matching: [.method, .url, .body], order: order, miss: .record(stub))
         let client = testClient(configuration: .init(validators: []), transport: replay)

@@ -29,7 +29,7 @@ extension HAREntry {
         else { return nil }
         startedDateTime = Self.text(call.start)
         request.method = call.method.rawValue
-        request.url = redaction?.url(call.url) ?? call.url
+        request.url = Self.url(call.url, redaction)
         (response.status, response.statusText) = (Double(status.code), status.reason)
         timings.wait = call.duration / .milliseconds(1)
         time = timings.sum
@@ -43,6 +43,13 @@ extension HAREntry {
 
     fileprivate static func fields(_ headers: HTTPHeaders, _ redaction: Redaction?) -> [Field] {
         headers.map { Field(name: $0.name.rawValue, value: redaction?.value($0.value, of: $0.name, in: headers) ?? $0.value) }
+    }
+
+    /// Percent-encoded where something is withheld: other readers take URLs for ASCII.
+    fileprivate static func url(_ text: String, _ redaction: Redaction?) -> String {
+        guard let redaction else { return text }
+        let mark = redaction.mark.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        return redaction.url(text).replacing(redaction.mark, with: mark)
     }
 
     /// The content of a body: as text, or in Base64 where it may be shown and isn't text.
@@ -65,7 +72,7 @@ extension HAREntry {
 extension HAREntry.Request {
     fileprivate init(_ exchange: ExchangeRecord, _ redaction: Redaction?) {
         method = exchange.method.rawValue
-        url = redaction?.url(exchange.url) ?? exchange.url
+        url = HAREntry.url(exchange.url, redaction)
         httpVersion = exchange.version.name
         headers = HAREntry.fields(exchange.requestHeaders, redaction)
         queryString = Self.items(of: url)
@@ -97,7 +104,7 @@ extension HAREntry.Response {
         self.status = Double(status.code)
         statusText = status.reason
         self.headers = HAREntry.fields(headers, redaction)
-        redirectURL = headers["Location"].map { redaction?.url($0) ?? $0 } ?? ""
+        redirectURL = headers["Location"].map { HAREntry.url($0, redaction) } ?? ""
         let size = exchange.responseBody?.size
         bodySize = (exchange.metrics?.responseBodyBytes ?? size).map(Double.init) ?? -1
         content.size = size.map(Double.init) ?? max(0, bodySize)

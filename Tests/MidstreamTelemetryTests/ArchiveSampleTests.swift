@@ -1,0 +1,65 @@
+import Foundation
+import Midstream
+import MidstreamCore
+import MidstreamTelemetry
+import MidstreamTesting
+import TestSupport
+import Testing
+
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
+/// Writes an archive of many kinds of exchanges for the programs of others, to the file that `MIDSTREAM_ARCHIVE_SAMPLE` names.
+@Suite("An archive for others", .leavesNothing, .timeLimit(.minutes(10)))
+struct ArchiveSampleTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let file = environment["MIDSTREAM_ARCHIVE_SAMPLE"]
+
+    @Test("is written", .enabled(if: file != nil && environment["MIDSTREAM_NGINX_HTTPS"] != nil))
+    func sample() async throws {
+        let recorder = try HARRecorder(file: try #require(Self.file))
+        let configuration = HTTPClient.Configuration(validators: [], observers: [recorder])
+        let client = testClient(configuration: configuration) { CacheInterceptor() }
+        let plain = try #require(Self.environment["MIDSTREAM_NGINX_HTTP"])
+        for number in 0..<40 {
+            for path in [
+                "/page?token=S3CR3T&n=\(number)", "/redirect", "/status/404", "/status/204", "/echo-headers?n=\(number)",
+            ] {
+                _ = try await client.send(HTTPRequest(plain + path))
+            }
+            _ = try await client.send(HTTPRequest(.put, plain + "/put/\(number)", body: .text("héllo \(number)")))
+            let json = HTTPBody.json(text: #"{"password":"S3CR3T","n":\#(number)}"#)
+            _ = try await client.send(HTTPRequest(.put, plain + "/put/json\(number)", body: json))
+        }
+        try await sendEncrypted(configuration)
+        let strange = testClient(configuration: configuration, transport: Self.strange) { CacheInterceptor() }
+        for number in 0..<40 { _ = try? await strange.send(HTTPRequest("http://h/\(number)?q=ä&empty=")) }
+        for _ in 0..<2 { _ = try await strange.send(HTTPRequest("http://h/cached")) }
+        _ = try? await client.send(HTTPRequest("http://127.0.0.1:1/refused"))
+        await recorder.flush()
+        #expect(recorder.dropped == 0 && recorder.failure == nil)
+    }
+
+    private func sendEncrypted(_ configuration: HTTPClient.Configuration) async throws {
+        #if Curl && os(Linux)
+            let url = try #require(Self.environment["MIDSTREAM_NGINX_HTTPS"])
+            var settings = CurlTransport.Configuration()
+            settings.tls.authorities = Self.environment["MIDSTREAM_CA"].map { .file($0) }
+            let client = testClient(configuration: configuration, transport: curlTransport(configuration: settings))
+            for number in 0..<40 { _ = try await client.send(HTTPRequest(url + "/page?n=\(number)")) }
+        #endif
+    }
+
+    /// Pictures, empty bodies, control characters, failures and answers for a cache.
+    private static let strange = StubTransport { request in
+        let number = Int(request.urlText.dropFirst("http://h/".count).prefix { $0.isNumber }) ?? 0
+        if number % 7 == 3 { throw HTTPError(.timeout, "too late") }
+        var headers: HTTPHeaders = [.contentType: "image/png", .contentEncoding: "gzip", "X": "é\"\\"]
+        if request.urlText.hasSuffix("cached") { headers = [.cacheControl: "max-age=60", .contentType: "text/plain"] }
+        return HTTPResponse(
+            status: HTTPStatus([200, 201, 503, 999][number % 4]), headers: headers,
+            body: number % 5 == 0 ? .empty : .bytes([0, 255, UInt8(number)]), request: request,
+            version: number % 2 == 0 ? .http2 : .http1_0)
+    }
+}
