@@ -23,7 +23,7 @@ struct FlowTests {
         #expect(second.cacheStatus?.description == "Midstream; hit; ttl=30")
         #expect(second.trace.description.contains("answered from memory, fresh for 30 s"))
         let events = second.trace.events(named: "cache.outcome")
-        #expect(events.map(\.attributes) == [["hit": true, "ttl": 30, "stored": false, "collapsed": false]])
+        #expect(events.map(\.attributes) == [["hit": true, "ttl": 30, "stored": false, "collapsed": false, "store": "memory"]])
         bench.clock.advance(31)
         #expect(try await bench.get().text == "two")
         #expect(bench.sent == 2)

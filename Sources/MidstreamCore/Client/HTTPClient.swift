@@ -285,3 +285,8 @@ extension HTTPError {
         return error
     }
 }
+
+extension CallRecord {
+    /// The client that made the call, as long as there is one.
+    package var client: HTTPClient? { contents.settings.client as? HTTPClient }
+}

@@ -39,11 +39,11 @@ package final class CallObservation: Sendable {
 
         /// Records don't keep a client alive.
         private struct Owner {
-            weak var client: HTTPClient?
+            weak var client: AnyObject?
         }
 
         /// The client, as long as there is one.
-        var client: HTTPClient? {
+        var client: AnyObject? {
             get { owner.withLock { $0.client } }
             set { owner.withLock { $0.client = newValue } }
         }

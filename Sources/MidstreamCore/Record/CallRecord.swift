@@ -69,10 +69,7 @@ public final class CallRecord: Sendable, Identifiable {
     /// What is withheld when the record is shown.
     public var redaction: Redaction { contents.settings.redaction }
 
-    /// The client that made the call, as long as there is one.
-    package var client: HTTPClient? { contents.settings.client }
-
-    private let contents: Contents
+    let contents: Contents
 
     init(_ contents: consuming Contents) { self.contents = contents }
 
