@@ -1,0 +1,155 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamCore
+import MidstreamTelemetry
+import MidstreamTesting
+import TestSupport
+import Testing
+
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
+/// Puts a secret wherever one belongs, and looks for it in everything that is made of the record of calls.
+@Suite("No reader of the record shows a secret", .leavesNothing, .timeLimit(.minutes(10)))
+struct CanaryTests {
+    private static let canary = "S3CR3T"
+
+    /// All that was shown.
+    private final class Sinks: CallObserver {
+        let texts = Locked<[String]>([])
+        private let calls = Locked(0)
+        let keepsBodies = 1 << 20
+
+        var callCount: Int { calls.withLock { $0 } }
+
+        func show(_ text: String) { texts.withLock { $0.append(text) } }
+
+        private func show(_ value: some Encodable) {
+            let encoded = try? JSONEncoder().encode(value)
+            show(String(decoding: encoded ?? Data(), as: UTF8.self))
+            show("\(value)")
+            var text = ""
+            dump(value, to: &text)
+            show(text)
+        }
+
+        func began(_ call: CallRecord.Start) { show("\(call)") }
+        func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) { show("\(event)") }
+        func endedExchange(_ exchange: ExchangeRecord) { show(exchange) }
+        func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) { show(exchange) }
+        func endedCall(_ call: CallRecord) {
+            calls.withLock { $0 += 1 }
+            show(call)
+        }
+    }
+
+    private func expectNothingShown(
+        _ transport: any HTTPTransport, atLeast count: Int = 1,
+        _ calls: (HTTPClient.Configuration, any HTTPTransport, Sinks) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let sinks = Sinks()
+            let recorder = try HARRecorder(file: "\(folder)/a.har")
+            let configuration = HTTPClient.Configuration(observers: [
+                sinks, recorder, .log(.bodies(upTo: 10_000)) { sinks.show($0) },
+                .log(.bodies(upTo: 10_000), as: .json) { sinks.show($0) },
+                .log(.line) { sinks.show($0) },
+            ])
+            try await calls(configuration, transport, sinks)
+            await recorder.flush()
+            sinks.show(try String(contentsOfFile: "\(folder)/a.har", encoding: .utf8))
+            #expect(sinks.callCount >= count)
+            for text in sinks.texts.withLock({ $0 }) { #expect(!text.contains(Self.canary)) }
+        }
+    }
+
+    /// Sends a request, and shows what came of it as callers may.
+    private func send(_ request: HTTPRequest, by client: HTTPClient, _ sinks: Sinks) async {
+        do {
+            let response = try await client.send(request)
+            sinks.show("\(response) \(response.trace)")
+        } catch {
+            sinks.show("\(error) \(String(reflecting: error))")
+            guard let error = error as? HTTPError else { return }
+            sinks.show(error.trace.map { "\($0)" } ?? "")
+            let capsule = await error.capsule()
+            sinks.show(String(decoding: (try? capsule?.encoded()) ?? Data(), as: UTF8.self))
+        }
+    }
+
+    @Test("in headers, cookies, URLs, routes and bodies", arguments: [200, 302, 404, 503])
+    func messages(status: Int) async throws {
+        let secret = Self.canary
+        let transport = StubTransport { request in
+            HTTPResponse(
+                status: HTTPStatus(status),
+                headers: [
+                    .setCookie: "a=\(secret)", "Location": "http://h/next?access_token=\(secret)",
+                    .contentType: "application/json",
+                    "Authentication-Info": secret,
+                ],
+                body: .bytes(Array(#"{"access_token":"\#(secret)","deep":[{"password":"\#(secret)"}]}"#.utf8)), request: request)
+        }
+        try await expectNothingShown(transport, atLeast: 5) { configuration, transport, sinks in
+            var configuration = configuration
+            configuration.redirects = .follow(limit: 2)
+            configuration.random = { 0 }
+            let client = testClient(configuration: configuration, transport: transport) {
+                CookieInterceptor()
+                LoggingInterceptor { sinks.show($0) }
+                AuthenticationInterceptor(BearerAuthenticator(token: secret), origins: ["http://h"])
+            }
+            var headers: HTTPHeaders = [.cookie: "a=\(secret)", "X-Api-Key": secret, "X-Mine": secret]
+            headers.markSensitive("X-Mine")
+            let url = "http://user:\(secret)@h/a?token=\(secret)#access_token=\(secret)"
+            await send(HTTPRequest(url, headers: headers), by: client, sinks)
+            var routed = HTTPRequest("http://h/\(7)/b?api_key=\("x")&password=S3CR3T")
+            await send(routed, by: client, sinks)
+            routed.route = "http://h/{id}?token=\(secret)"
+            await send(routed, by: client, sinks)
+            await send(HTTPRequest(.post, url, body: .form([("client_secret", secret), ("a", "b")])), by: client, sinks)
+            let json = HTTPBody.json(text: #"{"user":"a","passwort":"b","password":"\#(secret)"}"#)
+            await send(HTTPRequest(.put, url, body: json), by: client, sinks)
+            await send(HTTPRequest(.put, url, body: .multipart([.field("password", secret)])), by: client, sinks)
+        }
+    }
+
+    @Test("in the exchange with a token endpoint", arguments: [true, false])
+    func tokens(inForm: Bool) async throws {
+        let secret = Self.canary
+        let transport = StubTransport { request in
+            guard request.urlText.contains("token") else { return HTTPResponse(status: .unauthorized, request: request) }
+            return HTTPResponse(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: .bytes(
+                    Array(
+                        #"{"access_token":"\#(secret)","token_type":"Bearer","expires_in":60,"refresh_token":"\#(secret)"}"#.utf8)
+                ),
+                request: request)
+        }
+        try await expectNothingShown(transport, atLeast: 2) { configuration, transport, sinks in
+            let sender = testClient(configuration: configuration, transport: transport)
+            let endpoint = OAuthTokenEndpoint(
+                url: "http://h/token", client: OAuthClient(id: "me", secret: secret, sendsSecretInForm: inForm), using: sender)
+            let client = testClient(configuration: configuration, transport: transport) {
+                AuthenticationInterceptor(OAuthAuthenticator(.clientCredentials(), from: endpoint), origins: ["http://h"])
+            }
+            await send(HTTPRequest("http://h/a"), by: client, sinks)
+        }
+    }
+
+    #if Curl && os(Linux)
+        @Test("in the settings of a proxy", .enabled(if: ProcessInfo.processInfo.environment["MIDSTREAM_HTTP_PROXY"] != nil))
+        func proxy() async throws {
+            let proxy = try #require(ProcessInfo.processInfo.environment["MIDSTREAM_HTTP_PROXY"])
+            var settings = CurlTransport.Configuration()
+            settings.proxy = .http(proxy, credentials: .init(user: "user", password: Self.canary))
+            try await expectNothingShown(curlTransport(configuration: settings), atLeast: 2) { configuration, transport, sinks in
+                let client = testClient(configuration: configuration, transport: transport)
+                for url in ["http://127.0.0.1:1/", "https://localhost:1/"] { await send(HTTPRequest(url), by: client, sinks) }
+            }
+        }
+    #endif
+}
