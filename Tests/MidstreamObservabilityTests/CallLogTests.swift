@@ -94,6 +94,7 @@ struct CallLogTests {
         #expect((objects[0]["responseBody"] as? [String: Any])?["size"] as? Int == 23)
         #expect(Set(objects[1].keys).isSuperset(of: ["ts", "call", "request", "exchanges", "traceId", "route", "status", "ms"]))
         #expect(objects[1]["call"] as? String == objects[0]["call"] as? String && objects[1]["exchange"] == nil)
+        #expect(objects[1]["request"] as? String == request.id.uuidString && objects[1]["ms"] as? Double == 0)
     }
 
     @Test("tells the cause and the error of each exchange, and its cache's answer")

@@ -66,7 +66,12 @@ extension Options {
     ) -> HTTPClient {
         var configuration = configuration
         configuration.recordsTrace = recordsTrace
-        if isObserved { configuration.observers = [NullObserver()] }
+        switch observer {
+        case "line": configuration.observers = [CallLog { _ in }]
+        case "json": configuration.observers = [CallLog(as: .json) { _ in }]
+        case "nothing": configuration.observers = [NullObserver()]
+        default: break
+        }
         return HTTPClient(configuration: configuration, transport: transport) {
             for _ in 0..<interceptors { PassThrough() }
             for part in parts { Self.part(part) }

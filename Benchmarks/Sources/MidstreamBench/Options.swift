@@ -37,8 +37,8 @@ struct Options: Sendable {
     var runsOnLoop = false
     /// Whether calls record what happens to them, as they do by default.
     var recordsTrace = true
-    /// Whether an observer that does nothing gets the record of each call.
-    var isObserved = false
+    /// Who gets the record of each call: `nothing`, which does nothing with it, or a log, `line` or `json`.
+    var observer: String?
 
     init(_ arguments: [String]) throws {
         var arguments = arguments[...]
@@ -49,10 +49,6 @@ struct Options: Sendable {
         while let option = arguments.popFirst() {
             if option == "--on-loop" {
                 runsOnLoop = true
-                continue
-            }
-            if option == "--observed" {
-                isObserved = true
                 continue
             }
             if option == "--untraced" {
@@ -68,6 +64,7 @@ struct Options: Sendable {
             case "--upload": upload = try Self.count(value, atLeast: 1)
             case "--parts": parts = value.split(separator: ",").map { String($0) }
             case "--method": method = value
+            case "--observer" where ["nothing", "line", "json"].contains(value): observer = value
             case "--interceptors": interceptors = try Self.count(value, atLeast: 0)
             case "--protocol" where ["http1", "http2"].contains(value): isHTTP2 = value == "http2"
             default: throw Failure(description: "unknown: \(option) \(value)")

@@ -116,7 +116,15 @@ extension CallRecord.ID: CustomStringConvertible, LosslessStringConvertible, Cod
     }
 
     /// 32 hexadecimal digits in small letters.
-    public var description: String { [high, low].map { String($0, radix: 16).leftPadded(to: 16) }.joined() }
+    public var description: String {
+        String(unsafeUninitializedCapacity: 32) { digits in
+            for place in 0..<32 {
+                let digit = UInt8(truncatingIfNeeded: (place < 16 ? high : low) >> (60 - 4 * (place & 15))) & 15
+                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            }
+            return 32
+        }
+    }
 
     /// Reads what ``description`` gives; nil for anything else.
     public init?(_ description: String) {
@@ -140,8 +148,4 @@ extension CallRecord.ID: CustomStringConvertible, LosslessStringConvertible, Cod
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
-}
-
-extension String {
-    fileprivate func leftPadded(to length: Int) -> String { String(repeating: "0", count: max(0, length - utf8.count)) + self }
 }
