@@ -103,7 +103,10 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
-        .target(name: "MidstreamTelemetry", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTelemetry",
+            dependencies: ["MidstreamObservability", "MidstreamCompression", "MidstreamCore", "Interception"],
+            swiftSettings: settings),
         .target(
             name: "MidstreamTesting",
             dependencies: [

@@ -1,10 +1,11 @@
-"""Reads an archive with other programs' readers. Prints what each made of it, and fails when one refuses an entry."""
+"""Reads an archive and telemetry with other programs' readers. Prints what each made of it, and fails when one refuses an entry."""
 
 import json
 import sys
 
 import chromium
 import proxies
+import telemetry
 
 
 def main(path):
@@ -17,6 +18,7 @@ def main(path):
     proxies.check_mitmproxy(archive)
     proxies.check_replay(path, archive)
     proxies.check_haralyzer(archive)
+    telemetry.check(path + ".otlp")
     chromium.check(archive)
 
 

@@ -19,7 +19,9 @@ struct ArchiveSampleTests {
     @Test("is written", .enabled(if: file != nil && environment["MIDSTREAM_NGINX_HTTPS"] != nil))
     func sample() async throws {
         let recorder = try HARRecorder(file: try #require(Self.file))
-        let configuration = HTTPClient.Configuration(validators: [], observers: [recorder])
+        let telemetry = try OpenTelemetryExporter(
+            to: .file(try #require(Self.file) + ".otlp"), service: "sample", spans: .exchangesAndCalls, headers: [.contentType])
+        let configuration = HTTPClient.Configuration(validators: [], observers: [recorder, telemetry])
         let client = testClient(configuration: configuration) { CacheInterceptor() }
         let plain = try #require(Self.environment["MIDSTREAM_NGINX_HTTP"])
         for number in 0..<40 {
@@ -38,7 +40,8 @@ struct ArchiveSampleTests {
         for _ in 0..<2 { _ = try await strange.send(HTTPRequest("http://h/cached")) }
         _ = try? await client.send(HTTPRequest("http://127.0.0.1:1/refused"))
         await recorder.flush()
-        #expect(recorder.dropped == 0 && recorder.failure == nil)
+        await telemetry.flush()
+        #expect(telemetry.dropped == 0 && recorder.dropped == 0 && recorder.failure == nil)
     }
 
     private func sendEncrypted(_ configuration: HTTPClient.Configuration) async throws {

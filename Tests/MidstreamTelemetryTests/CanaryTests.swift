@@ -52,14 +52,20 @@ struct CanaryTests {
         try await withFolder { folder in
             let sinks = Sinks()
             let recorder = try HARRecorder(file: "\(folder)/a.har")
+            let telemetry = try OpenTelemetryExporter(
+                to: .file("\(folder)/t.jsonl"), service: "s", spans: .exchangesAndCalls,
+                headers: ["Set-Cookie", "Authorization", "X-Mine", "Location"])
             let configuration = HTTPClient.Configuration(observers: [
-                sinks, recorder, .log(.bodies(upTo: 10_000)) { sinks.show($0) },
+                sinks, recorder, telemetry, .log(.bodies(upTo: 10_000)) { sinks.show($0) },
                 .log(.bodies(upTo: 10_000), as: .json) { sinks.show($0) },
                 .log(.line) { sinks.show($0) },
             ])
             try await calls(configuration, transport, sinks)
             await recorder.flush()
             sinks.show(try String(contentsOfFile: "\(folder)/a.har", encoding: .utf8))
+            await telemetry.flush()
+            sinks.show(try String(contentsOfFile: "\(folder)/t.jsonl", encoding: .utf8))
+            sinks.show(telemetry.metrics.prometheus)
             #expect(sinks.callCount >= count)
             for text in sinks.texts.withLock({ $0 }) { #expect(!text.contains(Self.canary)) }
         }

@@ -78,9 +78,13 @@ struct OptionTests {
         Example(
             "$m $u/file?token=a --har $d/a.har -H A:b; $m replay $d/a.har; $m replay $d/a.har --send", "hello", "can be played",
             status: 2),
-        Example("$m $u/echo -H A:b -H Authorization:S --har $d/a.har -o $d/x; $m replay $d/a.har --send -H C:d", "\nA: b\n", "\nC: d\n"),
+        Example(
+            "$m $u/echo -H A:b -H Authorization:S --har $d/a.har -o $d/x; $m replay $d/a.har --send -H C:d", "\nA: b\n",
+            "\nC: d\n"),
         Example(
             "$m $u/file --har $d/a.har; head -c -3 $d/a.har > $d/b.har; $m har mend $d/b.har; cat $d/b.har", "1 entries", "]}}"),
+        Example("$m $u --otlp $d/t; cat $d/t; $m $u --otlp $u", "resourceSpans", "resourceMetrics", "http.request.method"),
+        Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
         Example("$m $u/status/404 --expect 404"), Example("$m $u --expect 404", "expected", status: 1),
         Example("$m $u/status/404 --check-status", status: 4),
         Example("$m $u/slow --timeout 0.2", "timeout", status: 1), Example("$m $u/slow -m 0.2", "deadline", status: 1),

@@ -38,6 +38,7 @@ struct Arguments {
     var showsExplanation = false
     var showsCurlCommand = false
     var archive: String?
+    var telemetry: String?
     var replay: String?
     var sendsAnew = false
     var expectedStatus: Int?

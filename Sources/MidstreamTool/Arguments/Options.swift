@@ -57,6 +57,7 @@ extension Option {
         .flag("--explain", "show what would be sent, and send nothing") { $0.showsExplanation = true },
         .flag("--curl", "show the same request as a curl command, and send nothing") { $0.showsCurlCommand = true },
         .value("--har", "FILE", "record what goes on the wire (HAR 1.2); secrets withheld") { $0.archive = $1 },
+        .value("--otlp", "URL", "send spans and metrics to this collector, or write them to a file") { $0.telemetry = $1 },
         .value("--replay", "FILE", "answer from such a file, and send nothing") { $0.replay = $1 },
         .flag("--send", "with 'midst replay': send the requests anew") { $0.sendsAnew = true },
         .value("--expect", "STATUS", "fail unless the response has this status") {

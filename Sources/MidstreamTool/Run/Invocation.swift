@@ -34,7 +34,9 @@ struct Invocation {
             return 0
         }
         let recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20) }
-        let client = client(recorder, transport)
+        let telemetry = try telemetry(over: transport)
+        let all: [(any CallObserver)?] = [recorder, telemetry]
+        let client = client(all.compactMap { $0 }, transport)
         if arguments.showsExplanation {
             try Terminal.print("\(await client.explain(request))")
             return 0
@@ -44,7 +46,17 @@ struct Invocation {
         try arguments.session?.save()
         await recorder?.flush()
         if let failure = recorder?.failure { Terminal.printError("midst: \(failure)") }
+        await telemetry?.flush()
+        if let failure = telemetry?.failure { Terminal.printError("midst: the telemetry wasn't sent: \(failure)") }
         return status
+    }
+
+    private func telemetry(over transport: any HTTPTransport) throws -> OpenTelemetryExporter? {
+        guard let place = arguments.telemetry else { return nil }
+        let isCollector = place.contains("://")
+        return try OpenTelemetryExporter(
+            to: isCollector ? .collector(place, over: transport) : .file(place), service: "midst",
+            attributes: ["service.version": Arguments.versionNumber], spans: .exchangesAndCalls)
     }
 
     private func request() -> HTTPRequest {
@@ -53,7 +65,7 @@ struct Invocation {
         return request
     }
 
-    private func client(_ recorder: HARRecorder?, _ transport: any HTTPTransport) -> HTTPClient {
+    private func client(_ observers: [any CallObserver], _ transport: any HTTPTransport) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.validators = [RetryWhileLeft(retries: retries)]
         configuration.maxRetries = retries
@@ -63,7 +75,7 @@ struct Invocation {
         configuration.maximumBufferedBody = 1 << 30
         if let timeout = arguments.timeout { configuration.timeout = timeout }
         if !arguments.followsRedirects { configuration.redirects = .refuse }
-        if let recorder { configuration.observers.append(recorder) }
+        configuration.observers = observers
         if arguments.summary != nil { configuration.observers.append(summary) }
         return HTTPClient(configuration: configuration, transport: transport) {
             arguments.identity.interceptors(for: arguments.url)

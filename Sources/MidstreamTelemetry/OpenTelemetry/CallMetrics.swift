@@ -1,0 +1,196 @@
+public import Foundation
+internal import Interception
+public import MidstreamCore
+
+/// Counts and measures the calls of clients as OpenTelemetry's conventions for HTTP clients have it.
+///
+/// ```swift
+/// let metrics = CallMetrics()
+/// let client = HTTPClient(configuration: .init(observers: [metrics]))
+/// print(metrics.prometheus)
+/// ```
+///
+/// | instrument | what it is |
+/// | --- | --- |
+/// | `http.client.request.duration` | seconds of an exchange, up to the head of a streamed response |
+/// | `http.client.request.body.size`, `http.client.response.body.size` | bytes on the wire, where the transport measures them |
+/// | `http.client.active_requests` | calls under way |
+/// | `midstream.retries` | attempts after the first |
+/// | `midstream.cache.lookups` | requests that a cache saw, by what it did |
+/// | `midstream.circuit.state` | of a breaker, by its key: 0 closed, 1 half open, 2 open |
+/// | `midstream.limit` | requests that a concurrency limit allows, by its key, once it has been lowered |
+///
+/// An instrument has 2,000 sets of attributes at most; what comes then is counted with `otel.metric.overflow`.
+public final class CallMetrics: CallObserver {
+    private struct State {
+        var instruments: [Instrument: [AttributeList: Measurement]] = [:]
+        /// The attributes of calls that are under way.
+        var active: [CallRecord.ID: AttributeList] = [:]
+    }
+
+    private static let maximumSets = 2_000
+    private static let overflow: AttributeList = {
+        var list = AttributeList()
+        list.add("otel.metric.overflow", .boolean(true))
+        return list
+    }()
+
+    private let state = Locked(State())
+    let start: Date
+
+    /// Makes an observer that has seen nothing.
+    ///
+    /// - Parameter now: Gives the time from which is counted; the system's by default.
+    public init(now: @Sendable () -> Date = { Date() }) { start = now() }
+
+    private func measure(_ instrument: Instrument, _ attributes: AttributeList, _ change: (inout Measurement) -> Void) {
+        state.withLock { state in
+            let sets = state.instruments[instrument, default: [:]]
+            let isNew = sets[attributes] == nil && sets.count >= Self.maximumSets
+            let key = isNew ? Self.overflow : attributes
+            change(&state.instruments[instrument, default: [:]][key, default: Measurement(instrument)])
+        }
+    }
+
+    /// The measurements in their order.
+    func snapshot() -> [(Instrument, [(AttributeList, Measurement)])] {
+        let instruments = state.withLock { $0.instruments }
+        return Instrument.allCases.compactMap { instrument in
+            instruments[instrument].map { sets in (instrument, sets.map { ($0, $1) }) }
+        }
+    }
+
+    /// Counts it as active.
+    public func began(_ call: CallRecord.Start) {
+        let origin = HTTPOrigin(call.request.urlText)
+        var attributes = AttributeList()
+        attributes.add("http.request.method", ExchangeAttributes.method(call.request.method).0)
+        attributes.add("server.address", origin?.host)
+        attributes.add("server.port", origin?.port)
+        let kept = attributes
+        state.withLock { $0.active[call.id] = kept }
+        measure(.active, kept) { $0.add(1) }
+    }
+
+    /// Counts retries, a cache's answers, and the states of breakers and limits.
+    public func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
+        var attributes = AttributeList()
+        switch event.name {
+        case "retry": measure(.retries, attributes) { $0.add(1) }
+        case "cache.outcome":
+            let forward = if case .string(let reason)? = event.attributes["forward"] { reason } else { "none" }
+            attributes.add("midstream.cache.outcome", event.attributes["hit"] == true ? "hit" : forward)
+            measure(.lookups, attributes) { $0.add(1) }
+        case "breaker.changed":
+            if let key = event.attributes["key"] { attributes.add("midstream.key", AttributeValue(key)) }
+            let state: Double = event.attributes["to"] == "open" ? 2 : event.attributes["to"] == "closed" ? 0 : 1
+            measure(.circuit, attributes) { $0.set(state) }
+        case "concurrency.lowered":
+            guard let key = event.attributes["key"], case .integer(let limit)? = event.attributes["after"] else { return }
+            attributes.add("midstream.key", AttributeValue(key))
+            measure(.limit, attributes) { $0.set(Double(limit)) }
+        default: break
+        }
+    }
+
+    /// Measures it.
+    public func endedExchange(_ exchange: ExchangeRecord) {
+        let attributes = Self.attributes(of: exchange)
+        measure(.duration, attributes) { $0.add(exchange.duration / .seconds(1)) }
+        if let size = exchange.metrics?.requestBodyBytes { measure(.requestSize, attributes) { $0.add(Double(size)) } }
+        guard !exchange.isBodyArriving, let size = exchange.metrics?.responseBodyBytes else { return }
+        measure(.responseSize, attributes) { $0.add(Double(size)) }
+    }
+
+    /// Measures its size.
+    public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
+        guard let size = exchange.metrics?.responseBodyBytes else { return }
+        measure(.responseSize, Self.attributes(of: exchange)) { $0.add(Double(size)) }
+    }
+
+    /// Counts it as active no more.
+    public func endedCall(_ call: CallRecord) {
+        guard let attributes = state.withLock({ $0.active.removeValue(forKey: call.id) }) else { return }
+        measure(.active, attributes) { $0.add(-1) }
+    }
+
+    private static func attributes(of exchange: ExchangeRecord) -> AttributeList {
+        let known = ExchangeAttributes(exchange)
+        var attributes = AttributeList()
+        attributes.add("http.request.method", known.method)
+        attributes.add("server.address", known.address)
+        attributes.add("server.port", known.port)
+        attributes.add("url.template", known.template)
+        attributes.add("error.type", known.error)
+        attributes.add("http.response.status_code", known.status)
+        attributes.add("network.protocol.version", known.version)
+        return attributes
+    }
+}
+
+/// What is measured.
+enum Instrument: String, CaseIterable {
+    case duration = "http.client.request.duration"
+    case requestSize = "http.client.request.body.size"
+    case responseSize = "http.client.response.body.size"
+    case active = "http.client.active_requests"
+    case retries = "midstream.retries"
+    case lookups = "midstream.cache.lookups"
+    case circuit = "midstream.circuit.state"
+    case limit = "midstream.limit"
+
+    enum Kind { case histogram, counter, upDownCounter, gauge }
+
+    var kind: Kind {
+        switch self {
+        case .duration, .requestSize, .responseSize: .histogram
+        case .active: .upDownCounter
+        case .retries, .lookups: .counter
+        case .circuit, .limit: .gauge
+        }
+    }
+
+    var unit: String {
+        switch self {
+        case .duration: "s"
+        case .requestSize, .responseSize: "By"
+        case .active: "{request}"
+        case .retries: "{retry}"
+        case .lookups: "{lookup}"
+        case .circuit: "{state}"
+        case .limit: "{request}"
+        }
+    }
+
+    /// The upper bounds of a histogram's buckets.
+    var bounds: [Double] {
+        switch self {
+        case .duration: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+        case .requestSize, .responseSize: [0, 1_024, 8_192, 65_536, 524_288, 4_194_304, 33_554_432, 268_435_456]
+        default: []
+        }
+    }
+}
+
+/// What was measured with one set of attributes.
+struct Measurement {
+    private let bounds: [Double]
+    /// Of a histogram: how many were in each bucket, the last of which has no bound.
+    private(set) var counts: [UInt64]
+    private(set) var count: UInt64 = 0
+    /// Of all values; of a gauge the last one.
+    private(set) var sum = 0.0
+
+    init(_ instrument: Instrument) {
+        bounds = instrument.bounds
+        counts = bounds.isEmpty ? [] : Array(repeating: 0, count: bounds.count + 1)
+    }
+
+    mutating func add(_ value: Double) {
+        count += 1
+        sum += value
+        if !counts.isEmpty { counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1 }
+    }
+
+    mutating func set(_ value: Double) { sum = value }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+internal import MidstreamCore
+
+extension CallMetrics {
+    /// The measurements in Prometheus' text format (version 0.0.4).
+    public var prometheus: String {
+        var text = ""
+        for (instrument, sets) in snapshot() {
+            let name = instrument.prometheusName
+            let type =
+                switch instrument.kind {
+                case .histogram: "histogram"
+                case .counter: "counter"
+                case .upDownCounter, .gauge: "gauge"
+                }
+            text += "# TYPE \(name) \(type)\n"
+            for (attributes, measurement) in sets.sorted(by: { $0.0.labels < $1.0.labels }) {
+                text += Self.lines(name, attributes.labels, measurement, instrument)
+            }
+        }
+        return text
+    }
+
+    private static func lines(_ name: String, _ labels: String, _ measurement: Measurement, _ instrument: Instrument) -> String {
+        guard instrument.kind == .histogram else {
+            return "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(measurement.sum)\n"
+        }
+        var (text, total) = ("", UInt64(0))
+        for (place, count) in measurement.counts.enumerated() {
+            total += count
+            let bound = place < instrument.bounds.count ? "\(instrument.bounds[place])" : "+Inf"
+            text += "\(name)_bucket{\(labels)\(labels.isEmpty ? "" : ",")le=\"\(bound)\"} \(total)\n"
+        }
+        let shown = labels.isEmpty ? "" : "{\(labels)}"
+        return text + "\(name)_sum\(shown) \(measurement.sum)\n\(name)_count\(shown) \(measurement.count)\n"
+    }
+
+    /// The measurements since the start as OTLP has them in JSON.
+    func json(at now: Date) -> [JSONObject] {
+        snapshot().map { instrument, sets in
+            var data = JSONObject()
+            data.add("dataPoints", sets.map { point($0, $1, instrument, now) })
+            // Cumulative.
+            if instrument.kind != .gauge { data.add("aggregationTemporality", 2) }
+            if instrument.kind == .counter { data.add("isMonotonic", true) }
+            var metric = JSONObject()
+            metric.add("name", instrument.rawValue)
+            metric.add("unit", instrument.unit)
+            switch instrument.kind {
+            case .histogram: metric.begin("histogram")
+            case .counter, .upDownCounter: metric.begin("sum")
+            case .gauge: metric.begin("gauge")
+            }
+            metric.append(raw: data)
+            return metric
+        }
+    }
+
+    private func point(_ attributes: AttributeList, _ measurement: Measurement, _ instrument: Instrument, _ now: Date)
+        -> JSONObject
+    {
+        var point = JSONObject()
+        point.add("attributes", attributes.json)
+        point.add("startTimeUnixNano", Span.nanoseconds(start, .zero))
+        point.add("timeUnixNano", Span.nanoseconds(now, .zero))
+        switch instrument.kind {
+        case .histogram:
+            point.add("count", String(measurement.count))
+            point.begin("sum")
+            point.append(measurement.sum)
+            point.add("bucketCounts", measurement.counts)
+            point.add("explicitBounds", instrument.bounds)
+        case .counter, .upDownCounter: point.add("asInt", String(Int64(measurement.sum)))
+        case .gauge:
+            point.begin("asDouble")
+            point.append(measurement.sum)
+        }
+        return point
+    }
+}
+
+extension Instrument {
+    fileprivate var prometheusName: String {
+        let unit = unit == "s" ? "_seconds" : unit == "By" ? "_bytes" : ""
+        return rawValue.replacing(".", with: "_") + unit + (kind == .counter ? "_total" : "")
+    }
+}
+
+extension AttributeList {
+    /// As Prometheus writes them.
+    fileprivate var labels: String {
+        all.map { name, value in
+            let text =
+                switch value {
+                case .string(let text): text
+                case .integer(let number): "\(number)"
+                case .number(let number): "\(number)"
+                case .boolean(let flag): "\(flag)"
+                case .strings(let texts): texts.joined(separator: ",")
+                }
+            let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            return "\(name.replacing(".", with: "_"))=\"\(escaped)\""
+        }.joined(separator: ",")
+    }
+}
+
+extension JSONObject {
+    /// Counts are texts, as all numbers of 64 bits.
+    fileprivate mutating func add(_ name: StaticString, _ counts: [UInt64]) {
+        begin(name)
+        append(raw: "[")
+        for (place, count) in counts.enumerated() {
+            append(raw: place == 0 ? "\"" : ",\"")
+            append(count)
+            append(raw: "\"")
+        }
+        append(raw: "]")
+    }
+
+    fileprivate mutating func add(_ name: StaticString, _ bounds: [Double]) {
+        begin(name)
+        append(raw: "[")
+        for (place, bound) in bounds.enumerated() {
+            if place > 0 { append(raw: ",") }
+            append(bound)
+        }
+        append(raw: "]")
+    }
+}

@@ -1,0 +1,290 @@
+public import Foundation
+internal import Interception
+public import MidstreamCore
+internal import MidstreamObservability
+
+/// Sends spans and metrics of calls to a collector, or writes them to a file, as OpenTelemetry's protocol has them in JSON.
+///
+/// ```swift
+/// let telemetry = try OpenTelemetryExporter(to: .collector("http://localhost:4318", over: transport), service: "shop")
+/// let client = HTTPClient(configuration: .init(observers: [telemetry]), transport: transport) { .traceparent }
+/// // … at the end of the process:
+/// await telemetry.flush()
+/// ```
+///
+/// Each exchange on the wire is a span of kind CLIENT, retries and redirects included; what a cache answers makes none. The span ends with
+/// the response, of a streamed one with its head. With ``TraceParentInterceptor`` in the pipeline it is the span that the server continues.
+/// Names and attributes are those of the conventions for HTTP clients, version 1.44.0.
+///
+/// Calls don't wait: up to 2,048 spans are kept, and sent in batches of 512 or after 5 s. What there is no room for is counted in
+/// ``dropped``. An export is repeated after 429, 502, 503, 504 and failed connections, not sooner than the collector says; and never after
+/// it has taken a part. Secrets are withheld, in URLs as `REDACTED`.
+public final class OpenTelemetryExporter: CallObserver {
+    /// Where telemetry goes.
+    public enum Destination: Sendable {
+        /// A collector's URL, to which `/v1/traces` and `/v1/metrics` are added.
+        case collector(String, headers: HTTPHeaders = [:], over: any HTTPTransport)
+        /// A file, which gets a document in JSON in each line. It is made for its owner alone, or continued.
+        case file(String)
+    }
+
+    /// Why there is no exporter.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The file can't be written.
+        case file(String)
+
+        /// What is wrong, in words.
+        public var description: String {
+            switch self {
+            case .file(let path): "can't write the file \(path)"
+            }
+        }
+    }
+
+    /// What becomes a span.
+    public enum Spans: Sendable, Hashable {
+        /// Each exchange.
+        case exchanges
+        /// Also each call: a span of kind INTERNAL with the call's events, around those of its exchanges.
+        case exchangesAndCalls
+    }
+
+    private enum Item: Sendable {
+        case exchange(ExchangeRecord, Span.Context)
+        case call(CallRecord, Span.Context)
+    }
+
+    private struct State {
+        var contexts: [CallRecord.ID: Span.Context] = [:]
+        var queue: [Item] = []
+        var dropped = 0
+        var rejected = 0
+        var failure: String?
+        /// The task that waits for a batch; nil: there is none.
+        var wake: Suspension<Void>?
+        var lastExport: Task<Void, Never>?
+        var metricsAreDue = false
+
+        mutating func take() -> [Item] {
+            let items = Array(queue.prefix(OpenTelemetryExporter.batch))
+            queue.removeFirst(items.count)
+            return items
+        }
+    }
+
+    private static let maximumQueue = 2_048
+    static let batch = 512
+
+    private let state = Locked(State())
+    private let sink: any TelemetrySink
+    private let resource: JSONObject
+    private let detail: Span.Detail
+    private let ratio: Double
+    private let timer: ClockTimer
+    private let now: @Sendable () -> Date
+    private let metricsInterval: Duration
+    private let batchInterval = Duration.seconds(5)
+    /// What it measures; also to be asked for ``CallMetrics/prometheus``.
+    public let metrics: CallMetrics
+
+    /// Makes an exporter.
+    ///
+    /// - Parameters:
+    ///   - destination: Where telemetry goes.
+    ///   - service: The name of the service that makes the calls, as `service.name`.
+    ///   - attributes: Further attributes of the resource, such as `service.version`.
+    ///   - spans: `.exchanges` by default.
+    ///   - headers: Names of header fields that become attributes of spans; none by default.
+    ///   - ratio: Which part of the traces that begin here is sent, 0…1; 1 by default. A trace that began elsewhere is sent if that said so.
+    ///   - metricsInterval: How often metrics are sent while calls are made; 60 s by default.
+    ///   - redaction: What is withheld beside what always is.
+    ///   - clock: What time passes on; the real one by default.
+    ///   - now: The time of metrics; the system's by default.
+    /// - Throws: ``Failure/file(_:)`` for a file that can't be opened.
+    public init(
+        to destination: Destination, service: String, attributes: [String: String] = [:], spans: Spans = .exchanges,
+        headers: [HTTPHeaders.Name] = [], ratio: Double = 1, metricsInterval: Duration = .seconds(60),
+        redaction: Redaction = Redaction(), clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        switch destination {
+        case .collector(let url, let headers, let transport):
+            sink = CollectorSink(url: url, headers: headers, transport: transport, clock: clock)
+        case .file(let path): sink = try FileSink(path)
+        }
+        var redaction = redaction
+        redaction.mark = "REDACTED"
+        redaction.queryItems.formUnion(Self.secretItems)
+        detail = Span.Detail(redaction: redaction, headers: headers, hasCalls: spans == .exchangesAndCalls)
+        self.ratio = ratio
+        self.metricsInterval = metricsInterval
+        self.now = now
+        timer = ClockTimer(clock)
+        metrics = CallMetrics(now: now)
+        var list = AttributeList()
+        list.add("service.name", service)
+        list.add("telemetry.sdk.name", "midstream")
+        list.add("telemetry.sdk.language", "swift")
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) where name != "service.name" { list.add(name, value) }
+        var resource = JSONObject()
+        resource.add("attributes", list.json)
+        self.resource = resource
+    }
+
+    /// Those that the conventions name.
+    private static let secretItems: Set<String> = [
+        "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid", "signature", "sig", "x-goog-signature",
+    ]
+
+    /// How many spans were lost, since there was no room for them or they couldn't be sent.
+    public var dropped: Int { state.withLock { $0.dropped } }
+    /// How many spans the collector refused when it took a part of a batch.
+    public var rejected: Int { state.withLock { $0.rejected } }
+    /// Why the last export failed; nil: it didn't.
+    public var failure: String? { state.withLock { $0.failure } }
+
+    /// Sends what there is, metrics included. Returns when that is done, or when the time is over; the rest goes on then.
+    public func flush(within limit: Duration = .seconds(10)) async {
+        state.withLock { $0.metricsAreDue = true }
+        let export = startExport()
+        let done = Suspension<Void>()
+        Task {
+            await export.value
+            done.resume(())
+        }
+        _ = await done.wait(for: limit, on: timer)
+    }
+
+    // MARK: Observing
+
+    /// Finds its place in the distributed trace.
+    public func began(_ call: CallRecord.Start) {
+        metrics.began(call)
+        let parent = call.request.traceParent ?? TraceParent.current
+        let context = Span.Context(call.id, parent: parent)
+        guard parent?.isSampled ?? isSampled(context.traceID) else { return }
+        state.withLock { $0.contexts[call.id] = context }
+    }
+
+    /// Of the traces that begin here as many as the ratio says, by the trace's identifier, so that all parts of one fare alike.
+    private func isSampled(_ traceID: String) -> Bool {
+        guard ratio < 1 else { return true }
+        let number = UInt64(traceID.suffix(14), radix: 16) ?? 0
+        return Double(number) < ratio * Double(UInt64(1) << 56)
+    }
+
+    /// Counts it.
+    public func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
+        metrics.happened(event, at: time, in: call)
+    }
+
+    /// Keeps it for the next batch.
+    public func endedExchange(_ exchange: ExchangeRecord) {
+        metrics.endedExchange(exchange)
+        add { $0.contexts[exchange.id.call].map { .exchange(exchange, $0) } }
+    }
+
+    /// Measures it.
+    public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) { metrics.endedBody(end, of: exchange) }
+
+    /// Keeps it for the next batch, if calls are spans.
+    public func endedCall(_ call: CallRecord) {
+        metrics.endedCall(call)
+        add { state in
+            let context = state.contexts.removeValue(forKey: call.id)
+            return detail.hasCalls ? context.map { .call(call, $0) } : nil
+        }
+    }
+
+    private func add(_ item: (inout State) -> Item?) {
+        let (wakes, starts) = state.withLock { state -> (Suspension<Void>?, Bool) in
+            if let item = item(&state) {
+                if state.queue.count < Self.maximumQueue { state.queue.append(item) } else { state.dropped += 1 }
+            }
+            guard state.wake != nil else {
+                state.wake = Suspension()
+                return (state.wake, true)
+            }
+            return (state.queue.count >= Self.batch ? state.wake : nil, false)
+        }
+        if starts, let wakes {
+            let find: @Sendable () -> OpenTelemetryExporter? = { [weak self] in self }
+            Task.detached { [timer, batchInterval, metricsInterval] in
+                await Self.work(find, wakes, timer, batchInterval, metricsInterval)
+            }
+        } else {
+            wakes?.resume(())
+        }
+    }
+
+    // MARK: Exporting
+
+    /// Exports after each wait, until a while has passed in which there was nothing.
+    private static func work(
+        _ find: @Sendable () -> OpenTelemetryExporter?, _ first: Suspension<Void>, _ timer: ClockTimer, _ batch: Duration,
+        _ metrics: Duration
+    ) async {
+        var (wake, waited) = (first, Duration.zero)
+        while true {
+            if case .timedOut = await wake.wait(for: batch, on: timer) { waited += batch }
+            guard let exporter = find() else { return }
+            let isDue = waited >= metrics
+            if isDue { waited = .zero }
+            let next = exporter.state.withLock { state -> Suspension<Void>? in
+                if isDue { state.metricsAreDue = true }
+                let isIdle = isDue && state.queue.isEmpty
+                state.wake = isIdle ? nil : Suspension()
+                return state.wake
+            }
+            await exporter.startExport().value
+            guard let next else { return }
+            wake = next
+        }
+    }
+
+    /// Begins an export behind the one that is under way.
+    private func startExport() -> Task<Void, Never> {
+        state.withLock { state in
+            let previous = state.lastExport
+            let export = Task {
+                await previous?.value
+                await self.export()
+            }
+            state.lastExport = export
+            return export
+        }
+    }
+
+    private func export() async {
+        while case let items = state.withLock({ $0.take() }), !items.isEmpty {
+            let spans = items.map { item in
+                switch item {
+                case .exchange(let exchange, let context): Span.client(exchange, context, detail)
+                case .call(let call, let context): Span.internal(call, context, detail)
+                }
+            }
+            await send(spans, count: spans.count, kind: .traces)
+        }
+        let areDue = state.withLock { state in
+            defer { state.metricsAreDue = false }
+            return state.metricsAreDue
+        }
+        if areDue { await send(metrics.json(at: now()), count: 0, kind: .metrics) }
+    }
+
+    private func send(_ objects: [JSONObject], count: Int, kind: TelemetryKind) async {
+        guard !objects.isEmpty else { return }
+        do {
+            let rejected = try await sink.send(kind.document(objects, resource), kind)
+            state.withLock { state in
+                state.rejected += kind == .traces ? rejected : 0
+                state.failure = nil
+            }
+        } catch {
+            state.withLock { state in
+                state.dropped += count
+                state.failure = "\(error)"
+            }
+        }
+    }
+}

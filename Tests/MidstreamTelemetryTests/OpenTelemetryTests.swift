@@ -1,0 +1,335 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamCore
+import MidstreamTelemetry
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("Spans and metrics", .leavesNothing, .timeLimit(.minutes(10)))
+struct OpenTelemetryTests {
+    typealias Object = [String: Any]
+
+    /// The documents of what a client does, by way of a file.
+    private func documents(
+        _ spans: OpenTelemetryExporter.Spans = .exchanges, headers: [HTTPHeaders.Name] = [], ratio: Double = 1,
+        _ body: (OpenTelemetryExporter) async throws -> Void
+    ) async throws -> [Object] {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appendingPathComponent("telemetry.jsonl").path
+        let exporter = try OpenTelemetryExporter(
+            to: .file(path), service: "shop", attributes: ["service.version": "1.2"], spans: spans, headers: headers, ratio: ratio
+        )
+        try await body(exporter)
+        await exporter.flush()
+        #expect(exporter.dropped == 0 && exporter.failure == nil)
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        return try lines.map { try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? Object) }
+    }
+
+    static func spans(_ documents: [Object]) -> [Object] {
+        documents.flatMap { document in
+            (document["resourceSpans"] as? [Object] ?? []).flatMap { $0["scopeSpans"] as? [Object] ?? [] }.flatMap {
+                $0["spans"] as? [Object] ?? []
+            }
+        }
+    }
+
+    static func attributes(_ object: Object) -> [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: (object["attributes"] as? [Object] ?? []).map { attribute in
+                let value = (attribute["value"] as? Object)?.first
+                return (attribute["key"] as? String ?? "", value.map { "\($0.key) \($0.value)" } ?? "")
+            })
+    }
+
+    private func client(
+        _ exporter: OpenTelemetryExporter, @PipelineBuilder _ interceptors: () -> [any HTTPInterceptor] = { [] },
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) -> HTTPClient {
+        testClient(
+            configuration: .init(random: { 0 }, observers: [exporter]), transport: StubTransport(respond),
+            interceptors: interceptors)
+    }
+
+    @Test("a retry is a span of its own, whose number and status tell")
+    func retry() async throws {
+        let documents = try await documents { exporter in
+            var request = HTTPRequest("https://u:S3CR3T@example.com:8443/a?sig=S3CR3T&q=1", headers: ["X-Tenant": "t"])
+            request.maxRetries = 1
+            _ = try await client(exporter) { request in
+                HTTPResponse(
+                    status: request.attempt == 1 ? 503 : 200, headers: ["X-Kind": "k"], request: request, version: .http2)
+            }.send(request)
+        }
+        let spans = Self.spans(documents)
+        #expect(spans.count == 2)
+        let (first, second) = (Self.attributes(spans[0]), Self.attributes(spans[1]))
+        #expect(spans.map { $0["name"] as? String } == ["GET", "GET"] && spans.map { $0["kind"] as? Int } == [3, 3])
+        #expect((spans[0]["status"] as? Object)?["code"] as? Int == 2 && (spans[1]["status"] as? Object)?.isEmpty == true)
+        #expect(first["error.type"] == "stringValue 503" && first["http.request.resend_count"] == nil)
+        #expect(second["error.type"] == nil && second["http.request.resend_count"] == "intValue 1")
+        #expect(second["http.response.status_code"] == "intValue 200" && second["server.port"] == "intValue 8443")
+        #expect(second["server.address"] == "stringValue example.com" && second["network.protocol.version"] == "stringValue 2")
+        #expect(second["url.full"]?.hasSuffix("example.com:8443/a?sig=REDACTED&q=1") == true)
+        #expect(spans[0]["traceId"] as? String == spans[1]["traceId"] as? String)
+        #expect(spans[0]["spanId"] as? String != spans[1]["spanId"] as? String)
+        for span in spans {
+            #expect((span["traceId"] as? String)?.wholeMatch(of: /[0-9a-f]{32}/) != nil)
+            #expect((span["spanId"] as? String)?.wholeMatch(of: /[0-9a-f]{16}/) != nil)
+            let (start, end) = (span["startTimeUnixNano"] as? String, span["endTimeUnixNano"] as? String)
+            #expect(Int64(start ?? "").map { $0 > 1_700_000_000_000_000_000 } == true && (start ?? "") <= (end ?? ""))
+        }
+        let resource = (documents[0]["resourceSpans"] as? [Object])?.first?["resource"] as? Object
+        #expect(Self.attributes(resource ?? [:])["service.name"] == "stringValue shop")
+    }
+
+    @Test("an answer to 401 and a redirect are resends as well, whatever the attempt")
+    func resends() async throws {
+        let documents = try await documents { exporter in
+            let client = client(exporter) {
+                AuthenticationInterceptor(Refreshing(), credential: "old")
+            } _: { request in
+                if request.headers[.authorization] == "old" { return HTTPResponse(status: .unauthorized, request: request) }
+                let isFirst = request.urlText.hasSuffix("/a")
+                return HTTPResponse(
+                    status: isFirst ? .found : .ok, headers: isFirst ? ["Location": "/b"] : [:], request: request)
+            }
+            _ = try await client.send(HTTPRequest("http://h/a"))
+        }
+        let spans = Self.spans(documents).map(Self.attributes)
+        #expect(spans.map { $0["http.response.status_code"] } == ["intValue 401", "intValue 302", "intValue 200"])
+        #expect(spans.map { $0["http.request.resend_count"] } == [nil, "intValue 1", "intValue 2"])
+        #expect(spans.map { $0["midstream.cause"] } == ["stringValue first", "stringValue credential", "stringValue redirect"])
+    }
+
+    private struct Refreshing: Authenticator {
+        func apply(_ credential: String, to request: inout HTTPRequest) async throws {
+            request.headers[.authorization] = credential
+        }
+        func refresh(_ credential: String?) async throws -> String { "new" }
+    }
+
+    @Test("the span is the one that the server continues, within that of the task")
+    func propagation() async throws {
+        let parent = TraceParent()
+        let sent = Locked<[String?]>([])
+        let documents = try await documents(.exchangesAndCalls, headers: ["X-Kind"]) { exporter in
+            let client = client(exporter) {
+                TraceParentInterceptor()
+            } _: { request in
+                sent.withLock { $0.append(request.headers["traceparent"]) }
+                return HTTPResponse(status: .ok, headers: ["X-Kind": "a", "x-kind": "b"], request: request)
+            }
+            let request = HTTPRequest(HTTPMethod(rawValue: "BREW"), "http://h/users/\(7)?x=1")
+            try await TraceParent.$current.withValue(parent) { _ = try await client.send(request) }
+            var elsewhere = parent
+            elsewhere.isSampled = false
+            try await TraceParent.$current.withValue(elsewhere) { _ = try await client.send(request) }
+        }
+        let spans = Self.spans(documents)
+        #expect(spans.count == 2)
+        let (exchange, call) = (spans[0], spans[1])
+        let own = try #require(TraceParent(sent.withLock { $0[0] }))
+        #expect(exchange["traceId"] as? String == parent.traceID && exchange["spanId"] as? String == own.spanID)
+        #expect(
+            exchange["parentSpanId"] as? String == call["spanId"] as? String && call["parentSpanId"] as? String == parent.spanID)
+        #expect(call["kind"] as? Int == 1 && exchange["name"] as? String == "HTTP /users/{}")
+        #expect(call["name"] as? String == "call HTTP /users/{}")
+        let attributes = Self.attributes(exchange)
+        #expect(attributes["http.request.method"] == "stringValue _OTHER")
+        #expect(attributes["http.request.method_original"] == "stringValue BREW")
+        #expect(attributes["http.response.header.x-kind"]?.contains("arrayValue") == true)
+    }
+
+    @Test("what the caller cancelled is no error, and what failed has its kind")
+    func failures() async throws {
+        let documents = try await documents(.exchangesAndCalls) { exporter in
+            let client = client(exporter) { request in
+                if request.urlText.hasSuffix("cancel") { throw CancellationError() }
+                throw HTTPError(.timeout, "late")
+            }
+            for path in ["cancel", "late"] { _ = try? await client.send(HTTPRequest("http://h/" + path)) }
+        }
+        let spans = Self.spans(documents)
+        #expect(spans.map { ($0["status"] as? Object)?["code"] as? Int } == [nil, nil, 2, 2])
+        #expect(spans.map { Self.attributes($0)["error.type"] } == [nil, nil, "stringValue timeout", "stringValue timeout"])
+    }
+
+    @Test("as many traces as the ratio says, all or nothing of each")
+    func ratio() async throws {
+        for (ratio, range) in [(0.0, 0...0), (0.5, 20...180)] {
+            let documents = try await documents(.exchangesAndCalls, ratio: ratio) { exporter in
+                let client = client(exporter) { HTTPResponse(status: .ok, request: $0) }
+                for _ in 0..<100 { _ = try await client.send(HTTPRequest("http://h/")) }
+            }
+            let count = Self.spans(documents).count
+            #expect(range.contains(count) && count.isMultiple(of: 2))
+        }
+    }
+
+    @Test("metrics have the conventions' names, and the same as Prometheus' text")
+    func metrics() async throws {
+        let text = Locked("")
+        let documents = try await documents { exporter in
+            var request = HTTPRequest("http://h/a")
+            request.maxRetries = 1
+            _ = try await client(exporter) { request in
+                HTTPResponse(status: request.attempt == 1 ? 503 : 200, request: request)
+            }.send(request)
+            text.withLock { $0 = exporter.metrics.prometheus }
+        }
+        let metrics = documents.flatMap {
+            ($0["resourceMetrics"] as? [Object] ?? []).flatMap { $0["scopeMetrics"] as? [Object] ?? [] }
+        }
+        .flatMap { $0["metrics"] as? [Object] ?? [] }
+        #expect(
+            metrics.map { $0["name"] as? String } == [
+                "http.client.request.duration", "http.client.active_requests", "midstream.retries",
+            ])
+        let histogram = try #require(metrics[0]["histogram"] as? Object)
+        #expect(histogram["aggregationTemporality"] as? Int == 2)
+        let points = try #require(histogram["dataPoints"] as? [Object])
+        #expect(points.count == 2 && points.allSatisfy { $0["count"] as? String == "1" })
+        #expect((points[0]["explicitBounds"] as? [Double])?.count == 14 && (points[0]["bucketCounts"] as? [String])?.count == 15)
+        let shown = text.withLock { $0 }
+        #expect(shown.contains("# TYPE http_client_request_duration_seconds histogram\n"))
+        #expect(shown.contains(#"error_type="503""#) && shown.contains(#"le="+Inf"} 1"#))
+        #expect(shown.contains("midstream_retries_total 1.0\n"))
+        #expect(
+            shown.contains(#"http_client_active_requests{http_request_method="GET",server_address="h",server_port="80"} 0.0"#))
+    }
+
+    @Test("too many sets of attributes overflow into one")
+    func overflow() async throws {
+        let metrics = CallMetrics()
+        let client = testClient(configuration: .init(observers: [metrics]), transport: StubTransport.ok)
+        for number in 0..<2_010 { _ = try await client.send(HTTPRequest("http://h\(number)/")) }
+        #expect(metrics.prometheus.contains(#"http_client_request_duration_seconds_count{otel_metric_overflow="true"} 10"#))
+    }
+}
+
+@Suite("An exporter of telemetry", .leavesNothing, .timeLimit(.minutes(10)))
+struct TelemetryExportTests {
+    /// How the collector answers, one after the other; the last one again and again. What it gets is counted.
+    private func export(
+        _ answers: [@Sendable (HTTPRequest) throws -> HTTPResponse], spans: Int = 3,
+        _ check: (OpenTelemetryExporter, [HTTPRequest]) -> Void
+    ) async throws {
+        let received = Locked<[HTTPRequest]>([])
+        let collector = StubTransport { request in
+            let number = received.withLock { received in
+                received.append(request)
+                return received.count
+            }
+            if request.urlText.hasSuffix("metrics") { return HTTPResponse(status: .ok, request: request) }
+            return try answers[min(number, answers.count) - 1](request)
+        }
+        let clock = TestClock()
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector:4318", headers: ["X-Key": "k"], over: collector), service: "shop", clock: clock)
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        for _ in 0..<spans { _ = try await client.send(HTTPRequest("http://h/")) }
+        let flush = Task { await exporter.flush(within: .seconds(100_000)) }
+        let driver = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(500))
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        await flush.value
+        driver.cancel()
+        await driver.value
+        check(exporter, received.withLock { $0 })
+    }
+
+    @Test("says what OTLP wants of a request")
+    func request() async throws {
+        try await export([{ HTTPResponse(status: .ok, body: .text("{}"), request: $0) }]) { exporter, requests in
+            #expect(exporter.dropped == 0 && exporter.failure == nil && requests.count == 2)
+            #expect(requests.map(\.urlText) == ["http://collector:4318/v1/traces", "http://collector:4318/v1/metrics"])
+            #expect(requests.allSatisfy { $0.headers[.contentType] == "application/json" && $0.headers["X-Key"] == "k" })
+            #expect(requests[0].headers[.contentEncoding] == "gzip" && requests[0].method == .post)
+        }
+    }
+
+    @Test("repeats what may pass, once the collector may be asked again")
+    func retries() async throws {
+        try await export([
+            { HTTPResponse(status: 503, headers: ["Retry-After": "7"], request: $0) },
+            { HTTPResponse(status: 429, request: $0) }, { _ in throw HTTPError(.connection, "refused", phase: .notSent) },
+            { HTTPResponse(status: .ok, request: $0) },
+        ]) { exporter, requests in
+            #expect(exporter.dropped == 0 && exporter.failure == nil)
+            #expect(requests.filter { $0.urlText.hasSuffix("traces") }.count == 4)
+        }
+    }
+
+    @Test("drops and counts what is refused, and never sends it again", arguments: [400, 413, 500])
+    func refusals(status: Int) async throws {
+        try await export([{ HTTPResponse(status: HTTPStatus(status), body: .text("\u{0}garbage"), request: $0) }]) {
+            exporter, requests in
+            #expect(exporter.dropped == 3 && requests.filter { $0.urlText.hasSuffix("traces") }.count == 1)
+        }
+    }
+
+    @Test("counts what a partial success refuses, and never sends it again", arguments: [#""2""#, "2"])
+    func partialSuccess(count: String) async throws {
+        let body = #"{"partialSuccess":{"rejectedSpans":\#(count),"errorMessage":"no"}}"#
+        try await export([{ HTTPResponse(status: .ok, body: .text(body), request: $0) }]) { exporter, requests in
+            #expect(exporter.dropped == 0 && exporter.rejected == 2)
+            #expect(requests.filter { $0.urlText.hasSuffix("traces") }.count == 1)
+        }
+    }
+
+    @Test("gives up a collector that isn't there, and says so")
+    func nobody() async throws {
+        try await export([{ _ in throw HTTPError(.connection, "refused", phase: .notSent) }]) { exporter, requests in
+            #expect(exporter.dropped == 3 && requests.filter { $0.urlText.hasSuffix("traces") }.count == 5)
+        }
+    }
+
+    @Test("keeps no more than there is room for, and sends batches of 512")
+    func batches() async throws {
+        let (gate, received) = (Suspension<Void>(), Locked(0))
+        let collector = StubTransport { request in
+            if received.withLock({
+                $0 += 1; return $0 == 1
+            }) {
+                _ = await gate.wait()
+            }
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let exporter = try OpenTelemetryExporter(to: .collector("http://collector", over: collector), service: "shop")
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        for _ in 0..<512 { _ = try await client.send(HTTPRequest("http://h/")) }
+        await eventually { received.withLock { $0 } == 1 }
+        for _ in 0..<2_058 { _ = try await client.send(HTTPRequest("http://h/")) }
+        gate.resume(())
+        await exporter.flush(within: .seconds(60))
+        // Five batches, and the metrics.
+        #expect(exporter.dropped == 10 && received.withLock { $0 } == 6)
+    }
+
+    @Test("reads the environment, and refuses what it can't understand")
+    func environment() throws {
+        func exporter(_ environment: [String: String]) throws -> OpenTelemetryExporter? {
+            try OpenTelemetryExporter(over: StubTransport.ok, environment: environment)
+        }
+        #expect(try exporter(["OTEL_SDK_DISABLED": "true"]) == nil)
+        #expect(
+            try exporter([
+                "OTEL_SERVICE_NAME": "a", "OTEL_RESOURCE_ATTRIBUTES": "b=c%20d, e=f",
+                "OTEL_EXPORTER_OTLP_HEADERS": "x-key=S3CR3T",
+                "OTEL_TRACES_SAMPLER_ARG": "0.25", "OTEL_EXPORTER_OTLP_ENDPOINT": "https://h/otlp/",
+            ]) != nil)
+        for (name, value) in [
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "nowhere"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "S3CR3T"), ("OTEL_TRACES_SAMPLER_ARG", "2"), ("OTEL_METRIC_EXPORT_INTERVAL", "soon"),
+        ] {
+            let failure = #expect(throws: OpenTelemetryExporter.InvalidVariable.self) { try exporter([name: value]) }
+            #expect(failure?.name == name && failure?.description.contains("S3CR3T") == false)
+        }
+    }
+}
