@@ -43,7 +43,7 @@ public struct HARArchive: Sendable {
         public var explanation: String?
     }
 
-    /// Of an archive made by ``MidstreamCore/HTTPError/capsule(redaction:includesSecrets:)``; nil for others.
+    /// Of an archive made by `error.capsule()`; nil for others.
     public internal(set) var account: Account?
 
     var entries: [HAREntry]

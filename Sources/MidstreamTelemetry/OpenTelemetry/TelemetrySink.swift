@@ -39,10 +39,11 @@ struct FileSink: TelemetrySink {
         if !FileManager.default.fileExists(atPath: path) {
             _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
         }
-        guard let file = FileHandle(forUpdatingAtPath: path) else {
+        do {
+            file = Locked(try FileHandle(forUpdating: URL(fileURLWithPath: path)))
+        } catch {
             throw OpenTelemetryExporter.Failure.file(path)
         }
-        self.file = Locked(file)
     }
 
     func send(_ document: String, _ kind: TelemetryKind) async throws -> Int {
