@@ -69,7 +69,7 @@ struct RetryExamples {
     func requestValidators() async throws {
         let client = HTTPClient(baseURL: "https://api.example.com", transport: StubTransport(status: .notFound))
         var request = HTTPRequest("users/43")
-        request.validators = [DefaultValidator(acceptableStatus: [200, 404])]
+        request.acceptableStatus = [200, 404]
         let exists = try await client.send(request).status == .ok
         #expect(!exists)
     }

@@ -233,9 +233,9 @@ struct TelemetryExportTests {
         for _ in 0..<spans { _ = try await client.send(HTTPRequest("http://h/")) }
         let flush = Task { await exporter.flush(within: .seconds(100_000)) }
         let driver = Task {
-            while !Task.isCancelled {
+            await eventually {
                 clock.advance(by: .milliseconds(500))
-                try? await Task.sleep(for: .milliseconds(1))
+                return false
             }
         }
         await flush.value

@@ -54,7 +54,7 @@ extension Arbiter {
     /// The response, when the validators find nothing wrong with it and there is no need to wait for any of them.
     func accepted(_ outcome: Outcome, of attempt: Attempt) -> HTTPResponse? {
         guard case .response(let response) = outcome, let immediate, attempt.request.validators == nil else { return nil }
-        return immediate.allSatisfy { $0.accepts(response) } ? response : nil
+        return immediate.allSatisfy { $0.accepts(response, to: attempt.request) } ? response : nil
     }
 
     /// Asks the validators in order. The first verdict that isn't `next` or `nextWith` decides.

@@ -37,7 +37,7 @@ public struct HTTPStatusSet: ExpressibleByArrayLiteral, Hashable, Sendable, Cust
     public static let clientError = HTTPStatusSet(400..<500)
     /// 500..<600.
     public static let serverError = HTTPStatusSet(500..<600)
-    /// Every status, so that each is an answer: `DefaultValidator(acceptableStatus: .all)`.
+    /// Every status, so that each is an answer: `request.acceptableStatus = .all`.
     public static let all = HTTPStatusSet(100..<1_000)
 
     /// Whether nothing is in the set.

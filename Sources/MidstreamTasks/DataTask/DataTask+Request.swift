@@ -98,6 +98,9 @@ extension DataTask {
     /// With another way to treat redirects than the client's.
     public func redirects(_ policy: RedirectPolicy) -> DataTask { with { $0.redirects = policy } }
 
+    /// With the statuses that are answers to it, `.all` for every one.
+    public func acceptableStatus(_ statuses: HTTPStatusSet) -> DataTask { with { $0.acceptableStatus = statuses } }
+
     /// With other validators than the client's; none: every response is accepted.
     public func validators(_ validators: [any HTTPValidator]) -> DataTask { with { $0.validators = validators } }
 

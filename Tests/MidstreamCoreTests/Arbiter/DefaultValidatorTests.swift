@@ -31,6 +31,23 @@ struct DefaultValidatorTests {
         #expect(error?.code == .unacceptableStatus)
     }
 
+    @Test("A request says what is an answer to it, and the other validators are asked")
+    func acceptableToARequest() async throws {
+        var request = HTTPRequest("/")
+        request.acceptableStatus = .all
+        #expect(try await bench.client(StubTransport(status: 418)).send(request).status == 418)
+        let busy = StubTransport(status: 503)
+        #expect(try await bench.waits(2, of: bench.client(busy, maxRetries: 2), request).result.get().status == 503)
+        #expect(busy.requests.count == 3)
+        let picky = CallbackValidator { response, _ in .fail(HTTPError(.validation, "No.", response: response)) }
+        let client = bench.client(StubTransport(status: 418), validators: [DefaultValidator(), picky])
+        let error = await httpError { try await client.send(request) }
+        #expect(error?.code == .validation)
+        request.acceptableStatus = [404]
+        let refused = await httpError { try await bench.client(StubTransport.ok).send(request) }
+        #expect(refused?.code == .unacceptableStatus)
+    }
+
     @Test("E8 empty responses pass by default")
     func emptyByDefault() async throws {
         #expect(try await bench.client(StubTransport.ok).send(HTTPRequest("/")).status == .ok)

@@ -3,7 +3,7 @@ public struct DefaultValidator: HTTPValidator {
     /// Whether a response without a body passes; true by default. 204, 304 and answers to `HEAD` have none by nature and always pass.
     public var allowsEmptyResponses: Bool
     /// The statuses that pass; 200..<400 by default. One that is among the ``retriableStatus`` as well is retried while retries are left,
-    /// and then passes.
+    /// and then passes. A request may have others: ``HTTPRequest/acceptableStatus``.
     public var acceptableStatus: HTTPStatusSet
     /// Statuses after which a retry may help. By default 429, 503, 502, 504 and 408, exponential with full jitter: from 1 s
     /// on after 429 and 503, which also wait at least as long as `Retry-After` says, and from 50 ms on after the others. Only requests that may be repeated are: see ``HTTPRequest/allowsUnsafeRetry``.
@@ -37,7 +37,9 @@ public struct DefaultValidator: HTTPValidator {
 
     /// Fails with ``HTTPError/Code/unacceptableStatus`` or ``HTTPError/Code/emptyResponse``, which carry the response, or asks for
     /// a retry.
-    public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { verdict(on: response) }
+    public func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
+        verdict(on: response, to: request)
+    }
 
     /// Asks for a retry after a failure that is among the retriable ones.
     public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
@@ -46,12 +48,12 @@ public struct DefaultValidator: HTTPValidator {
     }
 
     /// Whether it has no objection to a response: all that most calls need to know, and without an asynchronous call.
-    func accepts(_ response: HTTPResponse) -> Bool {
-        if case .next = verdict(on: response) { true } else { false }
+    func accepts(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        if case .next = verdict(on: response, to: request) { true } else { false }
     }
 
-    private func verdict(on response: HTTPResponse) -> HTTPVerdict {
-        let isAcceptable = acceptableStatus.contains(response.status)
+    private func verdict(on response: HTTPResponse, to request: HTTPRequest) -> HTTPVerdict {
+        let isAcceptable = (request.acceptableStatus ?? acceptableStatus).contains(response.status)
         if !response.isMade, var strategy = retriableStatus[response.status]?.automatic {
             strategy.isPreference = isAcceptable
             return .retry(strategy)

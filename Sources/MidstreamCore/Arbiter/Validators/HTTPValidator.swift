@@ -35,10 +35,20 @@ private enum ValidatorsKey: RequestContextKey {
     static var defaultValue: [any HTTPValidator]? { nil }
 }
 
+private enum AcceptableStatusKey: RequestContextKey { static var defaultValue: HTTPStatusSet? { nil } }
+
 extension HTTPRequest {
     /// Validators in place of the client's, `[]` for none; nil, which is also `.none`: the client's.
     public var validators: [any HTTPValidator]? {
         get { context[ValidatorsKey.self] }
         set { context[ValidatorsKey.self] = newValue }
+    }
+
+    /// The statuses that are answers to this request, `.all` for every one, in place of ``DefaultValidator/acceptableStatus``; nil: that.
+    ///
+    /// Other validators are asked as ever. One that is also retriable is retried while retries are left, and is then the answer.
+    public var acceptableStatus: HTTPStatusSet? {
+        get { carries(AcceptableStatusKey.self) ? context[AcceptableStatusKey.self] : nil }
+        set { context[AcceptableStatusKey.self] = newValue }
     }
 }
