@@ -27,7 +27,7 @@ def symbols(package: Package, directory: pathlib.Path) -> None:
 
 
 def pages() -> list[pathlib.Path]:
-    folders = [PAGES, PAGES / "ComingFrom", PAGES / "decisions"]
+    folders = [PAGES, PAGES / "Integrations", PAGES / "ComingFrom", PAGES / "decisions"]
     return [page for folder in folders for page in sorted(folder.glob("*.md")) if page != ROOT]
 
 

@@ -1,0 +1,28 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+// What the examples use of swift-metrics 2.10, and no more. Values are kept, so that they can be looked at.
+public final class Timer {
+    private let name: String
+    public init(label: String, dimensions: [(String, String)] = []) { name = Recorded.name(label, dimensions) }
+    public func recordSeconds<Value: BinaryFloatingPoint>(_ duration: Value) { Recorded.add("\(name) \(duration >= 0)") }
+}
+
+public final class Recorder {
+    private let name: String
+    public init(label: String, dimensions: [(String, String)] = [], aggregate: Bool = true) {
+        name = Recorded.name(label, dimensions)
+    }
+    public func record<Value: BinaryInteger>(_ value: Value) { Recorded.add("\(name) \(value)") }
+}
+
+/// No part of swift-metrics.
+public enum Recorded {
+    nonisolated(unsafe) private static var values: [String] = []
+    static func name(_ label: String, _ dimensions: [(String, String)]) -> String {
+        "\(label){\(dimensions.map { "\($0)=\($1)" }.joined(separator: ","))}"
+    }
+    static func add(_ value: String) { values.append(value) }
+    public static func take() -> [String] {
+        defer { values = [] }
+        return values
+    }
+}
