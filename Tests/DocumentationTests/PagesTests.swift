@@ -4,7 +4,9 @@ import Testing
 /// What holds for every page of the documentation.
 @Suite("Every page of the documentation")
 struct PagesTests {
-    @Test("shows only code that is compiled and run here", arguments: MarkdownPage.all)
+    @Test(
+        "shows only code that is compiled and run here",
+        arguments: MarkdownPage.all + [MarkdownPage(path: "Scripts/symbols/front.md")])
     func codeIsRun(page: MarkdownPage) throws {
         for block in try page.blocks() where block.language == "swift" {
             let code = dedented(block.lines)
