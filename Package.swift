@@ -106,6 +106,9 @@ let package = Package(
         .target(
             name: "MidstreamTelemetry",
             dependencies: ["MidstreamObservability", "MidstreamCompression", "MidstreamCore", "Interception"],
+            resources: [
+                .embedInCode("Report/page.html"), .embedInCode("Report/style.css"), .embedInCode("Report/script.js"),
+            ],
             swiftSettings: settings),
         .target(
             name: "MidstreamTesting",

@@ -4,6 +4,7 @@ import json
 import sys
 
 import chromium
+import page
 import proxies
 import telemetry
 
@@ -20,6 +21,7 @@ def main(path):
     proxies.check_haralyzer(archive)
     telemetry.check(path + ".otlp")
     chromium.check(archive)
+    page.check(path)
 
 
 main(sys.argv[1])

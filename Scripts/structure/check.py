@@ -74,11 +74,13 @@ def checks(target: diagram.Target, files: dict[str, list[pathlib.Path]], package
     modules = [package.modules / f"{name}.swiftmodule" for name in sorted(target.uses)]
     modules = [module for module in modules if module.exists()]
     declared = Declared(files)
+    # What the build has made of the files that are embedded in code: all folders may use it.
+    made = list((package.modules.parent / f"{target.name}.build" / "DerivedSources").glob("embedded_resources.swift"))
 
     def check(name: str) -> Check:
         used = target.reachable(name)
         return Check(
-            f"{target.name}/{name}", files[name], [file for folder in used for file in files[folder]], flags, modules,
+            f"{target.name}/{name}", files[name], [*made, *(file for folder in used for file in files[folder])], flags, modules,
             lambda complaint: declared.hint(complaint, {name, *used}))
 
     return [check(name) for name in target.folders]

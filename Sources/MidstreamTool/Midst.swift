@@ -27,6 +27,20 @@ enum Midst {
         }
     }
 
+    /// Writes a page of an archive beside it, or where it is wanted.
+    private static func report(_ file: String, to output: String?) throws {
+        let name = URL(fileURLWithPath: file).lastPathComponent
+        let page = CallReport(try HARArchive(contentsOf: file), title: name).html()
+        if output == "-" { return try Terminal.print(page) }
+        let target = output ?? URL(fileURLWithPath: file).deletingPathExtension().appendingPathExtension("html").path
+        do {
+            try Data(page.utf8).write(to: URL(fileURLWithPath: target), options: .atomic)
+        } catch {
+            throw UsageError("can't write \(target): \(error.localizedDescription)")
+        }
+        try Terminal.print(target)
+    }
+
     private static func run() async throws -> Int32 {
         let arguments = try Arguments(CommandLine.arguments.dropFirst())
         switch arguments.command {
@@ -35,6 +49,7 @@ enum Midst {
         case .request: return try await Invocation(arguments).run()
         case .replay(let file): return try await Replay(file: file, arguments: arguments).run()
         case .mend(let file): try Terminal.print("\(try HARArchive.mend(file)) entries are whole")
+        case .report(let file): try Self.report(file, to: arguments.output)
         }
         return 0
     }

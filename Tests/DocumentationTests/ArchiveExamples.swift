@@ -20,6 +20,8 @@ struct ArchiveExamples {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("calls.har").path
         try await record(to: file)
+        let page = CallReport(try HARArchive(contentsOf: file)).html()
+        #expect(page.contains("api.example.com"))
         let archive = try HARArchive(contentsOf: file)
         let client = HTTPClient(baseURL: "https://api.example.com", transport: ReplayTransport(archive))
         let data = try await client.get("users/42?token=other").data()

@@ -21,7 +21,8 @@ struct ArchiveSampleTests {
         let recorder = try HARRecorder(file: try #require(Self.file))
         let telemetry = try OpenTelemetryExporter(
             to: .file(try #require(Self.file) + ".otlp"), service: "sample", spans: .exchangesAndCalls, headers: [.contentType])
-        let configuration = HTTPClient.Configuration(validators: [], observers: [recorder, telemetry])
+        let keeper = CallKeeper()
+        let configuration = HTTPClient.Configuration(validators: [], observers: [recorder, telemetry, keeper])
         let client = testClient(configuration: configuration) { CacheInterceptor() }
         let plain = try #require(Self.environment["MIDSTREAM_NGINX_HTTP"])
         for number in 0..<40 {
@@ -41,7 +42,22 @@ struct ArchiveSampleTests {
         _ = try? await client.send(HTTPRequest("http://127.0.0.1:1/refused"))
         await recorder.flush()
         await telemetry.flush()
+        try writePages(of: keeper.calls)
         #expect(telemetry.dropped == 0 && recorder.dropped == 0 && recorder.failure == nil)
+    }
+
+    /// Of none, of one, and of a thousand calls; and of the archive.
+    private func writePages(of calls: [CallRecord]) throws {
+        let file = try #require(Self.file)
+        let many = Array([[CallRecord]](repeating: calls, count: 4).joined().prefix(1_000))
+        #expect(many.count == 1_000)
+        for (name, page) in [
+            ("1000", CallReport(many, title: "A thousand").html()), ("1", CallReport(Array(calls.prefix(1))).html()),
+            ("0", CallReport([CallRecord]()).html()),
+            ("archive", CallReport(try HARArchive(contentsOf: file)).html()),
+        ] {
+            try Data(page.utf8).write(to: URL(fileURLWithPath: "\(file).\(name).html"))
+        }
     }
 
     private func sendEncrypted(_ configuration: HTTPClient.Configuration) async throws {

@@ -55,8 +55,9 @@ struct CanaryTests {
             let telemetry = try OpenTelemetryExporter(
                 to: .file("\(folder)/t.jsonl"), service: "s", spans: .exchangesAndCalls,
                 headers: ["Set-Cookie", "Authorization", "X-Mine", "Location"])
+            let keeper = CallKeeper()
             let configuration = HTTPClient.Configuration(observers: [
-                sinks, recorder, telemetry, .log(.bodies(upTo: 10_000)) { sinks.show($0) },
+                sinks, keeper, recorder, telemetry, .log(.bodies(upTo: 10_000)) { sinks.show($0) },
                 .log(.bodies(upTo: 10_000), as: .json) { sinks.show($0) },
                 .log(.line) { sinks.show($0) },
             ])
@@ -66,6 +67,8 @@ struct CanaryTests {
             await telemetry.flush()
             sinks.show(try String(contentsOfFile: "\(folder)/t.jsonl", encoding: .utf8))
             sinks.show(telemetry.metrics.prometheus)
+            sinks.show(CallReport(keeper.calls).html())
+            sinks.show(CallReport(try HARArchive(contentsOf: "\(folder)/a.har")).html())
             #expect(sinks.callCount >= count)
             for text in sinks.texts.withLock({ $0 }) { #expect(!text.contains(Self.canary)) }
         }

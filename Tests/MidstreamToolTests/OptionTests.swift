@@ -65,7 +65,7 @@ struct OptionTests {
         Example("$m $u/file -s -o $d/f; $m $u/file --silent -o $d/f; echo done", "done"),
         Example("$m $u -i; $m $u --include", "HTTP/1.1 200 OK\n", "\n\nGET /"),
         Example("$m $u/redirect -w '\\n%{http_code} %{method} %{num_redirects} %header{x}%%'", "\n200 GET 1 echo%"),
-        Example("$m $u --write-out '\\n%{time_total} %{size_download} %{remote_ip}'", "\n0.", "127.0.0.1"),
+        Example("$m $u --write-out '\\n%{time_total} s, %{size_download} B, %{remote_ip}'", " s, ", " B, 127.0.0.1"),
         Example("$m $u -w '%{what}'", "%{what}", "time_total", status: 2),
         Example("$m $u/json --lines", "{\"a\":1}"), Example("$m $u/sse --sse", #"{"data":"1","event":"x"}"#, #"{"data":"2""#),
         Example(
@@ -83,6 +83,10 @@ struct OptionTests {
             "\nC: d\n"),
         Example(
             "$m $u/file --har $d/a.har; head -c -3 $d/a.har > $d/b.har; $m har mend $d/b.har; cat $d/b.har", "1 entries", "]}}"),
+        Example(
+            "$m $u/redirect --har $d/a.har; $m report $d/a.har; cat $d/a.html; $m report $d/a.har -o - | tail -1",
+            "a.html\n<!doctype html>", #""status":302"#, "</html>"),
+        Example("$m report $d/none.har", "none.har", status: 1),
         Example("$m $u --otlp $d/t; cat $d/t; $m $u --otlp $u", "resourceSpans", "resourceMetrics", "http.request.method"),
         Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
         Example("$m $u/status/404 --expect 404"), Example("$m $u --expect 404", "expected", status: 1),

@@ -6,14 +6,15 @@ extension HAREntry {
     ///
     /// - Parameters:
     ///   - redaction: What is withheld; nil: nothing.
-    ///   - events: The names of the call's events so far.
-    init(_ exchange: ExchangeRecord, redaction: Redaction?, events: [String] = []) {
+    ///   - events: The call's events so far.
+    init(_ exchange: ExchangeRecord, redaction: Redaction?, events: [Event] = []) {
         startedDateTime = Self.text(exchange.date)
         request = Request(exchange, redaction)
         response = Response(exchange, redaction)
         timings = Timings(exchange)
         time = timings.sum
         connection = exchange.metrics?.localPort.map(String.init)
+        serverIPAddress = exchange.metrics?.remoteAddress
         _midstream = Own(
             call: exchange.id.call.description, number: exchange.id.number, attempt: exchange.attempt, cause: exchange.cause,
             events: events.isEmpty ? nil : events, error: exchange.error, isOpen: exchange.isBodyArriving ? true : nil,
@@ -34,7 +35,7 @@ extension HAREntry {
         timings.wait = call.duration / .milliseconds(1)
         time = timings.sum
         _fromCache = outcome.attributes["store"] == "disk" ? "disk" : "memory"
-        _midstream = Own(call: call.id.description, events: call.events.map(\.name))
+        _midstream = Own(call: call.id.description, events: call.events.map { Event($0.name, $0.text, at: $0.start) })
     }
 
     private static func text(_ date: Date) -> String {

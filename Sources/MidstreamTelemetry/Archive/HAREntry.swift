@@ -13,6 +13,7 @@ struct HAREntry: Codable, Sendable {
     var cache = Empty()
     var timings = Timings()
     var connection: String?
+    var serverIPAddress: String?
     var comment: String?
     /// `memory` or `disk` for what a cache answered without an exchange.
     var _fromCache: String?
@@ -82,13 +83,25 @@ struct HAREntry: Codable, Sendable {
         var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 
+    /// An event of the call, in milliseconds from its start.
+    struct Event: Codable, Sendable {
+        var name: String
+        var text: String
+        var at: Double
+
+        init(_ name: String, _ text: String, at time: Duration) {
+            (self.name, self.text, at) = (name, text, (time / .microseconds(1)).rounded() / 1_000)
+        }
+    }
+
     /// What only Midstream writes.
     struct Own: Codable, Sendable {
         var call: String?
         var number: Int?
         var attempt: Int?
         var cause: String?
-        var events: [String]?
+        /// What happened in the call until then.
+        var events: [Event]?
         /// The ``HTTPError/Code``.
         var error: String?
         /// Whether the body hadn't ended.
@@ -116,6 +129,7 @@ extension HAREntry {
         fields.take(.response, into: &response)
         fields.take(.timings, into: &timings)
         fields.take(.connection, into: &connection)
+        fields.take(.serverIPAddress, into: &serverIPAddress)
         fields.take(.comment, into: &comment)
         fields.take(._fromCache, into: &_fromCache)
         fields.take(._midstream, into: &_midstream)

@@ -13,7 +13,8 @@ extension HTTPError {
     public func capsule(redaction: Redaction? = nil, includesSecrets: Bool = false) async -> HARArchive? {
         guard let call = callRecord else { return nil }
         var archive = HARArchive(call.exchanges, redaction: redaction ?? call.redaction, includesSecrets: includesSecrets)
-        for place in archive.entries.indices { archive.entries[place]._midstream?.events = call.events.map(\.name) }
+        let events = call.events.map { HAREntry.Event($0.name, $0.text, at: $0.start) }
+        for place in archive.entries.indices { archive.entries[place]._midstream?.events = events }
         archive.account = HARArchive.Account(
             failure: description, trace: trace.map { "\($0)" }, settings: call.client?.configuration.listed,
             explanation: await explanation(by: call.client))

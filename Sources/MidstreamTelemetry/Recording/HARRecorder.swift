@@ -71,7 +71,7 @@ private final class ArchiveSink: CallObserver {
         var file: HARFile
         var failure: HARArchive.Failure?
         /// The events of calls that are under way.
-        var events: [CallRecord.ID: [String]] = [:]
+        var events: [CallRecord.ID: [HAREntry.Event]] = [:]
         /// Exchanges whose bodies are arriving.
         var open: [ExchangeRecord.ID: ExchangeRecord] = [:]
         var last: HAREntry?
@@ -96,7 +96,8 @@ private final class ArchiveSink: CallObserver {
 
     func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
         state.withLock { state in
-            if state.events[call, default: []].count < 100 { state.events[call, default: []].append(event.name) }
+            guard state.events[call, default: []].count < 100 else { return }
+            state.events[call, default: []].append(HAREntry.Event(event.name, event.description, at: time))
         }
     }
 

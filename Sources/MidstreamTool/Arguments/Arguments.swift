@@ -9,6 +9,8 @@ struct Arguments {
         case replay(file: String)
         /// Makes an archive whole that was cut off.
         case mend(file: String)
+        /// Makes a page of an archive.
+        case report(file: String)
     }
 
     /// How the body is printed.
@@ -125,6 +127,8 @@ struct Arguments {
             command = .replay(file: others[1])
         } else if others.starts(with: ["har", "mend"]), others.count == 3 {
             command = .mend(file: others[2])
+        } else if others.first == "report", others.count == 2 {
+            command = .report(file: others[1])
         }
         return command != .request
     }

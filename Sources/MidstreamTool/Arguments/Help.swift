@@ -5,6 +5,7 @@ extension Arguments {
         usage: midst [METHOD] URL [ITEM…] [options]
                midst replay FILE [--send] [options]
                midst har mend FILE
+               midst report FILE
 
         METHOD is get, head, post, put, patch, delete, options or any other method; without it
         GET, or POST with a body. An ITEM is a part of the request:

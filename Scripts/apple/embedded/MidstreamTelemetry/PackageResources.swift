@@ -1,0 +1,5 @@
+struct PackageResources {
+    static let page_html: [UInt8] = []
+    static let style_css: [UInt8] = []
+    static let script_js: [UInt8] = []
+}

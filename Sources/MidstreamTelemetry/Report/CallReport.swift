@@ -1,0 +1,88 @@
+internal import Foundation
+public import MidstreamCore
+
+/// A page that shows calls to people: a list with a waterfall, and of each call what happened to it, in order.
+///
+/// ```swift
+/// let page = CallReport(calls).html()
+/// ```
+///
+/// The page is one file that needs nothing else: it loads nothing, and no text of a server can become a part of its code. Secrets are withheld.
+public struct CallReport: Sendable {
+    private let calls: [ReportedCall]
+    private let title: String
+    private let made: Date
+
+    /// Makes a report of calls that observers were given.
+    ///
+    /// - Parameters:
+    ///   - calls: The calls, in any order.
+    ///   - title: The page's title.
+    ///   - redaction: What is withheld; nil: what each client's configuration says.
+    public init(_ calls: [CallRecord], title: String = "Calls", redaction: Redaction? = nil) {
+        let made = calls.map(\.start).min() ?? Date(timeIntervalSince1970: 0)
+        self.init(calls.map { ReportedCall($0, since: made, redaction: redaction ?? $0.redaction) }, title, made)
+    }
+
+    /// Makes a report of an archive's exchanges, of whoever has written it. What the archive holds is shown as it is.
+    public init(_ archive: HARArchive, title: String = "Calls") {
+        let dates = archive.entries.compactMap(\.start)
+        let made = dates.min() ?? Date(timeIntervalSince1970: 0)
+        self.init(ReportedCall.calls(of: archive.entries, since: made), title, made)
+    }
+
+    private init(_ calls: [ReportedCall], _ title: String, _ made: Date) {
+        (self.calls, self.title, self.made) = (calls, title, made)
+    }
+
+    /// The page, in UTF-8 by its own account.
+    public func html() -> String {
+        let script = Self.text(PackageResources.script_js)
+        let style = Self.text(PackageResources.style_css)
+        let policy =
+            "default-src 'none'; script-src '\(Self.scriptHash)'; style-src '\(Self.styleHash)'; img-src data:; "
+            + "base-uri 'none'; form-action 'none'"
+        let title = title.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+        let values: [Substring: String] = ["title": title, "policy": policy, "style": style, "script": script, "data": data]
+        var page = ""
+        var rest = Self.text(PackageResources.page_html)[...]
+        while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+            page += rest[..<start]
+            page += values[rest[rest.index(after: start)..<end]] ?? ""
+            rest = rest[rest.index(after: end)...]
+        }
+        return page + rest
+    }
+
+    /// What the page's policy lets run and apply: these two files and nothing else. A test compares them with the files.
+    static let scriptHash = "sha256-qlFTnY3NcrqaJ08WXk/6nEYP/N1Mxdrtt37BfMiPsjw="
+    static let styleHash = "sha256-EKw+6xQNVp2FTfDymiEaZGz1DIMtZHROv9cPi9mDGRg="
+
+    static func text(_ resource: [UInt8]) -> String { String(decoding: resource, as: UTF8.self) }
+
+    /// JSON that can stand in a page's script: nothing in it ends that, and its line separators are escaped.
+    private var data: String {
+        var report = JSONObject()
+        report.add("version", 1)
+        report.add("title", title)
+        report.begin("made")
+        report.append(Int64(made.timeIntervalSince1970 * 1_000))
+        report.add("calls", calls.lazy.map(\.json))
+        return String(decoding: Self.escaped(report.text.utf8), as: UTF8.self)
+    }
+
+    private static func escaped(_ json: String.UTF8View) -> [UInt8] {
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(json.count + json.count / 16)
+        for byte in json {
+            if byte == UInt8(ascii: "<") { bytes += #"\u003c"#.utf8 } else { bytes.append(byte) }
+            guard byte == 0xA8 || byte == 0xA9, bytes.count > 2, bytes[bytes.count - 2] == 0x80, bytes[bytes.count - 3] == 0xE2
+            else {
+                continue
+            }
+            bytes.removeLast(3)
+            bytes += (byte == 0xA8 ? #"\u2028"# : #"\u2029"#).utf8
+        }
+        return bytes
+    }
+}

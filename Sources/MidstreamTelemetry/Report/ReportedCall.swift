@@ -1,0 +1,220 @@
+internal import Foundation
+internal import MidstreamCore
+
+/// A call as the page has it. Times are milliseconds from the call's start, its own from the first call's.
+struct ReportedCall {
+    private struct Span {
+        let name: String
+        let depth: Int
+        let at: Double
+        let duration: Double
+    }
+
+    private var id = ""
+    private var start = 0.0
+    private var duration = 0.0
+    private var method = ""
+    private var url = ""
+    private var route: String?
+    private var status: Int?
+    private var error: String?
+    private var message: String?
+    private var cache: String?
+    private var exchanges: [ReportedExchange] = []
+    private var events: [HAREntry.Event] = []
+    private var spans: [Span] = []
+
+    init(_ call: CallRecord, since first: Date, redaction: Redaction) {
+        id = call.id.description
+        start = call.start.timeIntervalSince(first) * 1_000
+        duration = call.duration / .milliseconds(1)
+        method = call.method.rawValue
+        url = redaction.url(call.url)
+        route = call.route
+        status = call.status?.code
+        (error, message) = (call.error, call.failure)
+        cache = call.exchanges.isEmpty && call.error == nil ? "cache" : nil
+        exchanges = call.exchanges.map { ReportedExchange(HAREntry($0, redaction: redaction), at: $0.start / .milliseconds(1)) }
+        events = call.events.map { HAREntry.Event($0.name, $0.text, at: $0.start) }
+        for span in call.spans { add(span, depth: 0) }
+    }
+
+    private mutating func add(_ span: Trace.Span, depth: Int) {
+        guard spans.count < 200 else { return }
+        spans.append(
+            Span(
+                name: span.name, depth: min(depth, 20), at: span.start / .milliseconds(1),
+                duration: (span.duration ?? .zero) / .milliseconds(1)))
+        for child in span.children { add(child, depth: depth + 1) }
+    }
+
+    /// Those that entries tell of. An entry of another program is a call of its own.
+    static func calls(of entries: [HAREntry], since first: Date) -> [ReportedCall] {
+        var places: [String: Int] = [:]
+        var calls: [ReportedCall] = []
+        for entry in entries {
+            if let id = entry._midstream?.call {
+                if let place = places[id] {
+                    calls[place].add(entry, since: first)
+                    continue
+                }
+                places[id] = calls.count
+            }
+            calls.append(ReportedCall(entry, since: first))
+        }
+        return calls
+    }
+
+    private init(_ entry: HAREntry, since first: Date) {
+        id = entry._midstream?.call ?? ""
+        start = (entry.start?.timeIntervalSince(first) ?? 0) * 1_000
+        method = entry.request.method
+        url = entry.request.url
+        add(entry, since: first)
+    }
+
+    private mutating func add(_ entry: HAREntry, since first: Date) {
+        let at = max(0, (entry.start?.timeIntervalSince(first) ?? 0) * 1_000 - start)
+        if let kind = entry._fromCache { cache = kind } else { exchanges.append(ReportedExchange(entry, at: at)) }
+        duration = max(duration, at + max(0, entry.time))
+        status = entry.response.status > 0 ? Int(clamping: Int64(entry.response.status.rounded(.down))) : nil
+        error = entry._midstream?.error ?? (status == nil ? "failed" : nil)
+        message = entry.response._error
+        if let known = entry._midstream?.events, known.count > events.count { events = known }
+    }
+
+    var json: JSONObject {
+        var call = JSONObject()
+        call.add("id", id)
+        call.add("start", milliseconds: start)
+        call.add("duration", milliseconds: duration)
+        call.add("method", method)
+        call.add("url", url)
+        call.add("route", route)
+        call.add("status", status)
+        call.add("error", error)
+        call.add("message", message)
+        call.add("cache", cache)
+        call.add("exchanges", exchanges.enumerated().map { $1.json(number: $0 + 1) })
+        call.add(
+            "events",
+            events.map { event in
+                var object = JSONObject()
+                object.add("at", milliseconds: event.at)
+                object.add("name", event.name)
+                object.add("text", event.text)
+                return object
+            })
+        call.add(
+            "spans",
+            spans.map { span in
+                var object = JSONObject()
+                object.add("name", span.name)
+                object.add("depth", span.depth)
+                object.add("at", milliseconds: span.at)
+                object.add("ms", milliseconds: span.duration)
+                return object
+            })
+        return call
+    }
+}
+
+/// An exchange as the page has it.
+private struct ReportedExchange {
+    let entry: HAREntry
+    let at: Double
+
+    init(_ entry: HAREntry, at: Double) { (self.entry, self.at) = (entry, at) }
+
+    func json(number: Int) -> JSONObject {
+        let own = entry._midstream
+        var exchange = JSONObject()
+        exchange.add("number", own?.number ?? number)
+        exchange.add("attempt", own?.attempt)
+        exchange.add("cause", own?.cause)
+        exchange.add("at", milliseconds: at)
+        exchange.add("duration", milliseconds: max(0, entry.time))
+        exchange.add("phases", milliseconds: entry.timings.phases)
+        exchange.add("method", entry.request.method)
+        exchange.add("url", entry.request.url)
+        exchange.add("status", entry.response.status > 0 ? Int64(entry.response.status.rounded(.down)) : nil)
+        exchange.add("error", own?.error ?? (entry.response.status > 0 ? nil : "failed"))
+        exchange.add("message", entry.response._error)
+        exchange.add("connection", entry.connection)
+        exchange.add("reused", entry.timings.connect < 0)
+        exchange.add("peer", entry.serverIPAddress)
+        exchange.add("version", entry.response.httpVersion)
+        exchange.add("responseSize", entry.response.bodySize >= 0 ? Int64(entry.response.bodySize) : nil)
+        exchange.add("requestHeaders", entry.request.headers)
+        exchange.add("responseHeaders", entry.response.headers)
+        if let data = entry.request.postData {
+            exchange.add("requestBody", text: data.text, type: data.mimeType, encoding: data.encoding)
+        }
+        let content = entry.response.content
+        if let text = content.text {
+            exchange.add("responseBody", text: text, type: content.mimeType, encoding: content.encoding)
+        }
+        return exchange
+    }
+}
+
+extension HAREntry {
+    /// When it began; nil when that can't be read.
+    var start: Date? {
+        (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+            ?? (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle()))
+    }
+}
+
+extension HAREntry.Timings {
+    /// blocked, lookup, connect, tls, send, wait, receive; without the handshake in what it is a part of.
+    fileprivate var phases: [Double] {
+        let handshake = max(0, ssl)
+        return [blocked, dns, max(0, connect) - handshake, handshake, send, wait, receive].map { max(0, $0) }
+    }
+}
+
+extension JSONObject {
+    fileprivate mutating func add(_ name: StaticString, milliseconds: Double) {
+        begin(name)
+        append(milliseconds: milliseconds)
+    }
+
+    fileprivate mutating func add(_ name: StaticString, milliseconds all: [Double]) {
+        begin(name)
+        append(raw: "[")
+        for (place, value) in all.enumerated() {
+            if place > 0 { append(raw: ",") }
+            append(milliseconds: value)
+        }
+        append(raw: "]")
+    }
+
+    /// To a thousandth.
+    private mutating func append(milliseconds: Double) {
+        guard milliseconds.isFinite, abs(milliseconds) < 1e15 else { return append(0) }
+        append((milliseconds * 1_000).rounded() / 1_000)
+    }
+
+    fileprivate mutating func add(_ name: StaticString, _ fields: [HAREntry.Field]) {
+        begin(name)
+        append(raw: "[")
+        for (place, field) in fields.enumerated() {
+            append(raw: place > 0 ? ",[" : "[")
+            append(quoted: field.name)
+            append(raw: ",")
+            append(quoted: field.value)
+            append(raw: "]")
+        }
+        append(raw: "]")
+    }
+
+    fileprivate mutating func add(_ name: StaticString, text: String, type: String, encoding: String?) {
+        var body = JSONObject()
+        body.add("text", text)
+        body.add("type", type)
+        body.add("encoding", encoding)
+        begin(name)
+        append(raw: body)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTelemetry
+
+@Suite("The page of calls", .leavesNothing)
+struct CallReportTests {
+    /// A redirect, a retry, a failure, and one that tries to be code.
+    private func calls() async throws -> [CallRecord] {
+        let keeper = CallKeeper()
+        var configuration = HTTPClient.Configuration(observers: [keeper])
+        configuration.maxRetries = 1
+        configuration.validators = [DefaultValidator(retriableStatus: [503: .immediate], retriableErrors: [:])]
+        let stub = StubTransport { request in
+            let path = request.url.path
+            if path == "/old" { return HTTPResponse(status: 302, headers: [.location: "/new"], request: request) }
+            if path == "/busy", request.attempt == 1 { return HTTPResponse(status: 503, request: request) }
+            if path == "/lost" { throw HTTPError(.connection, "No route.", request: request) }
+            return HTTPResponse(
+                status: .ok, headers: ["X-Odd": "</script><script>document.title='taken'</script>\u{2028}"],
+                body: .json(text: #"{"name": "<b>Ann"}"#), request: request)
+        }
+        let client = testClient(baseURL: "https://api.example.com", configuration: configuration, transport: stub)
+        for path in ["old", "busy", "lost", "odd?token=canary"] { _ = try? await client.send(HTTPRequest(path)) }
+        return keeper.calls
+    }
+
+    private struct Page: Decodable {
+        struct Call: Decodable {
+            struct Exchange: Decodable {
+                let number: Int
+                let cause: String?
+                let status: Int?
+                let error: String?
+                let phases: [Double]
+                let requestHeaders: [[String]]
+            }
+            struct Event: Decodable {
+                let name: String
+                let text: String
+            }
+            let url: String
+            let status: Int?
+            let error: String?
+            let cache: String?
+            let exchanges: [Exchange]
+            let events: [Event]
+        }
+        let version: Int
+        let title: String
+        let calls: [Call]
+    }
+
+    private func page(_ html: String) throws -> Page {
+        let begin = try #require(html.range(of: #"<script type="application/json" id="data">"#)?.upperBound)
+        let end = try #require(html[begin...].range(of: "</script>")?.lowerBound)
+        return try JSONDecoder().decode(Page.self, from: Data(html[begin..<end].utf8))
+    }
+
+    @Test("has a call as one thing, with its exchanges, why each was made, and what happened")
+    func data() async throws {
+        let page = try page(CallReport(await calls(), title: "A day").html())
+        #expect(page.version == 1 && page.title == "A day" && page.calls.count == 4)
+        #expect(page.calls[0].exchanges.map(\.status) == [302, 200] && page.calls[0].exchanges[1].cause == "redirect")
+        #expect(page.calls[1].exchanges.map(\.cause) == ["first", "retry"])
+        #expect(page.calls[1].events.contains { $0.name == "retry" && !$0.text.isEmpty })
+        #expect(page.calls[2].error == "connection" && page.calls[2].status == nil)
+        #expect(page.calls.allSatisfy { $0.exchanges.allSatisfy { $0.phases.count == 7 } })
+    }
+
+    @Test("reads the same in an archive")
+    func archive() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appendingPathComponent("a.har").path
+        let recorder = try HARRecorder(file: path)
+        let client = testClient(
+            baseURL: "https://api.example.com", configuration: .init(observers: [recorder]),
+            transport: StubTransport { request in
+                request.url.path == "/old"
+                    ? HTTPResponse(status: 302, headers: [.location: "/new"], request: request)
+                    : HTTPResponse(status: .ok, request: request)
+            })
+        _ = try await client.send(HTTPRequest("old"))
+        _ = try await client.send(HTTPRequest("other"))
+        await recorder.flush()
+        let page = try page(CallReport(try HARArchive(contentsOf: path)).html())
+        #expect(page.calls.map { $0.exchanges.count } == [2, 1])
+        #expect(page.calls[0].events.contains { $0.name == "redirect" })
+    }
+
+    @Test("is one file whose code nobody else writes, and holds no secret")
+    func safety() async throws {
+        let html = CallReport(try await calls(), title: "<i>\"&").html()
+        #expect(html.contains("<title>&lt;i>&quot;&amp;</title>"))
+        #expect(html.components(separatedBy: "</script>").count == 3 && !html.contains("\u{2028}"))
+        #expect(!html.contains("canary") && !html.contains(" style=") && !html.contains("http-equiv=\"refresh"))
+        let empty = CallReport([CallRecord]()).html()
+        #expect(try page(empty).calls.isEmpty && empty.utf8.count < 80 << 10)
+    }
+
+    @Test("lets run the script and the style that it has, and nothing else")
+    func policy() async throws {
+        for (file, hash) in [
+            (PackageResources.script_js, CallReport.scriptHash), (PackageResources.style_css, CallReport.styleHash),
+        ] {
+            let digest = try await HTTPBody.bytes(file).digest(.sha256)
+            #expect(hash == "sha256-\(Data(digest).base64EncodedString())")
+        }
+    }
+}
