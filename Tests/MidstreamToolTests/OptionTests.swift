@@ -89,6 +89,17 @@ struct OptionTests {
         Example("$m report $d/none.har", "none.har", status: 1),
         Example("$m $u --otlp $d/t; cat $d/t; $m $u --otlp $u", "resourceSpans", "resourceMetrics", "http.request.method"),
         Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
+        Example("$m $u/json --expect 'json.a == 1' --expect 200", #"{"a":1}"#),
+        Example("$m $u/json --expect 'json.a >= 2'", "json.a >= 2 was expected, and it is 1", status: 1),
+        Example("$m $u --expect json.a", "the body isn't JSON", status: 1),
+        Example("$m $u --expect nonsense", "--expect is a status", status: 2),
+        Example(
+            #"echo '{"url":"'$u'/json","id":7}' | $m batch --jobs 2 --rate 1000; echo '{' >$d/b; $m batch $d/b"#,
+            #"{"body":{"a":1},"#, #""id":7,"line":1,"#, "the line isn't a request", status: 1),
+        Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
+        Example(
+            #"$m from-curl "curl $u/echo -H 'A: b' --data-raw '{}' --compressed -L""#, "/echo -H 'A: b' -d '{}' -H 'Content-Type"),
+        Example("$m from-curl 'curl --ftp-port x'", "midst has nothing for curl's --ftp-port", status: 2),
         Example("$m $u/status/404 --expect 404"), Example("$m $u --expect 404", "expected", status: 1),
         Example("$m $u/status/404 --check-status", status: 4),
         Example("$m $u/slow --timeout 0.2", "timeout", status: 1), Example("$m $u/slow -m 0.2", "deadline", status: 1),

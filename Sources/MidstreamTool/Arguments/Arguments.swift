@@ -11,6 +11,10 @@ struct Arguments {
         case mend(file: String)
         /// Makes a page of an archive.
         case report(file: String)
+        /// Sends the requests of a file, a line each.
+        case batch(file: String)
+        /// Shows a command of curl's as one of this tool's.
+        case fromCurl(String)
     }
 
     /// How the body is printed.
@@ -44,6 +48,9 @@ struct Arguments {
     var replay: String?
     var sendsAnew = false
     var expectedStatus: Int?
+    var expectations: [Expectation] = []
+    var jobs = 4
+    var rate: Double?
     var checksStatus = false
     var timeout: Duration?
     var deadline: Duration?
@@ -94,6 +101,7 @@ struct Arguments {
     private mutating func complete() throws {
         if digest != nil, output == nil { throw UsageError("--sha256 needs -o FILE") }
         if try takeCommand() { return }
+        guard jobs == 4, rate == nil else { throw UsageError("--jobs and --rate are for 'midst batch'") }
         guard !sendsAnew else { throw UsageError("--send is for 'midst replay FILE'") }
         try takeOthers()
         try completeBody()
@@ -129,6 +137,13 @@ struct Arguments {
             command = .mend(file: others[2])
         } else if others.first == "report", others.count == 2 {
             command = .report(file: others[1])
+        } else if others.first == "batch", others.count <= 2 {
+            guard user == nil, bearer == nil, netrc == nil, signature == nil else {
+                throw UsageError("'midst batch' takes credentials as header fields (-H), for all its requests or in their lines")
+            }
+            command = .batch(file: others.count == 2 ? others[1] : "-")
+        } else if others.first == "from-curl", others.count == 2 {
+            command = .fromCurl(others[1])
         }
         return command != .request
     }
@@ -221,6 +236,25 @@ extension Arguments {
             throw UsageError("several -d are for text: a file is sent by itself")
         }
         body = .bytes(first + [UInt8(ascii: "&")] + second)
+    }
+
+    /// A status, or what the body has to say.
+    mutating func add(expectation text: String) throws {
+        if text.allSatisfy(\.isNumber) {
+            expectedStatus = try Self.count(text, for: "--expect")
+        } else {
+            expectations.append(try Expectation(text))
+        }
+    }
+
+    mutating func set(jobs text: String) throws {
+        jobs = try Self.count(text, for: "--jobs")
+        guard 1...1_000 ~= jobs else { throw UsageError("--jobs needs a number from 1 to 1000") }
+    }
+
+    mutating func set(rate text: String) throws {
+        guard let rate = Double(text), rate > 0, rate.isFinite else { throw UsageError("--rate needs a number above 0") }
+        self.rate = rate
     }
 
     static func seconds(_ text: String, for option: String) throws -> Duration {

@@ -4,6 +4,8 @@ extension Arguments {
     static let help = """
         usage: midst [METHOD] URL [ITEM…] [options]
                midst replay FILE [--send] [options]
+               midst batch [FILE] [--jobs N] [--rate N] [options]
+               midst from-curl 'curl …'
                midst har mend FILE
                midst report FILE
 

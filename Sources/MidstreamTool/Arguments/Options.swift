@@ -60,8 +60,8 @@ extension Option {
         .value("--otlp", "URL", "send spans and metrics to this collector, or write them to a file") { $0.telemetry = $1 },
         .value("--replay", "FILE", "answer from such a file, and send nothing") { $0.replay = $1 },
         .flag("--send", "with 'midst replay': send the requests anew") { $0.sendsAnew = true },
-        .value("--expect", "STATUS", "fail unless the response has this status") {
-            $0.expectedStatus = try Arguments.count($1, for: "--expect")
+        .value("--expect", "STATUS", "fail unless the response is so: 201, 'json.items[0].id == 7'") {
+            try $0.add(expectation: $1)
         },
         .flag("--check-status", "tell classes of failures by the exit status") { $0.checksStatus = true },
     ]
@@ -73,6 +73,8 @@ extension Option {
         },
         .value("--retries", "N", "retry up to N times (0)") { $0.retries = try Arguments.count($1, for: "--retries") },
         .flag("--no-redirects", "don't follow redirects") { $0.followsRedirects = false },
+        .value("--jobs", "N", "with 'midst batch': so many at a time (4)") { try $0.set(jobs: $1) },
+        .value("--rate", "N", "with 'midst batch': no more than N a second") { try $0.set(rate: $1) },
         .flag("--standard", "retries, limits and a breaker as Resilience.standard has them") { $0.isStandard = true },
         .flag("--hedge", "ask a second time when an answer takes unusually long") { $0.isHedged = true },
     ]

@@ -65,6 +65,9 @@ struct Invocation {
         return request
     }
 
+    /// A client for many requests, whose answers are told in lines of their own.
+    func batchClient(_ transport: any HTTPTransport) -> HTTPClient { client([], transport) }
+
     private func client(_ observers: [any CallObserver], _ transport: any HTTPTransport) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.validators = [RetryWhileLeft(retries: retries)]
@@ -80,6 +83,7 @@ struct Invocation {
         return HTTPClient(configuration: configuration, transport: transport) {
             arguments.identity.interceptors(for: arguments.url)
             if let session = arguments.session { CookieInterceptor(session.jar) }
+            if let rate = arguments.rate { RateLimit(perSecond: rate, maximumWait: .seconds(1e9), scope: .client) }
             if arguments.isStandard { Resilience.standard }
             if arguments.isHedged { Hedging() }
             if arguments.isCompressed { CompressRequests(.gzip) }
@@ -104,14 +108,18 @@ struct Invocation {
             if let upload = arguments.upload { return try await self.upload(upload, by: request, client) }
             if arguments.delivery == .events { return try await listen(request, by: client) }
             // A traced response is buffered, so that the trace holds the whole of it.
-            let response = try await arguments.showsTrace ? client.send(request) : client.stream(request)
+            var response = try await arguments.showsTrace ? client.send(request) : client.stream(request)
+            if !arguments.expectations.isEmpty { response.body = try await .bytes(response.body.collect(upTo: 64 << 20)) }
             if arguments.showsTrace {
                 try await answer.show(response)
                 Terminal.printError("\(response.trace)")
             } else {
                 try await showWithinLimits(response, since: begun)
             }
-            return exitStatus.of(response.status)
+            let status = exitStatus.of(response.status)
+            let failures = arguments.expectations.compactMap { $0.failure(in: response.data) }
+            for failure in failures { Terminal.printError("midst: \(failure)") }
+            return status == 0 && !failures.isEmpty ? 1 : status
         } catch let error as HTTPError {
             // What is no file's content is shown.
             if let response = error.response { try await file == nil ? answer.show(response) : answer.print(response) }
@@ -123,7 +131,9 @@ struct Invocation {
 
     /// The file that the answer replaces when it is complete; nil: it goes where it is written while it arrives.
     private func fileToReplace(_ request: HTTPRequest) -> URL? {
-        guard let output = arguments.output, output != "-", request.method == .get, !arguments.includesHead, !arguments.showsTrace
+        guard let output = arguments.output, output != "-", request.method == .get, !arguments.includesHead,
+            !arguments.showsTrace,
+            arguments.expectations.isEmpty
         else { return nil }
         let file = URL(fileURLWithPath: output)
         let type = try? FileManager.default.attributesOfItem(atPath: output)[.type] as? FileAttributeType

@@ -1,0 +1,148 @@
+/// A command line of curl's as one of midst's: `midst from-curl 'curl …'`.
+enum FromCurl {
+    /// The same request by midst, as a shell reads it.
+    static func command(_ text: String) throws -> String {
+        var words = Words(try ShellWords.split(text).drop { $0 == "curl" })
+        var (options, urls, query) = ([String](), [String](), [String]())
+        var (follows, isGet, hasType, hasData) = (false, false, false, false)
+        while let word = try words.next(takesValue: { curlOptions[$0]?.takesValue ?? true }) {
+            guard case .option(let name) = word else {
+                if case .other(let url) = word { urls.append(url) }
+                continue
+            }
+            guard let known = curlOptions[name] else { throw UsageError("midst has nothing for curl's \(name)") }
+            let value = known.takesValue ? try words.value(of: name) : ""
+            if name == "-H" || name == "--header", value.lowercased().hasPrefix("content-type:") { hasType = true }
+            switch known {
+            case .ignored: break
+            case .url: urls.append(value)
+            case .follow: follows = true
+            case .get: isGet = true
+            case .flag(let flag): options.append(flag)
+            case .value(let option): options += [option, value]
+            case .field(let field): options += ["-H", "\(field): \(value)"]
+            case .signature: options += ["--aws-sigv4", value.split(separator: ":").suffix(2).joined(separator: ":")]
+            case .data(let isRaw):
+                guard !isRaw || !value.hasPrefix("@") else {
+                    throw UsageError("a body that begins with @ has to come from a file")
+                }
+                (hasData, query) = (true, query + [value])
+            }
+        }
+        guard let url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
+        if hasData {
+            for data in query { options += isGet ? ["-q", data] : ["-d", data] }
+            if !isGet, !hasType { options += ["-H", "Content-Type: application/x-www-form-urlencoded"] }
+        }
+        if !follows { options.append("--no-redirects") }
+        return (["midst", url.contains("://") ? url : "http://\(url)"] + options).map(ShellWords.quoted).joined(separator: " ")
+    }
+
+    private enum Meaning {
+        case ignored, url, follow, get, signature
+        case flag(String)
+        case value(String)
+        case field(String)
+        case data(isRaw: Bool)
+
+        var takesValue: Bool {
+            switch self {
+            case .ignored, .follow, .get, .flag: false
+            case .url, .signature, .value, .field, .data: true
+            }
+        }
+    }
+
+    private static let curlOptions: [String: Meaning] = Dictionary(
+        ([
+            ("-X --request", .value("-X")), ("-H --header", .value("-H")), ("--json", .value("--json")),
+            ("-F --form", .value("-F")),
+            ("-d --data --data-ascii --data-binary", .data(isRaw: false)), ("--data-raw", .data(isRaw: true)), ("-G --get", .get),
+            ("-T --upload-file", .value("-T")), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
+            ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
+            ("--netrc-file", .value("--netrc-file")), ("-A --user-agent", .field("User-Agent")),
+            ("-e --referer", .field("Referer")),
+            ("-b --cookie", .field("Cookie")), ("-I --head", .flag("-Xhead")), ("-L --location", .follow), ("--url", .url),
+            ("-o --output", .value("-o")), ("-i --include", .flag("-i")), ("-v --verbose", .flag("-v")),
+            ("-s --silent", .flag("-s")),
+            ("-w --write-out", .value("-w")), ("-f --fail", .flag("--check-status")), ("-m --max-time", .value("-m")),
+            ("--connect-timeout", .value("--connect-timeout")), ("--retry", .value("--retries")), ("-k --insecure", .flag("-k")),
+            ("-x --proxy", .value("-x")), ("--cacert", .value("--ca")), ("-E --cert", .value("--cert")),
+            ("--key", .value("--key")),
+            ("--resolve", .value("--resolve")), ("--unix-socket", .value("--unix-socket")), ("--http1.1", .flag("--http1.1")),
+            ("--http2-prior-knowledge", .flag("--http2")),
+            ("--compressed --http2 -S --show-error -N --no-buffer --basic -g --globoff", .ignored),
+        ] as [(String, Meaning)]).flatMap { names, meaning in names.split(separator: " ").map { (String($0), meaning) } },
+        uniquingKeysWith: { first, _ in first })
+}
+
+/// Words as a POSIX shell reads them, and `$'…'` as bash does; nothing is expanded.
+enum ShellWords {
+    static func split(_ text: String) throws -> [String] {
+        var rest = text[...]
+        var words: [String] = []
+        var word: String?
+        while let character = rest.popFirst() {
+            switch character {
+            case "'": word = (word ?? "") + (try quoted(&rest))
+            case "\"": word = (word ?? "") + (try doublyQuoted(&rest))
+            case "$" where rest.first == "'":
+                rest.removeFirst()
+                word = (word ?? "") + (try escaped(&rest))
+            case "\\": if let next = rest.popFirst(), !next.isNewline { word = (word ?? "") + String(next) }
+            case _ where character.isWhitespace:
+                if let word { words.append(word) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        return words + (word.map { [$0] } ?? [])
+    }
+
+    private static let unclosed = UsageError("a quotation mark isn't closed")
+
+    private static func quoted(_ rest: inout Substring) throws -> String {
+        guard let end = rest.firstIndex(of: "'") else { throw unclosed }
+        defer { rest = rest[rest.index(after: end)...] }
+        return String(rest[..<end])
+    }
+
+    private static func doublyQuoted(_ rest: inout Substring) throws -> String {
+        var text = ""
+        while let character = rest.popFirst() {
+            if character == "\"" { return text }
+            if character == "\\", let next = rest.first, "\"\\$`\n".contains(next) {
+                rest.removeFirst()
+                if next != "\n" { text.append(next) }
+            } else {
+                text.append(character)
+            }
+        }
+        throw unclosed
+    }
+
+    /// As browsers write what isn't plain: `\n`, `\'`, `\u0021`.
+    private static func escaped(_ rest: inout Substring) throws -> String {
+        var text = ""
+        while let character = rest.popFirst() {
+            if character == "'" { return text }
+            guard character == "\\", let next = rest.popFirst() else {
+                text.append(character)
+                continue
+            }
+            let digits = next == "u" ? 4 : next == "x" ? 2 : 0
+            if digits > 0, let scalar = UInt32(rest.prefix(digits), radix: 16).flatMap(Unicode.Scalar.init) {
+                rest = rest.dropFirst(digits)
+                text.unicodeScalars.append(scalar)
+            } else {
+                text.append(["n": "\n", "r": "\r", "t": "\t"][next] ?? next)
+            }
+        }
+        throw unclosed
+    }
+
+    static func quoted(_ word: String) -> String {
+        let isPlain = !word.isEmpty && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=@%+,".contains($0)) }
+        return isPlain ? word : "'\(word.replacing("'", with: #"'\''"#))'"
+    }
+}

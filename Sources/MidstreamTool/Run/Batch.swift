@@ -1,0 +1,133 @@
+import Foundation
+import Midstream
+
+/// Requests as lines of JSON, answered by lines of JSON: `midst batch`.
+struct Batch {
+    let file: String
+    let arguments: Arguments
+
+    /// A request in a line: `{"url": "…", "method": "PUT", "headers": {"A": "b"}, "body": …, "id": …}`.
+    private struct Line: Decodable {
+        var id: JSONText?
+        var url: String
+        var method: String?
+        var headers: [String: String]?
+        var body: JSONText?
+    }
+
+    /// What came of it. `line` counts from 1, as the answers come in the order in which they are there.
+    private struct Reply: Encodable {
+        var line: Int
+        var id: JSONText?
+        var url: String?
+        var status: Int?
+        var headers: [String: String]?
+        var body: JSONText?
+        var milliseconds: Double?
+        var error: String?
+    }
+
+    /// Returns 1 when one of them wasn't answered with a status below 400.
+    func run() async throws -> Int32 {
+        let input = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
+        guard let input else { throw UsageError("can't read the file '\(file)'") }
+        let client = Invocation(arguments).batchClient(try arguments.transport.transport())
+        var lines = HTTPBody.once(InputChunks(input)).lines().makeAsyncIterator()
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            var (number, hasFailed, running) = (0, false, 0)
+            while let line = try await lines.next() {
+                number += 1
+                guard line.contains(where: { !$0.isWhitespace }) else { continue }
+                if running == arguments.jobs, let isGood = try await group.next() {
+                    (hasFailed, running) = (hasFailed || !isGood, running - 1)
+                }
+                running += 1
+                group.addTask { [number] in try await answer(line, number, by: client) }
+            }
+            for try await isGood in group where !isGood { hasFailed = true }
+            try arguments.session?.save()
+            return hasFailed ? 1 : 0
+        }
+    }
+
+    private func answer(_ text: String, _ number: Int, by client: HTTPClient) async throws -> Bool {
+        var reply = Reply(line: number)
+        let begun = ContinuousClock.now
+        do {
+            let line = try JSONDecoder().decode(Line.self, from: Data(text.utf8))
+            (reply.id, reply.url) = (line.id, line.url)
+            let response = try await client.send(request(line))
+            reply.status = response.status.code
+            reply.headers = Dictionary(response.headers.map { ("\($0.name)", $0.value) }) { "\($0), \($1)" }
+            let type = response.headers[.contentType] ?? ""
+            reply.body = response.data.isEmpty ? nil : JSONText(response.data, isJSON: type.contains("json"))
+        } catch is DecodingError {
+            reply.error = "the line isn't a request such as {\"url\": \"https://example.com\"}"
+        } catch let error as HTTPError {
+            reply.error = error.description
+        }
+        reply.milliseconds = ((ContinuousClock.now - begun) / .microseconds(1)).rounded() / 1_000
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try Terminal.print(String(decoding: try encoder.encode(reply), as: UTF8.self))
+        return reply.status.map { $0 < 400 } ?? false
+    }
+
+    private func request(_ line: Line) throws -> HTTPRequest {
+        var headers = arguments.headers
+        for (name, value) in line.headers ?? [:] { headers[HTTPHeaders.Name(name)] = value }
+        let method = HTTPMethod(rawValue: line.method?.uppercased() ?? (line.body == nil ? "GET" : "POST"))
+        return HTTPRequest(method, line.url, headers: headers, body: try line.body?.body() ?? .empty)
+    }
+}
+
+/// Any JSON; a text is sent as it is.
+private enum JSONText: Codable, Sendable {
+    case text(String)
+    case number(Double)
+    case boolean(Bool)
+    case array([JSONText])
+    case object([String: JSONText])
+    case null
+
+    /// A body that was received: its JSON, or its text.
+    init(_ data: Data, isJSON: Bool) {
+        let json = isJSON ? try? JSONDecoder().decode(JSONText.self, from: data) : nil
+        self = json ?? .text(String(decoding: data, as: UTF8.self))
+    }
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let flag = try? value.decode(Bool.self) {
+            self = .boolean(flag)
+        } else if let number = try? value.decode(Double.self) {
+            self = .number(number)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let array = try? value.decode([JSONText].self) {
+            self = .array(array)
+        } else {
+            self = .object(try value.decode([String: JSONText].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .text(let text): try value.encode(text)
+        case .number(let number):
+            if let whole = Int64(exactly: number) { try value.encode(whole) } else { try value.encode(number) }
+        case .boolean(let flag): try value.encode(flag)
+        case .array(let array): try value.encode(array)
+        case .object(let object): try value.encode(object)
+        case .null: try value.encodeNil()
+        }
+    }
+
+    func body() throws -> HTTPBody {
+        if case .text(let text) = self { return .text(text) }
+        return try .json(self)
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import MidstreamTool
+
+@Suite("Commands of curl's as commands of midst's")
+struct FromCurlTests {
+    @Test(
+        "send the same",
+        arguments: [
+            ("curl -L https://h/", "midst https://h/"), ("curl h", "midst http://h --no-redirects"),
+            ("https://h/ -L -XPUT -H 'A: b c'", "midst https://h/ -X PUT -H 'A: b c'"),
+            (
+                "curl -L https://h -d a=1 -d b=2",
+                "midst https://h -d a=1 -d b=2 -H 'Content-Type: application/x-www-form-urlencoded'"
+            ),
+            (
+                "curl -L https://h -H 'content-type: text/plain' --data-raw hi",
+                "midst https://h -H 'content-type: text/plain' -d hi"
+            ),
+            ("curl -LG https://h -d a=1", "midst https://h -q a=1"), ("curl -sSL https://h", "midst https://h -s"),
+            ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'Cookie: a=b' -H 'User-Agent: me' -H 'Referer: r'"),
+            ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
+        ])
+    func same(curl: String, midst: String) throws { #expect(try FromCurl.command(curl) == midst) }
+
+    @Test(
+        "are refused where midst can't do it",
+        arguments: ["curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl 'h"])
+    func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
+
+    @Test(
+        "are split as shells do",
+        arguments: [
+            ("a  b\\tc", ["a", "btc"]), ("'a b'c \"d \\\" e\"", ["a bc", "d \" e"]), ("a \\\n b", ["a", "b"]), ("''", [""]),
+            (#"$'it\'s\n\u0041\x42'"#, ["it's\nAB"]), ("", []),
+        ])
+    func words(text: String, words: [String]) throws { #expect(try ShellWords.split(text) == words) }
+}
