@@ -31,7 +31,8 @@ public struct TraceParent: Sendable, Hashable {
     ///
     /// A version that isn't known yet is read as far as version 00 goes (§4.3.2 of the recommendation).
     ///
-    /// - Parameter state: The `tracestate` field that came with it; one that couldn't be sent on is dropped.
+    /// - Parameter state: The `tracestate` field that came with it; one that couldn't be sent on is dropped. Of more than 32 members or 512
+    ///   bytes those of over 128 bytes go first, then the last (§3.3.1.5 and §3.5).
     public init?(_ text: String?, state: String? = nil) {
         guard let text else { return nil }
         let bytes = Array(text.utf8)
@@ -46,7 +47,18 @@ public struct TraceParent: Sendable, Hashable {
         self.traceID = traceID
         self.spanID = spanID
         isSampled = (bytes[54].hexadecimalValue ?? 0) & 1 == 1
-        self.state = state.flatMap { $0.utf8.count <= 512 && $0.utf8.allSatisfy { 32...126 ~= $0 } && !$0.isEmpty ? $0 : nil }
+        self.state = state.flatMap(Self.bounded)
+    }
+
+    private static func bounded(_ state: String) -> String? {
+        guard !state.isEmpty, state.utf8.allSatisfy({ 32...126 ~= $0 }) else { return nil }
+        var members = state.split(separator: ",").filter { $0.contains { $0 != " " } }
+        guard members.count > 32 || state.utf8.count > 512 else { return state }
+        func length() -> Int { members.reduce(members.count - 1) { $0 + $1.utf8.count } }
+        if length() > 512 { members.removeAll { $0.utf8.count > 128 } }
+        members = Array(members.prefix(32))
+        while length() > 512 { members.removeLast() }
+        return members.isEmpty ? nil : members.joined(separator: ",")
     }
 
     private init(traceID: String, spanID: String, isSampled: Bool, state: String?) {

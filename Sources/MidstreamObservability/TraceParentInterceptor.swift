@@ -10,10 +10,14 @@ public import MidstreamCore
 ///
 /// The trace is that of the request (``HTTPRequest/traceParent``), or of the task (``TraceParent/current``), or else a new
 /// one for the call. Each request on the wire, each retry and each redirect too, is a span of its own. A `traceparent` that the request
-/// has itself is kept. The fields go to every origin; they say nothing about the user.
+/// has itself is kept. The fields go to every origin, or to those that are named; they say nothing about the user.
 public struct TraceParentInterceptor: RequestInterceptor {
+    private let origins: Set<HTTPOrigin>?
+
     /// Makes an interceptor.
-    public init() {}
+    ///
+    /// - Parameter origins: URLs whose origins get the fields; nil, the default: all.
+    public init(propagatesTo origins: [String]? = nil) { self.origins = origins.map { Set($0.compactMap(HTTPOrigin.init)) } }
 
     /// `.exchange`.
     public var stage: InterceptorStage { .exchange }
@@ -30,7 +34,7 @@ public struct TraceParentInterceptor: RequestInterceptor {
 
     /// Adds the fields with another span than the one that is sent.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        guard let span = span(of: request) else { return .known("keeps the request's own traceparent") }
+        guard let span = span(of: request) else { return .known("adds no traceparent") }
         request.headers["traceparent"] = span.description
         request.headers["tracestate"] = span.state
         return .unknown("would give the span another number")
@@ -38,6 +42,7 @@ public struct TraceParentInterceptor: RequestInterceptor {
 
     private func span(of request: HTTPRequest) -> TraceParent? {
         guard !request.headers.contains("traceparent") else { return nil }
+        if let origins, HTTPOrigin(request.urlText).map(origins.contains) != true { return nil }
         return (request.traceParent ?? TraceParent.current ?? TraceParent(of: request)).child()
     }
 }

@@ -43,6 +43,25 @@ struct TraceParentTests {
         ])
     func malformed(text: String?) { #expect(TraceParent(text) == nil) }
 
+    @Test("A state that is too long loses its largest members, then its last")
+    func longState() throws {
+        let many = (0..<40).map { "k\($0)=v" }
+        #expect(TraceParent(Self.text, state: many.joined(separator: ","))?.state == many.prefix(32).joined(separator: ","))
+        let large = "l=" + String(repeating: "x", count: 200)
+        let long = (0..<5).map { "m\($0)=" + String(repeating: "y", count: 100) }
+        let state = try #require(TraceParent(Self.text, state: ([large] + long).joined(separator: ","))?.state)
+        #expect(state == long.prefix(4).joined(separator: ","))
+        #expect(TraceParent(Self.text, state: String(repeating: "z", count: 513))?.state == nil)
+    }
+
+    @Test("Only the origins that are named get it, by a redirect as well")
+    func origins() async throws {
+        let stub = StubTransport(sequence: [.respond(.found, headers: [.location: "https://other/"]), .respond(.ok)])
+        let client = testClient(transport: stub) { TraceParentInterceptor(propagatesTo: ["https://h/any"]) }
+        _ = try await client.send(HTTPRequest("https://h/"))
+        #expect(stub.requests.map { $0.headers.contains("traceparent") } == [true, false])
+    }
+
     @Test func newOnesDiffer() {
         let traces = (0..<1_000).map { _ in TraceParent() }
         #expect(Set(traces.map(\.traceID)).count == 1_000 && Set(traces.map(\.spanID)).count == 1_000)
