@@ -24,8 +24,38 @@ public import MidstreamCore
 public final class CallMetrics: CallObserver {
     private struct State {
         var instruments: [Instrument: [AttributeList: Measurement]] = [:]
+        var exchanges: [ExchangeKey: ExchangeMeasurements] = [:]
         /// The attributes of calls that are under way.
         var active: [CallRecord.ID: AttributeList] = [:]
+    }
+
+    /// What tells one set of an exchange's attributes from another: to compare these costs a fraction of making them.
+    private struct ExchangeKey: Hashable {
+        let method: HTTPMethod
+        let origin: Substring
+        let route: String?
+        let status: HTTPStatus?
+        let error: String?
+        let version: HTTPVersion?
+
+        init(_ exchange: ExchangeRecord) {
+            let url = exchange.url
+            method = exchange.method
+            origin = url[..<(ExchangeAttributes.authority(of: url[...])?.upperBound ?? url.startIndex)]
+            (route, status) = (exchange.route, exchange.status)
+            (error, version) = (exchange.error, exchange.version)
+        }
+
+        /// That of all for which there is no room.
+        private init() { (method, origin, route, status, error, version) = ("", "", nil, nil, nil, nil) }
+        static let overflow = ExchangeKey()
+    }
+
+    private struct ExchangeMeasurements {
+        let attributes: AttributeList
+        var duration = Measurement(.duration)
+        var requestSize = Measurement(.requestSize)
+        var responseSize = Measurement(.responseSize)
     }
 
     private static let maximumSets = 2_000
@@ -45,16 +75,35 @@ public final class CallMetrics: CallObserver {
 
     private func measure(_ instrument: Instrument, _ attributes: AttributeList, _ change: (inout Measurement) -> Void) {
         state.withLock { state in
-            let sets = state.instruments[instrument, default: [:]]
-            let isNew = sets[attributes] == nil && sets.count >= Self.maximumSets
-            let key = isNew ? Self.overflow : attributes
+            let isFull = state.instruments[instrument].map { $0[attributes] == nil && $0.count >= Self.maximumSets } == true
+            let key = isFull ? Self.overflow : attributes
             change(&state.instruments[instrument, default: [:]][key, default: Measurement(instrument)])
+        }
+    }
+
+    private func measure(_ exchange: ExchangeRecord, _ change: (inout ExchangeMeasurements) -> Void) {
+        let key = ExchangeKey(exchange)
+        state.withLock { state in
+            if let place = state.exchanges.index(forKey: key) { return change(&state.exchanges.values[place]) }
+            let isFull = state.exchanges.count >= Self.maximumSets
+            let attributes = isFull ? Self.overflow : Self.attributes(of: exchange)
+            change(&state.exchanges[isFull ? ExchangeKey.overflow : key, default: ExchangeMeasurements(attributes: attributes)])
         }
     }
 
     /// The measurements in their order.
     func snapshot() -> [(Instrument, [(AttributeList, Measurement)])] {
-        let instruments = state.withLock { $0.instruments }
+        let (others, exchanges) = state.withLock { ($0.instruments, $0.exchanges.values) }
+        var instruments = others
+        for exchange in exchanges {
+            for (instrument, measured) in [
+                (Instrument.duration, exchange.duration), (.requestSize, exchange.requestSize),
+                (.responseSize, exchange.responseSize),
+            ] where measured.count > 0 {
+                // Keys that differ may have the same attributes, such as two methods that nobody knows.
+                instruments[instrument, default: [:]][exchange.attributes, default: Measurement(instrument)].add(measured)
+            }
+        }
         return Instrument.allCases.compactMap { instrument in
             instruments[instrument].map { sets in (instrument, sets.map { ($0, $1) }) }
         }
@@ -95,17 +144,18 @@ public final class CallMetrics: CallObserver {
 
     /// Measures it.
     public func endedExchange(_ exchange: ExchangeRecord) {
-        let attributes = Self.attributes(of: exchange)
-        measure(.duration, attributes) { $0.add(exchange.duration / .seconds(1)) }
-        if let size = exchange.metrics?.requestBodyBytes { measure(.requestSize, attributes) { $0.add(Double(size)) } }
-        guard !exchange.isBodyArriving, let size = exchange.metrics?.responseBodyBytes else { return }
-        measure(.responseSize, attributes) { $0.add(Double(size)) }
+        let metrics = exchange.metrics
+        measure(exchange) { measured in
+            measured.duration.add(exchange.duration / .seconds(1))
+            if let size = metrics?.requestBodyBytes { measured.requestSize.add(Double(size)) }
+            if !exchange.isBodyArriving, let size = metrics?.responseBodyBytes { measured.responseSize.add(Double(size)) }
+        }
     }
 
     /// Measures its size.
     public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
         guard let size = exchange.metrics?.responseBodyBytes else { return }
-        measure(.responseSize, Self.attributes(of: exchange)) { $0.add(Double(size)) }
+        measure(exchange) { $0.responseSize.add(Double(size)) }
     }
 
     /// Counts it as active no more.
@@ -190,6 +240,12 @@ struct Measurement {
         count += 1
         sum += value
         if !counts.isEmpty { counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1 }
+    }
+
+    mutating func add(_ other: Measurement) {
+        count += other.count
+        sum += other.sum
+        for place in counts.indices { counts[place] += other.counts[place] }
     }
 
     mutating func set(_ value: Double) { sum = value }

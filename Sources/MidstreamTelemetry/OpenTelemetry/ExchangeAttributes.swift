@@ -44,11 +44,19 @@ struct ExchangeAttributes {
 
     /// The path of a route.
     static func path(_ route: String) -> String {
-        var path = route.prefix { $0 != "?" && $0 != "#" }
-        if let scheme = path.firstRange(of: "://") {
-            path = path[scheme.upperBound...].drop { $0 != "/" }
-        }
-        return path.hasPrefix("/") ? String(path) : "/\(path)"
+        let query = route.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        var path = route[..<(query ?? route.endIndex)]
+        if let authority = authority(of: path) { path = path[authority.upperBound...] }
+        return path.utf8.first == UInt8(ascii: "/") ? String(path) : "/\(path)"
+    }
+
+    /// Where user, host and port stand in an absolute URL.
+    static func authority(of url: Substring) -> Range<Substring.Index>? {
+        let bytes = url.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else { return nil }
+        let start = bytes.index(colon, offsetBy: 3)
+        let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        return start..<(end ?? url.endIndex)
     }
 
     private static func version(_ version: HTTPVersion) -> String {
@@ -78,23 +86,29 @@ enum AttributeValue: Hashable {
         }
     }
 
-    /// As OTLP has it in JSON: integers of 64 bits are texts.
-    var json: JSONObject {
-        var object = JSONObject()
+    /// Writes it as OTLP has it in JSON: integers of 64 bits are texts.
+    func write(to json: inout JSONObject) {
         switch self {
-        case .string(let text): object.add("stringValue", text)
-        case .integer(let number): object.add("intValue", String(number))
+        case .string(let text):
+            json.append(raw: #"{"stringValue":"#)
+            json.append(quoted: text)
+        case .integer(let number):
+            json.append(raw: #"{"intValue":""#)
+            json.append(number)
+            json.append(raw: "\"")
         case .number(let number):
-            object.begin("doubleValue")
-            object.append(number)
-        case .boolean(let flag): object.add("boolValue", flag)
+            json.append(raw: #"{"doubleValue":"#)
+            json.append(number)
+        case .boolean(let flag): json.append(raw: flag ? #"{"boolValue":true"# : #"{"boolValue":false"#)
         case .strings(let texts):
-            var array = JSONObject()
-            array.add("values", texts.map { AttributeValue.string($0).json })
-            object.begin("arrayValue")
-            object.append(raw: array)
+            json.append(raw: #"{"arrayValue":{"values":["#)
+            for (place, text) in texts.enumerated() {
+                if place > 0 { json.append(raw: ",") }
+                AttributeValue.string(text).write(to: &json)
+            }
+            json.append(raw: "]}")
         }
-        return object
+        json.append(raw: "}")
     }
 }
 
@@ -108,16 +122,6 @@ struct AttributeList: Hashable {
     }
     mutating func add(_ name: String, _ value: AttributeValue) { all.append((name, value)) }
 
-    var json: [JSONObject] {
-        all.map { name, value in
-            var object = JSONObject()
-            object.add("key", name)
-            object.begin("value")
-            object.append(raw: value.json)
-            return object
-        }
-    }
-
     static func == (a: Self, b: Self) -> Bool { a.all.elementsEqual(b.all) { $0 == $1 } }
 
     func hash(into hasher: inout Hasher) {
@@ -125,5 +129,21 @@ struct AttributeList: Hashable {
             hasher.combine(name)
             hasher.combine(value)
         }
+    }
+}
+
+extension JSONObject {
+    /// Without an object for each, since a span has a dozen.
+    mutating func add(_ name: StaticString, _ attributes: AttributeList) {
+        begin(name)
+        append(raw: "[")
+        for (place, attribute) in attributes.all.enumerated() {
+            append(raw: place > 0 ? #",{"key":"# : #"{"key":"#)
+            append(quoted: attribute.name)
+            append(raw: #","value":"#)
+            attribute.value.write(to: &self)
+            append(raw: "}")
+        }
+        append(raw: "]")
     }
 }

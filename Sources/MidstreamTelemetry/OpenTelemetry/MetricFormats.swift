@@ -60,7 +60,7 @@ extension CallMetrics {
         -> JSONObject
     {
         var point = JSONObject()
-        point.add("attributes", attributes.json)
+        point.add("attributes", attributes)
         point.add("startTimeUnixNano", Span.nanoseconds(start, .zero))
         point.add("timeUnixNano", Span.nanoseconds(now, .zero))
         switch instrument.kind {

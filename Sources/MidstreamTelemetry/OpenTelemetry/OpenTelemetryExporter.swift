@@ -127,7 +127,7 @@ public final class OpenTelemetryExporter: CallObserver {
         list.add("telemetry.sdk.language", "swift")
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) where name != "service.name" { list.add(name, value) }
         var resource = JSONObject()
-        resource.add("attributes", list.json)
+        resource.add("attributes", list)
         self.resource = resource
     }
 

@@ -61,7 +61,7 @@ enum Span {
         span.add("name", known.spanName)
         span.add("kind", 3)
         add(exchange.date, exchange.duration, to: &span)
-        span.add("attributes", attributes.json)
+        span.add("attributes", attributes)
         span.add("status", isError: known.error != nil)
         return span
     }
@@ -81,7 +81,7 @@ enum Span {
             "call " + (method == "_OTHER" ? "HTTP" : method) + (call.route.map { " " + ExchangeAttributes.path($0) } ?? ""))
         span.add("kind", 1)
         add(call.start, call.duration, to: &span)
-        span.add("attributes", attributes.json)
+        span.add("attributes", attributes)
         span.add(
             "events",
             call.events.map { event in
@@ -93,7 +93,7 @@ enum Span {
                 for (name, value) in event.attributes.sorted(by: { $0.key < $1.key }) {
                     attributes.add("midstream.\(name)", AttributeValue(value))
                 }
-                object.add("attributes", attributes.json)
+                object.add("attributes", attributes)
                 return object
             })
         span.add("status", isError: call.error != nil && call.error != "cancelled")
@@ -110,13 +110,11 @@ enum Span {
     /// With user and password as the conventions have them.
     private static func fullURL(_ url: String, _ redaction: Redaction) -> String {
         let shown = redaction.url(url)
-        guard let scheme = url.firstRange(of: "://"),
-            url[scheme.upperBound...].prefix(while: { !"/?#".contains($0) }).contains("@"),
-            let start = shown.firstRange(of: "://")
+        guard let authority = ExchangeAttributes.authority(of: url[...]), url.utf8[authority].contains(UInt8(ascii: "@")),
+            let place = ExchangeAttributes.authority(of: shown[...])
         else { return shown }
-        let rest = shown[start.upperBound...]
-        let host = rest.prefix { !"/?#".contains($0) }.split(separator: "@").last ?? ""
-        return shown[..<start.upperBound] + "REDACTED:REDACTED@" + host + rest.drop { !"/?#".contains($0) }
+        let host = shown[place].split(separator: "@").last ?? ""
+        return shown[..<place.lowerBound] + "REDACTED:REDACTED@" + host + shown[place.upperBound...]
     }
 
     /// No more than 32 members (W3C Trace Context, §3.3.1.1).
