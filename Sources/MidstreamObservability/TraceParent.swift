@@ -1,3 +1,5 @@
+internal import Foundation
+internal import Interception
 internal import MidstreamCore
 
 /// Where in a distributed trace a request stands (W3C Trace Context, §3.2): what its `traceparent` field says.
@@ -79,8 +81,29 @@ public struct TraceParent: Sendable, Hashable {
     private static func newSpanID() -> String { hexadecimal(.random(in: 1 ... .max)) }
 
     private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 16) { digits in
+            for place in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15
+                digits[place] = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
+            }
+            return 16
+        }
+    }
+
+    /// The trace of a call that is part of no other: the same on each attempt.
+    init(of call: HTTPRequest) {
+        if let id = ChainPosition.current?.call?.observation?.id.description {
+            traceID = id
+        } else {
+            traceID = withUnsafeBytes(of: call.id.uuid) { id in
+                Self.hexadecimal(UInt64(bigEndian: id.loadUnaligned(as: UInt64.self)))
+                    + Self.hexadecimal(UInt64(bigEndian: id.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+            }
+        }
+        // Of its bits all but six are random, and these are never all 0.
+        spanID = String(traceID.suffix(16))
+        isSampled = true
+        state = nil
     }
 
     /// The bytes as text when they are hexadecimal digits in small letters.

@@ -47,15 +47,6 @@ public struct TraceParentInterceptor: RequestInterceptor {
     }
 }
 
-extension TraceParent {
-    /// The trace of a call that is part of no other: the same on each attempt.
-    fileprivate init(of call: HTTPRequest) {
-        let id = ChainPosition.current?.call?.observation?.id.description ?? call.id.uuidString.filter { $0 != "-" }.lowercased()
-        // Of its bits all but six are random, and these are never all 0.
-        self = TraceParent("00-\(id)-\(id.suffix(16))-01") ?? TraceParent()
-    }
-}
-
 private enum TraceParentKey: RequestContextKey {
     static var defaultValue: TraceParent? { nil }
 }
