@@ -33,6 +33,9 @@ enum Midst {
         let page = CallReport(try HARArchive(contentsOf: file), title: name).html()
         if output == "-" { return try Terminal.print(page) }
         let target = output ?? URL(fileURLWithPath: file).deletingPathExtension().appendingPathExtension("html").path
+        guard URL(fileURLWithPath: target).standardizedFileURL != URL(fileURLWithPath: file).standardizedFileURL else {
+            throw UsageError("the page would replace the archive: -o says where it goes")
+        }
         do {
             try Data(page.utf8).write(to: URL(fileURLWithPath: target), options: .atomic)
         } catch {

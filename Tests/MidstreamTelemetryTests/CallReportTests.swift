@@ -71,6 +71,17 @@ struct CallReportTests {
         #expect(page.calls.allSatisfy { $0.exchanges.allSatisfy { $0.phases.count == 7 } })
     }
 
+    @Test("doesn't take what an interceptor answers for a cache's")
+    func answeredHere() async throws {
+        let keeper = CallKeeper()
+        let client = testClient(configuration: .init(observers: [keeper]), transport: StubTransport.ok) {
+            ClosureHTTPInterceptor("Here", stage: .call) { request, _ in HTTPResponse(status: .accepted, request: request) }
+        }
+        _ = try await client.send(HTTPRequest("https://h/"))
+        let call = try #require(try page(CallReport(keeper.calls).html()).calls.first)
+        #expect(call.exchanges.isEmpty && call.status == 202 && call.cache == nil && call.error == nil)
+    }
+
     @Test("reads the same in an archive")
     func archive() async throws {
         let folder = try TemporaryFolder()

@@ -25,7 +25,7 @@ struct FromCurlTests {
 
     @Test(
         "are refused where midst can't do it",
-        arguments: ["curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl 'h"])
+        arguments: ["curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl h -b cookies.txt", "curl 'h"])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 
     @Test(

@@ -96,6 +96,10 @@ struct OptionTests {
         Example(
             #"echo '{"url":"'$u'/json","id":7}' | $m batch --jobs 2 --rate 1000; echo '{' >$d/b; $m batch $d/b"#,
             #"{"body":{"a":1},"#, #""id":7,"line":1,"#, "the line isn't a request", status: 1),
+        Example(
+            #"echo '{"url":"'$u'/echo","body":[12345678901234567,1.1]}' | $m batch"#, #"[12345678901234567,1.1]"#),
+        Example("$m $u --har $d/a.har; mv $d/a.har $d/a.html; $m report $d/a.html", "would replace the archive", status: 2),
+        Example("$m $u/sse --sse --expect json.a", "not for --sse", status: 2),
         Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
         Example(
             #"$m from-curl "curl $u/echo -H 'A: b' --data-raw '{}' --compressed -L""#, "/echo -H 'A: b' -d '{}' -H 'Content-Type"),

@@ -55,7 +55,7 @@ public struct CallReport: Sendable {
     }
 
     /// What the page's policy lets run and apply: these two files and nothing else. A test compares them with the files.
-    static let scriptHash = "sha256-qlFTnY3NcrqaJ08WXk/6nEYP/N1Mxdrtt37BfMiPsjw="
+    static let scriptHash = "sha256-qAbLjR8xyL9pLeVANXFfhR0W7hxqKdmtu3+TYvyiOyw="
     static let styleHash = "sha256-EKw+6xQNVp2FTfDymiEaZGz1DIMtZHROv9cPi9mDGRg="
 
     static func text(_ resource: [UInt8]) -> String { String(decoding: resource, as: UTF8.self) }

@@ -33,7 +33,7 @@ struct ReportedCall {
         route = call.route
         status = call.status?.code
         (error, message) = (call.error, call.failure)
-        cache = call.exchanges.isEmpty && call.error == nil ? "cache" : nil
+        cache = HAREntry(call, redaction: redaction)?._fromCache
         exchanges = call.exchanges.map { ReportedExchange(HAREntry($0, redaction: redaction), at: $0.start / .milliseconds(1)) }
         events = call.events.map { HAREntry.Event($0.name, $0.text, at: $0.start) }
         for span in call.spans { add(span, depth: 0) }

@@ -171,11 +171,13 @@ function exchangeRows(call) {
   });
 }
 
+const earliest = () => calls.reduce((first, one) => Math.min(first, one.start), calls.length ? Infinity : 0);
+
 function draw() {
   choose();
   const list = $('list');
   const axis = $('axis').value;
-  const begin = calls.length ? Math.min(...calls.map(one => one.start)) : 0;
+  const begin = earliest();
   const end = calls.reduce((last, one) => Math.max(last, one.start + one.duration), begin);
   const range = axis === 'capture' ? state.range || [begin, end] : [0, 4 * quantile(state.shown.map(one => one.duration), 0.5)];
   const length = Math.max(range[1] - range[0], 0.001);
@@ -383,7 +385,7 @@ document.onkeydown = event => {
 
 function summarize() {
   const durations = calls.map(one => one.duration);
-  const begin = calls.length ? Math.min(...calls.map(one => one.start)) : 0;
+  const begin = earliest();
   const span = calls.reduce((last, one) => Math.max(last, one.start + one.duration), begin) - begin;
   const exchanges = calls.reduce((sum, one) => sum + one.exchanges.length, 0);
   $('summary').textContent = `${calls.length} calls, ${exchanges} exchanges, ${calls.filter(one => one.is.failed || one.is.rejected).length} failed`

@@ -100,6 +100,7 @@ struct Arguments {
 
     private mutating func complete() throws {
         if digest != nil, output == nil { throw UsageError("--sha256 needs -o FILE") }
+        if delivery == .events, !expectations.isEmpty { throw UsageError("--expect json… is for an answer, not for --sse") }
         if try takeCommand() { return }
         guard jobs == 4, rate == nil else { throw UsageError("--jobs and --rate are for 'midst batch'") }
         guard !sendsAnew else { throw UsageError("--send is for 'midst replay FILE'") }

@@ -20,6 +20,7 @@ enum FromCurl {
             case .get: isGet = true
             case .flag(let flag): options.append(flag)
             case .value(let option): options += [option, value]
+            case .field("Cookie") where !value.contains("="): throw UsageError("midst has --session for curl's -b FILE")
             case .field(let field): options += ["-H", "\(field): \(value)"]
             case .signature: options += ["--aws-sigv4", value.split(separator: ":").suffix(2).joined(separator: ":")]
             case .data(let isRaw):

@@ -23,6 +23,8 @@ struct Batch {
         var status: Int?
         var headers: [String: String]?
         var body: JSONText?
+        /// In place of a body that isn't text.
+        var base64: String?
         var milliseconds: Double?
         var error: String?
     }
@@ -59,8 +61,8 @@ struct Batch {
             let response = try await client.send(request(line))
             reply.status = response.status.code
             reply.headers = Dictionary(response.headers.map { ("\($0.name)", $0.value) }) { "\($0), \($1)" }
-            let type = response.headers[.contentType] ?? ""
-            reply.body = response.data.isEmpty ? nil : JSONText(response.data, isJSON: type.contains("json"))
+            reply.body = JSONText(response.data, isJSON: response.headers[.contentType]?.contains("json") == true)
+            if reply.body == nil, !response.data.isEmpty { reply.base64 = response.data.base64EncodedString() }
         } catch is DecodingError {
             reply.error = "the line isn't a request such as {\"url\": \"https://example.com\"}"
         } catch let error as HTTPError {
@@ -84,16 +86,22 @@ struct Batch {
 /// Any JSON; a text is sent as it is.
 private enum JSONText: Codable, Sendable {
     case text(String)
-    case number(Double)
+    /// As written, to 38 digits.
+    case number(Decimal)
     case boolean(Bool)
     case array([JSONText])
     case object([String: JSONText])
     case null
 
-    /// A body that was received: its JSON, or its text.
-    init(_ data: Data, isJSON: Bool) {
-        let json = isJSON ? try? JSONDecoder().decode(JSONText.self, from: data) : nil
-        self = json ?? .text(String(decoding: data, as: UTF8.self))
+    /// A body that was received: its JSON, or its text; nil where it is neither.
+    init?(_ data: Data, isJSON: Bool) {
+        if isJSON, let json = try? JSONDecoder().decode(JSONText.self, from: data) {
+            self = json
+        } else if !data.isEmpty, let text = String(bytes: data, encoding: .utf8) {
+            self = .text(text)
+        } else {
+            return nil
+        }
     }
 
     init(from decoder: any Decoder) throws {
@@ -102,7 +110,7 @@ private enum JSONText: Codable, Sendable {
             self = .null
         } else if let flag = try? value.decode(Bool.self) {
             self = .boolean(flag)
-        } else if let number = try? value.decode(Double.self) {
+        } else if let number = try? value.decode(Decimal.self) {
             self = .number(number)
         } else if let text = try? value.decode(String.self) {
             self = .text(text)
@@ -117,8 +125,7 @@ private enum JSONText: Codable, Sendable {
         var value = encoder.singleValueContainer()
         switch self {
         case .text(let text): try value.encode(text)
-        case .number(let number):
-            if let whole = Int64(exactly: number) { try value.encode(whole) } else { try value.encode(number) }
+        case .number(let number): try value.encode(number)
         case .boolean(let flag): try value.encode(flag)
         case .array(let array): try value.encode(array)
         case .object(let object): try value.encode(object)

@@ -108,18 +108,14 @@ struct Invocation {
             if let upload = arguments.upload { return try await self.upload(upload, by: request, client) }
             if arguments.delivery == .events { return try await listen(request, by: client) }
             // A traced response is buffered, so that the trace holds the whole of it.
-            var response = try await arguments.showsTrace ? client.send(request) : client.stream(request)
-            if !arguments.expectations.isEmpty { response.body = try await .bytes(response.body.collect(upTo: 64 << 20)) }
+            let response = try await buffered(arguments.showsTrace ? client.send(request) : client.stream(request))
             if arguments.showsTrace {
                 try await answer.show(response)
                 Terminal.printError("\(response.trace)")
             } else {
                 try await showWithinLimits(response, since: begun)
             }
-            let status = exitStatus.of(response.status)
-            let failures = arguments.expectations.compactMap { $0.failure(in: response.data) }
-            for failure in failures { Terminal.printError("midst: \(failure)") }
-            return status == 0 && !failures.isEmpty ? 1 : status
+            return judged(response)
         } catch let error as HTTPError {
             // What is no file's content is shown.
             if let response = error.response { try await file == nil ? answer.show(response) : answer.print(response) }
@@ -127,6 +123,21 @@ struct Invocation {
             if arguments.showsTrace, let trace = error.trace { Terminal.printError("\(trace)") }
             return exitStatus.of(error)
         }
+    }
+
+    /// With its body in memory, when it is looked into.
+    private func buffered(_ response: HTTPResponse) async throws -> HTTPResponse {
+        var response = response
+        if !arguments.expectations.isEmpty { response.body = try await .bytes(response.body.collect(upTo: 64 << 20)) }
+        return response
+    }
+
+    /// The exit status for an answer, by its status and what it says.
+    private func judged(_ response: HTTPResponse) -> Int32 {
+        let status = exitStatus.of(response.status)
+        let failures = arguments.expectations.compactMap { $0.failure(in: response.data) }
+        for failure in failures { Terminal.printError("midst: \(failure)") }
+        return status == 0 && !failures.isEmpty ? 1 : status
     }
 
     /// The file that the answer replaces when it is complete; nil: it goes where it is written while it arrives.
@@ -159,13 +170,14 @@ struct Invocation {
     }
 
     private func upload(_ path: String, by request: HTTPRequest, _ client: HTTPClient) async throws -> Int32 {
-        let response = try await ProgressBar.showing(arguments.isSilent) { meter in
-            try await client.upload(
-                .file(URL(fileURLWithPath: path)), by: request, protocol: arguments.uploadProtocol, meter: meter)
-        }
+        let response = try await buffered(
+            ProgressBar.showing(arguments.isSilent) { meter in
+                try await client.upload(
+                    .file(URL(fileURLWithPath: path)), by: request, protocol: arguments.uploadProtocol, meter: meter)
+            })
         try await answer.show(response)
         if arguments.showsTrace { Terminal.printError("\(response.trace)") }
-        return exitStatus.of(response.status)
+        return judged(response)
     }
 
     private func listen(_ request: HTTPRequest, by client: HTTPClient) async throws -> Int32 {
