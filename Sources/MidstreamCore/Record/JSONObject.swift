@@ -51,11 +51,20 @@ package struct JSONObject {
 
     /// An array of objects.
     package mutating func add(_ name: StaticString, _ objects: some Sequence<JSONObject>) {
+        add(name, each: objects) { $0.append(raw: $1) }
+    }
+
+    /// An array whose elements are written one after the other.
+    package mutating func add<Elements: Sequence>(
+        _ name: StaticString, each elements: Elements, _ write: (inout JSONObject, Elements.Element) -> Void
+    ) {
         begin(name)
         append(raw: "[")
-        for (place, object) in objects.enumerated() {
-            if place > 0 { append(raw: ",") }
-            append(raw: object)
+        var isFirst = true
+        for element in elements {
+            if !isFirst { append(raw: ",") }
+            isFirst = false
+            write(&self, element)
         }
         append(raw: "]")
     }

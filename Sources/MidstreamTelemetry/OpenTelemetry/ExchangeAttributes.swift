@@ -135,15 +135,12 @@ struct AttributeList: Hashable {
 extension JSONObject {
     /// Without an object for each, since a span has a dozen.
     mutating func add(_ name: StaticString, _ attributes: AttributeList) {
-        begin(name)
-        append(raw: "[")
-        for (place, attribute) in attributes.all.enumerated() {
-            append(raw: place > 0 ? #",{"key":"# : #"{"key":"#)
-            append(quoted: attribute.name)
-            append(raw: #","value":"#)
-            attribute.value.write(to: &self)
-            append(raw: "}")
+        add(name, each: attributes.all) { json, attribute in
+            json.append(raw: #"{"key":"#)
+            json.append(quoted: attribute.name)
+            json.append(raw: #","value":"#)
+            attribute.value.write(to: &json)
+            json.append(raw: "}")
         }
-        append(raw: "]")
     }
 }

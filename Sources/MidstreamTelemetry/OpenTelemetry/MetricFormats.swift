@@ -107,23 +107,14 @@ extension AttributeList {
 extension JSONObject {
     /// Counts are texts, as all numbers of 64 bits.
     fileprivate mutating func add(_ name: StaticString, _ counts: [UInt64]) {
-        begin(name)
-        append(raw: "[")
-        for (place, count) in counts.enumerated() {
-            append(raw: place == 0 ? "\"" : ",\"")
-            append(count)
-            append(raw: "\"")
+        add(name, each: counts) { json, count in
+            json.append(raw: "\"")
+            json.append(count)
+            json.append(raw: "\"")
         }
-        append(raw: "]")
     }
 
     fileprivate mutating func add(_ name: StaticString, _ bounds: [Double]) {
-        begin(name)
-        append(raw: "[")
-        for (place, bound) in bounds.enumerated() {
-            if place > 0 { append(raw: ",") }
-            append(bound)
-        }
-        append(raw: "]")
+        add(name, each: bounds) { $0.append($1) }
     }
 }

@@ -181,13 +181,7 @@ extension JSONObject {
     }
 
     fileprivate mutating func add(_ name: StaticString, milliseconds all: [Double]) {
-        begin(name)
-        append(raw: "[")
-        for (place, value) in all.enumerated() {
-            if place > 0 { append(raw: ",") }
-            append(milliseconds: value)
-        }
-        append(raw: "]")
+        add(name, each: all) { $0.append(milliseconds: $1) }
     }
 
     /// To a thousandth.
@@ -197,16 +191,13 @@ extension JSONObject {
     }
 
     fileprivate mutating func add(_ name: StaticString, _ fields: [HAREntry.Field]) {
-        begin(name)
-        append(raw: "[")
-        for (place, field) in fields.enumerated() {
-            append(raw: place > 0 ? ",[" : "[")
-            append(quoted: field.name)
-            append(raw: ",")
-            append(quoted: field.value)
-            append(raw: "]")
+        add(name, each: fields) { json, field in
+            json.append(raw: "[")
+            json.append(quoted: field.name)
+            json.append(raw: ",")
+            json.append(quoted: field.value)
+            json.append(raw: "]")
         }
-        append(raw: "]")
     }
 
     fileprivate mutating func add(_ name: StaticString, text: String, type: String, encoding: String?) {
