@@ -117,7 +117,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "MidstreamTool", dependencies: ["Midstream", "MidstreamSigning", "MidstreamTelemetry"] + transports,
+            name: "MidstreamTool",
+            dependencies: ["Midstream", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting"] + transports,
             swiftSettings: settings),
         .executableTarget(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),

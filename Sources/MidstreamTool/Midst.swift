@@ -53,6 +53,7 @@ enum Midst {
         case .replay(let file): return try await Replay(file: file, arguments: arguments).run()
         case .mend(let file): try Terminal.print("\(try HARArchive.mend(file)) entries are whole")
         case .batch(let file): return try await Batch(file: file, arguments: arguments).run()
+        case .simulate(let file): try await Simulate(file: file, arguments: arguments).run()
         case .fromCurl(let command): try Terminal.print(FromCurl.command(command))
         case .report(let file): try Self.report(file, to: arguments.output)
         }

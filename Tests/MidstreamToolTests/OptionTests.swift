@@ -100,6 +100,13 @@ struct OptionTests {
             #"echo '{"url":"'$u'/echo","body":[12345678901234567,1.1]}' | $m batch"#, #"[12345678901234567,1.1]"#),
         Example("$m $u --har $d/a.har; mv $d/a.har $d/a.html; $m report $d/a.html", "would replace the archive", status: 2),
         Example("$m $u/sse --sse --expect json.a", "not for --sse", status: 2),
+        Example(
+            #"(printf '{"log":{"entries":['; for i in 10 11 12 13 14 15 16 17 18 19; do "#
+                + #"printf '%s{"startedDateTime":"2026-01-01T00:00:%sZ","time":90,"request":{"url":"http://h/"},"timings":{"wait":90},"#
+                + #""response":{"status":200}}' "$c" $i; c=,; done; printf ']}}') >$d/s; "#
+                + "$m simulate $d/s --slower 3 --for 2 -o $d/s.html; cat $d/s.html",
+            "for 2 s the server is 3 times slower", "Resilience.standard", "</html>"),
+        Example("$m $u --har $d/a.har; $m simulate $d/a.har", "too few exchanges", status: 2),
         Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
         Example(
             #"$m from-curl "curl $u/echo -H 'A: b' --data-raw '{}' --compressed -L""#, "/echo -H 'A: b' -d '{}' -H 'Content-Type"),

@@ -194,3 +194,11 @@ extension HAREntry.Timings {
         }
     }
 }
+
+extension HAREntry {
+    /// When it began; nil when that can't be read.
+    var start: Date? {
+        (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+            ?? (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle()))
+    }
+}

@@ -158,14 +158,6 @@ private struct ReportedExchange {
     }
 }
 
-extension HAREntry {
-    /// When it began; nil when that can't be read.
-    var start: Date? {
-        (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-            ?? (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle()))
-    }
-}
-
 extension HAREntry.Timings {
     /// blocked, lookup, connect, tls, send, wait, receive; without the handshake in what it is a part of.
     fileprivate var phases: [Double] {

@@ -13,6 +13,8 @@ struct Arguments {
         case report(file: String)
         /// Sends the requests of a file, a line each.
         case batch(file: String)
+        /// Simulates an outage of an archive's server.
+        case simulate(file: String)
         /// Shows a command of curl's as one of this tool's.
         case fromCurl(String)
     }
@@ -51,6 +53,8 @@ struct Arguments {
     var expectations: [Expectation] = []
     var jobs = 4
     var rate: Double?
+    var slowness = 20.0
+    var outage = 10
     var checksStatus = false
     var timeout: Duration?
     var deadline: Duration?
@@ -102,7 +106,9 @@ struct Arguments {
         if digest != nil, output == nil { throw UsageError("--sha256 needs -o FILE") }
         if delivery == .events, !expectations.isEmpty { throw UsageError("--expect json… is for an answer, not for --sse") }
         if try takeCommand() { return }
-        guard jobs == 4, rate == nil else { throw UsageError("--jobs and --rate are for 'midst batch'") }
+        guard jobs == 4, rate == nil, slowness == 20, outage == 10 else {
+            throw UsageError("--jobs, --rate, --slower and --for are for 'midst batch' and 'midst simulate'")
+        }
         guard !sendsAnew else { throw UsageError("--send is for 'midst replay FILE'") }
         try takeOthers()
         try completeBody()
@@ -143,6 +149,8 @@ struct Arguments {
                 throw UsageError("'midst batch' takes credentials as header fields (-H), for all its requests or in their lines")
             }
             command = .batch(file: others.count == 2 ? others[1] : "-")
+        } else if others.first == "simulate", others.count == 2 {
+            command = .simulate(file: others[1])
         } else if others.first == "from-curl", others.count == 2 {
             command = .fromCurl(others[1])
         }
@@ -253,9 +261,14 @@ extension Arguments {
         guard 1...1_000 ~= jobs else { throw UsageError("--jobs needs a number from 1 to 1000") }
     }
 
-    mutating func set(rate text: String) throws {
-        guard let rate = Double(text), rate > 0, rate.isFinite else { throw UsageError("--rate needs a number above 0") }
-        self.rate = rate
+    static func number(_ text: String, for option: String) throws -> Double {
+        guard let number = Double(text), number > 0, number.isFinite else { throw UsageError("\(option) needs a number above 0") }
+        return number
+    }
+
+    mutating func set(outage text: String) throws {
+        outage = try Self.count(text, for: "--for")
+        guard 1...600 ~= outage else { throw UsageError("--for needs a number of seconds from 1 to 600") }
     }
 
     static func seconds(_ text: String, for option: String) throws -> Duration {

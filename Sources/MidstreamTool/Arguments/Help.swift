@@ -5,6 +5,7 @@ extension Arguments {
         usage: midst [METHOD] URL [ITEM…] [options]
                midst replay FILE [--send] [options]
                midst batch [FILE] [--jobs N] [--rate N] [options]
+               midst simulate FILE [--slower FACTOR] [--for SECONDS] [--rate N] [-o PAGE]
                midst from-curl 'curl …'
                midst har mend FILE
                midst report FILE

@@ -1,0 +1,72 @@
+import Foundation
+import Midstream
+import MidstreamTelemetry
+import MidstreamTesting
+
+/// What clients would do if the server of an archive became slow: `midst simulate`.
+struct Simulate {
+    let file: String
+    let arguments: Arguments
+
+    /// More calls a second would only take longer: the server is made as much smaller.
+    private static let maximumRate = 200.0
+    /// The seconds before the outage.
+    private static let before = 30
+
+    func run() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            throw UsageError("simulations need macOS 15 or Linux")
+        }
+        let data = try Data(contentsOf: URL(fileURLWithPath: file))
+        guard let pace = try HARArchive(data).pace else {
+            throw UsageError("the archive has too few exchanges to tell how fast the server is")
+        }
+        let service: ServiceTime
+        do {
+            service = try .recorded(in: data)
+        } catch let problem as ServiceTime.UnusableRecord {
+            throw UsageError("\(problem)")
+        }
+        let recorded = arguments.rate ?? pace.callsPerSecond
+        let rate = min(recorded, Self.maximumRate)
+        let workers = max(1, Int((rate * (pace.mean / .seconds(1)) / 0.8).rounded(.up)))
+        let timeout = max(.seconds(1), pace.slowest * 4)
+        let outage = Self.before..<Self.before + arguments.outage
+        let comparison = try await OutageComparison(
+            of: outage, within: outage.upperBound + 120, clients: Self.clients(timeout: timeout),
+            server: ServerModel(workers: workers, service: service), load: .poisson(perSecond: rate),
+            effect: .slower(arguments.slowness))
+        try Terminal.print(
+            """
+            \(Int(rate.rounded())) calls a second to \(workers == 1 ? "1 worker" : "\(workers) workers") of the recorded times (80 % load), an attempt's timeout of \(timeout);
+            for \(arguments.outage) s the server is \(arguments.slowness.formatted()) times slower
+
+            \(comparison)
+            """)
+        guard let output = arguments.output, let standard = comparison.rows.last else { return }
+        try Data(standard.report.html(title: standard.name).utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private static func clients(
+        timeout: Duration
+    ) -> KeyValuePairs<String, @Sendable (SimulationWorld) throws -> HTTPClient> {
+        @Sendable func client(
+            _ world: SimulationWorld, retries: Int, @PipelineBuilder _ interceptors: () -> [any HTTPInterceptor] = { [] },
+            change: (inout HTTPClient.Configuration) -> Void = { _ in }
+        ) -> HTTPClient {
+            var configuration = world.configuration
+            configuration.timeout = timeout
+            configuration.maxRetries = retries
+            change(&configuration)
+            return HTTPClient(configuration: configuration, transport: world.transport, interceptors: interceptors)
+        }
+        return [
+            "no retries": { client($0, retries: 0) },
+            "3 retries, no budget": { client($0, retries: 3, change: { $0.retryBudget = nil }) },
+            "3 retries, the default budget": { client($0, retries: 3) },
+            "and CircuitBreaker()": { client($0, retries: 3, { CircuitBreaker() }) },
+            "Resilience.standard": { client($0, retries: 3, { Resilience.standard }) },
+        ]
+    }
+}
