@@ -198,7 +198,7 @@ extension HAREntry.Timings {
 extension HAREntry {
     /// When it began; nil when that can't be read.
     var start: Date? {
-        (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-            ?? (try? Date(startedDateTime, strategy: Date.ISO8601FormatStyle()))
+        let precise = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return (try? precise.parse(startedDateTime)) ?? (try? Date.ISO8601FormatStyle().parse(startedDateTime))
     }
 }

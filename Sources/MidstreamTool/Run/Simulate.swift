@@ -36,10 +36,12 @@ struct Simulate {
             of: outage, within: outage.upperBound + 120, clients: Self.clients(timeout: timeout),
             server: ServerModel(workers: workers, service: service), load: .poisson(perSecond: rate),
             effect: .slower(arguments.slowness))
+        let whole = Int(exactly: arguments.slowness)
+        let factor = whole.map(String.init) ?? "\(arguments.slowness)"
         try Terminal.print(
             """
             \(Int(rate.rounded())) calls a second to \(workers == 1 ? "1 worker" : "\(workers) workers") of the recorded times (80 % load), an attempt's timeout of \(timeout);
-            for \(arguments.outage) s the server is \(arguments.slowness.formatted()) times slower
+            for \(arguments.outage) s the server is \(factor) times slower
 
             \(comparison)
             """)
