@@ -1,5 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // What the examples use of swift-log 1.14, and no more. Lines are kept, so that they can be looked at.
+internal import Synchronization
+
 public struct Logger: Sendable {
     public enum Level: String, Sendable { case trace, debug, info, notice, warning, error, critical }
     public struct Message: ExpressibleByStringInterpolation, Sendable, CustomStringConvertible {
@@ -34,10 +36,12 @@ public struct Logger: Sendable {
 
 /// No part of swift-log.
 public enum LoggerLines {
-    nonisolated(unsafe) private static var lines: [String] = []
-    public static func add(_ line: String) { lines.append(line) }
+    private static let lines = Mutex<[String]>([])
+    public static func add(_ line: String) { lines.withLock { $0.append(line) } }
     public static func take() -> [String] {
-        defer { lines = [] }
-        return lines
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
     }
 }

@@ -1,5 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // What the examples use of swift-metrics 2.10, and no more. Values are kept, so that they can be looked at.
+internal import Synchronization
+
 public final class Timer {
     private let name: String
     public init(label: String, dimensions: [(String, String)] = []) { name = Recorded.name(label, dimensions) }
@@ -16,13 +18,15 @@ public final class Recorder {
 
 /// No part of swift-metrics.
 public enum Recorded {
-    nonisolated(unsafe) private static var values: [String] = []
+    private static let values = Mutex<[String]>([])
     static func name(_ label: String, _ dimensions: [(String, String)]) -> String {
         "\(label){\(dimensions.map { "\($0)=\($1)" }.joined(separator: ","))}"
     }
-    static func add(_ value: String) { values.append(value) }
+    static func add(_ value: String) { values.withLock { $0.append(value) } }
     public static func take() -> [String] {
-        defer { values = [] }
-        return values
+        values.withLock { values in
+            defer { values = [] }
+            return values
+        }
     }
 }

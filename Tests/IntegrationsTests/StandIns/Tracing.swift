@@ -1,5 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // What the examples use of swift-distributed-tracing 1.4 and what it re-exports, and no more. Spans are kept, so that they can be looked at.
+internal import Synchronization
+
 public struct ServiceContext: Sendable {
     @TaskLocal public static var current: ServiceContext?
     public static var topLevel: ServiceContext { ServiceContext(id: "0") }
@@ -63,25 +65,43 @@ public enum InstrumentationSystem {
 }
 
 /// No part of swift-distributed-tracing.
-public final class KeptSpan: Span, @unchecked Sendable {
-    nonisolated(unsafe) public static var all: [KeptSpan] = []
+public final class KeptSpan: Span {
+    private struct State {
+        var attributes = SpanAttributes()
+        var isError = false
+        var ends = 0
+    }
+
+    private static let kept = Mutex<[KeptSpan]>([])
+    public static func take() -> [KeptSpan] {
+        kept.withLock { kept in
+            defer { kept = [] }
+            return kept
+        }
+    }
+
+    private static let count = Atomic(0)
     public let name: String
     public let kind: SpanKind
     public let parent: String
     public let context: ServiceContext
-    public var attributes = SpanAttributes()
-    public var isError = false
-    public var ends = 0
+    private let state = Mutex(State())
+    public var attributes: SpanAttributes {
+        get { state.withLock { $0.attributes } }
+        set { state.withLock { $0.attributes = newValue } }
+    }
+    public var isError: Bool { state.withLock { $0.isError } }
+    public var ends: Int { state.withLock { $0.ends } }
 
     init(_ name: String, _ kind: SpanKind, _ parent: ServiceContext) {
         (self.name, self.kind, self.parent) = (name, kind, parent.id)
-        context = ServiceContext(id: "\(Self.all.count + 1)")
-        Self.all.append(self)
+        context = ServiceContext(id: "\(Self.count.add(1, ordering: .relaxed).newValue)")
+        Self.kept.withLock { $0.append(self) }
     }
-    public func setStatus(_ status: SpanStatus) { isError = status.code == .error }
-    public func end() { ends += 1 }
+    public func setStatus(_ status: SpanStatus) { state.withLock { $0.isError = status.code == .error } }
+    public func end() { state.withLock { $0.ends += 1 } }
     public func text(_ name: String) -> String? {
-        switch attributes.all[name] {
+        switch state.withLock({ $0.attributes.all[name] }) {
         case .string(let text): text
         case .int64(let number): "\(number)"
         case nil: nil
