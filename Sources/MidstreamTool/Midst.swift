@@ -36,11 +36,7 @@ enum Midst {
         guard URL(fileURLWithPath: target).standardizedFileURL != URL(fileURLWithPath: file).standardizedFileURL else {
             throw UsageError("the page would replace the archive: -o says where it goes")
         }
-        do {
-            try Data(page.utf8).write(to: URL(fileURLWithPath: target), options: .atomic)
-        } catch {
-            throw UsageError("can't write \(target): \(error.localizedDescription)")
-        }
+        try Terminal.save(page: page, to: target)
         try Terminal.print(target)
     }
 

@@ -55,7 +55,7 @@ enum Span {
         var span = JSONObject()
         span.add("traceId", sent?.traceID ?? context.traceID)
         span.add("spanId", sent?.spanID ?? spanID(of: exchange.id))
-        span.add("traceState", boundedState(sent?.state))
+        span.add("traceState", sent?.state)
         span.add(
             "parentSpanId", detail.hasCalls || context.parentID == nil && sent != nil ? context.callSpanID : context.parentID)
         span.add("name", known.spanName)
@@ -115,11 +115,6 @@ enum Span {
         else { return shown }
         let host = shown[place].split(separator: "@").last ?? ""
         return shown[..<place.lowerBound] + "REDACTED:REDACTED@" + host + shown[place.upperBound...]
-    }
-
-    /// No more than 32 members (W3C Trace Context, §3.3.1.1).
-    private static func boundedState(_ state: String?) -> String? {
-        state.map { $0.split(separator: ",").prefix(32).joined(separator: ",") }
     }
 
     private static func add(

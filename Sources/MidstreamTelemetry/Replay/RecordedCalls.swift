@@ -32,19 +32,17 @@ extension HARArchive {
     /// How often calls began, and how long the server took.
     package struct Pace: Sendable {
         package let callsPerSecond: Double
-        package let mean: Duration
-        package let slowest: Duration
+        /// Of each exchange, the shortest first.
+        package let times: [Duration]
     }
 
     /// Nil where there are too few exchanges to tell, which is less than ten within some time.
     package var pace: Pace? {
-        let times = entries.map(\.timings.wait).filter { $0 > 0 && $0.isFinite }.sorted()
+        let times = entries.map(\.timings.wait).filter { 0 < $0 && $0 <= 86_400_000 }.sorted()
         let starts = entries.compactMap(\.start)
         guard times.count >= 10, let first = starts.min(), let last = starts.max(), last > first else { return nil }
-        let mean = times.reduce(0, +) / Double(times.count)
         return Pace(
-            callsPerSecond: Double(calls.count) / last.timeIntervalSince(first), mean: .milliseconds(1) * mean,
-            slowest: .milliseconds(1) * times[times.count * 99 / 100])
+            callsPerSecond: Double(calls.count) / last.timeIntervalSince(first), times: times.map { .milliseconds(1) * $0 })
     }
 }
 

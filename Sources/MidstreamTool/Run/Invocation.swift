@@ -66,16 +66,18 @@ struct Invocation {
     }
 
     /// A client for many requests, whose answers are told in lines of their own.
-    func batchClient(_ transport: any HTTPTransport) -> HTTPClient { client([], transport) }
+    func batchClient(_ transport: any HTTPTransport) -> HTTPClient { client([], transport, bodyLimit: 64 << 20) }
 
-    private func client(_ observers: [any CallObserver], _ transport: any HTTPTransport) -> HTTPClient {
+    private func client(
+        _ observers: [any CallObserver], _ transport: any HTTPTransport, bodyLimit: Int = 1 << 30
+    ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.validators = [RetryWhileLeft(retries: retries)]
         configuration.maxRetries = retries
         // There is one call, whose user has said how often.
         configuration.retryBudget = nil
         configuration.deadline = arguments.deadline
-        configuration.maximumBufferedBody = 1 << 30
+        configuration.maximumBufferedBody = bodyLimit
         if let timeout = arguments.timeout { configuration.timeout = timeout }
         if !arguments.followsRedirects { configuration.redirects = .refuse }
         configuration.observers = observers

@@ -17,24 +17,18 @@ struct Simulate {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
             throw UsageError("simulations need macOS 15 or Linux")
         }
-        let data = try Data(contentsOf: URL(fileURLWithPath: file))
-        guard let pace = try HARArchive(data).pace else {
+        guard let pace = try HARArchive(contentsOf: file).pace else {
             throw UsageError("the archive has too few exchanges to tell how fast the server is")
-        }
-        let service: ServiceTime
-        do {
-            service = try .recorded(in: data)
-        } catch let problem as ServiceTime.UnusableRecord {
-            throw UsageError("\(problem)")
         }
         let recorded = arguments.rate ?? pace.callsPerSecond
         let rate = min(recorded, Self.maximumRate)
-        let workers = max(1, Int((rate * (pace.mean / .seconds(1)) / 0.8).rounded(.up)))
-        let timeout = max(.seconds(1), pace.slowest * 4)
+        let mean = pace.times.reduce(.zero, +) / pace.times.count
+        let workers = max(1, Int((rate * (mean / .seconds(1)) / 0.8).rounded(.up)))
+        let timeout = max(.seconds(1), pace.times[pace.times.count * 99 / 100] * 4)
         let outage = Self.before..<Self.before + arguments.outage
         let comparison = try await OutageComparison(
             of: outage, within: outage.upperBound + 120, clients: Self.clients(timeout: timeout),
-            server: ServerModel(workers: workers, service: service), load: .poisson(perSecond: rate),
+            server: ServerModel(workers: workers, service: .samples(pace.times)), load: .poisson(perSecond: rate),
             effect: .slower(arguments.slowness))
         let whole = Int(exactly: arguments.slowness)
         let factor = whole.map(String.init) ?? "\(arguments.slowness)"
@@ -46,7 +40,7 @@ struct Simulate {
             \(comparison)
             """)
         guard let output = arguments.output, let standard = comparison.rows.last else { return }
-        try Data(standard.report.html(title: standard.name).utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+        try Terminal.save(page: standard.report.html(title: standard.name), to: output)
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

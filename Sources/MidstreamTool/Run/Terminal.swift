@@ -15,6 +15,15 @@ enum Terminal {
     static func printError(_ text: String) { put(error: text + "\n") }
     static func put(error text: String) { try? put(Array(text.utf8), into: STDERR_FILENO) }
 
+    /// Replaces a file by a page, or makes it.
+    static func save(page: String, to file: String) throws {
+        do {
+            try Data(page.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        } catch {
+            throw UsageError("can't write \(file): \(error.localizedDescription)")
+        }
+    }
+
     /// Writes all of the bytes.
     ///
     /// - Throws: `OutputFailure`.
