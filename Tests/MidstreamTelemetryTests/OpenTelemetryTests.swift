@@ -53,6 +53,17 @@ struct OpenTelemetryTests {
             interceptors: interceptors)
     }
 
+    @Test("Requests that differ in what no attribute says are one set")
+    func oneSet() async throws {
+        let metrics = CallMetrics()
+        let client = testClient(configuration: .init(observers: [metrics]), transport: StubTransport.ok)
+        for method: HTTPMethod in ["BREW", "WHEN"] { _ = try await client.send(HTTPRequest(method, "https://h/")) }
+        let counts = metrics.prometheus.split(separator: "\n").filter {
+            $0.hasPrefix("http_client_request_duration_seconds_count")
+        }
+        #expect(counts.count == 1 && counts[0].hasSuffix(" 2") && counts[0].contains("_OTHER"))
+    }
+
     @Test("a retry is a span of its own, whose number and status tell")
     func retry() async throws {
         let documents = try await documents { exporter in
