@@ -14,6 +14,7 @@ let settings: [SwiftSetting] =
     ]
 
 let curl = Target.Dependency.target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"]))
+let wire = Target.Dependency.target(name: "MidstreamWire", condition: .when(platforms: [.linux]))
 
 /// The transports of the platform and the traits.
 let transports: [Target.Dependency] = [
@@ -22,6 +23,7 @@ let transports: [Target.Dependency] = [
     // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
     .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
     curl,
+    .target(name: "MidstreamWire", condition: .when(platforms: [.linux], traits: ["Wire"])),
 ]
 
 let package = Package(
@@ -36,6 +38,7 @@ let package = Package(
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTelemetry", targets: ["MidstreamTelemetry"]),
         .library(name: "MidstreamCurl", targets: ["MidstreamCurl"]),
+        .library(name: "MidstreamWire", targets: ["MidstreamWire"]),
         .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
@@ -45,6 +48,10 @@ let package = Package(
         .trait(
             name: "URLSession",
             description: "The URLSession transport on Linux, too; the default one there without Curl. Elsewhere it always is."),
+        .trait(
+            name: "Wire",
+            description:
+                "The wire transport, the default one on Linux then. Needs OpenSSL's and nghttp2's headers, and no libcurl."),
         .default(enabledTraits: ["Curl"]),
     ],
     targets: [
@@ -71,13 +78,30 @@ let package = Package(
         .target(
             name: "MidstreamTransfers", dependencies: ["MidstreamTasks", "MidstreamCore", "Interception", "Platform"],
             swiftSettings: settings),
+        .systemLibrary(name: "CLinux"),
+        .target(
+            name: "MidstreamLoop",
+            dependencies: [
+                "MidstreamCore", "Interception", .target(name: "CCompression", condition: .when(platforms: [.linux])),
+                .target(name: "CLinux", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "MidstreamCurl",
             dependencies: [
-                "MidstreamCore", "Interception",
+                "MidstreamCore", "Interception", "MidstreamLoop",
                 .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
-                .target(name: "CCompression", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ],
+            swiftSettings: settings),
+        .systemLibrary(name: "CTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .target(
+            name: "MidstreamWire",
+            dependencies: [
+                "MidstreamCore", "Interception", "MidstreamLoop",
+                .target(name: "CTLS", condition: .when(platforms: [.linux])),
+                .target(name: "CNghttp2", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .target(
@@ -126,7 +150,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
-                curl,
+                curl, wire,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
@@ -211,7 +235,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SoakTests",
-            dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception", curl],
+            dependencies: ["Midstream", "MidstreamURLSession", "MidstreamCore", "MidstreamTesting", "Interception", curl, wire],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests",
@@ -228,17 +252,29 @@ let package = Package(
         .testTarget(
             name: "ForeignTextTests",
             dependencies: [
-                "Midstream", "MidstreamSigning", "MidstreamTesting", "MidstreamURLSession", "TestSupport",
+                "Midstream", "MidstreamLoop", "MidstreamSigning", "MidstreamTesting", "MidstreamURLSession", "TestSupport",
                 .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                wire,
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamLoopTests", dependencies: ["MidstreamLoop", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .target(name: "LibraryInterposition", path: "Tests/LibraryInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
-                "MidstreamCore", "Interception", "TestSupport",
+                "MidstreamCore", "Interception", "MidstreamLoop", "TestSupport",
                 .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 curl,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamWireTests",
+            dependencies: [
+                "MidstreamCore", "Interception", "MidstreamLoop", "TestSupport", "MidstreamTesting",
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
+                wire,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -246,14 +282,15 @@ let package = Package(
             dependencies: [
                 "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting", "MidstreamTool",
                 "MidstreamURLSession",
-                curl,
+                curl, wire,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
                 "TestSupport", "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
-                curl,
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
+                curl, wire,
             ],
             swiftSettings: settings),
     ],

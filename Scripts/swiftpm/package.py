@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -33,9 +34,15 @@ class Package:
         self.plan = (self.root / ".build" / f"{binaries.name}.yaml").read_text().splitlines()
 
     def libraries(self) -> list[str]:
-        """The targets in Sources that others import."""
+        """The targets in Sources that users can import: those of the products, and what is re-exported. What is public in another is so
+        for other targets only."""
         kinds = {target["name"]: target["type"] for target in self.manifest["targets"]}
-        return [name for name in self.targets() if kinds[name] == "regular"]
+        regular = [name for name in self.targets() if kinds[name] == "regular"]
+        reached = {name for product in self.manifest["products"] for name in product["targets"]}
+        for name in regular:
+            for file in self.folder(name).rglob("*.swift"):
+                reached.update(re.findall(r"^\s*@_exported\s+(?:public\s+)?import\s+(\w+)", file.read_text(), re.MULTILINE))
+        return [name for name in regular if name in reached]
 
     def targets(self) -> dict[str, list[str]]:
         """The targets in Sources, and what the manifest says that each uses."""

@@ -15,12 +15,9 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -151,23 +148,6 @@ static inline long ccurl_basic_authentication(void) { return (long)CURLAUTH_BASI
 
 // Linux.
 
-static inline int ccurl_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-static inline int ccurl_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
-
-static inline int ccurl_epoll_control(int epoll, int operation, int descriptor, uint32_t mask) {
-    struct epoll_event event = {.events = mask, .data = {.fd = descriptor}};
-    return epoll_ctl(epoll, operation, descriptor, &event);
-}
-
-/// Waits until a descriptor can be read, for so many milliseconds at most; positive when it can.
-static inline int ccurl_wait_readable(int descriptor, int milliseconds) {
-    struct pollfd one = {.fd = descriptor, .events = POLLIN};
-    return poll(&one, 1, milliseconds);
-}
-
-static inline int ccurl_event_descriptor(const struct epoll_event *event) { return event->data.fd; }
-static inline uint32_t ccurl_event_mask(const struct epoll_event *event) { return event->events; }
-
 static inline int ccurl_socket(int family, int type, int protocol) {
     return socket(family, type | SOCK_CLOEXEC, protocol);
 }
@@ -217,8 +197,6 @@ static inline uint64_t ccurl_thread_time(pthread_t thread) {
     if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
-
-static inline void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 #endif
 #endif

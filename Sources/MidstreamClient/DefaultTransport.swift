@@ -1,6 +1,8 @@
 public import Foundation
 
-#if Curl && os(Linux)
+#if Wire && os(Linux)
+    internal import MidstreamWire
+#elseif Curl && os(Linux)
     internal import MidstreamCurl
 #elseif !os(Linux)
     internal import MidstreamURLSession
@@ -11,8 +13,9 @@ public import Foundation
 extension HTTPClient {
     /// Makes a client on the platform's transport: libcurl on Linux, URLSession elsewhere.
     ///
-    /// On Linux the package trait `Curl` brings libcurl, and is on by default; without it the trait `URLSession` brings URLSession. With
-    /// neither, a client without a transport of its own fails with ``HTTPError/Code/unsupported``.
+    /// On Linux the package trait `Curl` brings libcurl, and is on by default. The trait `Wire` brings connections of its own in place of it,
+    /// and the trait `URLSession` brings URLSession where both are off. Without any, a client without a transport of its own fails with
+    /// ``HTTPError/Code/unsupported``.
     ///
     /// - Parameters:
     ///   - baseURL: What relative URLs are joined to: `https://h/v2` and `users` give `https://h/v2/users`. Checked when it is used.
@@ -44,7 +47,9 @@ extension HTTPClient {
     /// The platform's transport. Clients share it and so their connections.
     public static let defaultTransport: any HTTPTransport = platformTransport()
 
-    #if Curl && os(Linux)
+    #if Wire && os(Linux)
+        private static func platformTransport() -> WireTransport { WireTransport() }
+    #elseif Curl && os(Linux)
         private static func platformTransport() -> CurlTransport { CurlTransport() }
     #elseif !os(Linux) || URLSession
         private static func platformTransport() -> URLSessionTransport { URLSessionTransport() }
@@ -53,13 +58,13 @@ extension HTTPClient {
     #endif
 }
 
-#if os(Linux) && !Curl && !URLSession
+#if os(Linux) && !Wire && !Curl && !URLSession
     /// Stands where no transport is, so that code which names one compiles with any traits.
     private struct MissingTransport: HTTPTransport {
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
             throw HTTPError(
                 .unsupported,
-                "This program was built without a transport. Turn on one of the package traits Curl and URLSession, or give the client one.",
+                "This program was built without a transport. Turn on one of the package traits Curl, Wire and URLSession, or give the client one.",
                 request: request, phase: .notSent)
         }
     }

@@ -1,15 +1,19 @@
 #if Curl && os(Linux)
     internal import Interception
     public import MidstreamCore
+    internal import MidstreamLoop
+
+    /// The settings of a ``CurlTransport``.
+    public typealias CurlConfiguration = TransportConfiguration
 
     /// Sends requests by libcurl: HTTP/1.1 and HTTP/2, TLS, proxies, unix domain sockets, gzip, brotli and zstd.
     ///
-    /// One thread moves the bytes of all requests (see ``CurlConfiguration/eventLoops``); it is started with the first request and
+    /// One thread moves the bytes of all requests (see ``TransportConfiguration/eventLoops``); it is started with the first request and
     /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
     /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
     ///
     /// When requests are sent one after the other to a server that answers within a millisecond, their callers' threads move the bytes
-    /// themselves (``CurlConfiguration/usesCallersThreads``). The transport's thread takes over when another request is sent, or an answer
+    /// themselves (``TransportConfiguration/usesCallersThreads``). The transport's thread takes over when another request is sent, or an answer
     /// takes longer than some milliseconds.
     ///
     /// Over HTTP/2, requests whose body is streamed or larger than 64 KiB share no connection at a time, since libcurl may then
@@ -22,7 +26,7 @@
     /// requests that may not be repeated (RFC 9110 §9.2.2), which then fail with ``HTTPError/Code/connectionLost``.
     public final class CurlTransport: HTTPTransport {
         /// What it is made with.
-        public typealias Configuration = CurlConfiguration
+        public typealias Configuration = TransportConfiguration
 
         /// How the transport was configured.
         public let configuration: Configuration
@@ -30,7 +34,7 @@
 
         private enum State {
             case unused
-            case running(LoopGroup)
+            case running(CurlLoops)
             case closed
         }
 
@@ -65,7 +69,7 @@
         /// Ends the threads and closes the connections. Requests that are under way, and all later ones, fail with
         /// ``HTTPError/Code/connection``. Harmless when repeated.
         public func close() {
-            let group = state.withLock { state -> LoopGroup? in
+            let group = state.withLock { state -> CurlLoops? in
                 defer { state = .closed }
                 guard case .running(let group) = state else { return nil }
                 return group
@@ -73,13 +77,13 @@
             group?.close()
         }
 
-        private func group() throws -> LoopGroup {
+        private func group() throws -> CurlLoops {
             try state.withLock { state in
                 switch state {
                 case .running(let group): return group
                 case .closed: throw HTTPError.transportClosed
                 case .unused:
-                    let group = try LoopGroup(configuration)
+                    let group = try CurlLoops(configuration)
                     state = .running(group)
                     return group
                 }
@@ -88,7 +92,7 @@
     }
 
     extension CurlTransport: ExchangeTransport {
-        /// The attempt's timeout is one of libcurl's own timers, which is cheaper than a task that waits for each request.
+        /// The loop keeps the attempt's timeout, which is cheaper than a task that waits for each request.
         package var keepsTime: Bool { true }
 
         /// A buffered response comes with its body in memory, and the caller is resumed once.
@@ -105,9 +109,9 @@
 
         /// Not inlined, to keep async frames small.
         @inline(never)
-        private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> Transfer {
+        private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> CurlTransfer {
             let group = try group()
-            return Transfer(request, options, loop: try group.loop(for: request), group: group)
+            return CurlTransfer(request, options, loop: try group.loop(for: request), group: group)
         }
     }
 

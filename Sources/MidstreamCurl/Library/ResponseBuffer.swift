@@ -1,12 +1,11 @@
 #if Curl && os(Linux)
     import Glibc
+    internal import MidstreamLoop
 
     /// The memory into which curl's callbacks write a response, without objects, reference counts or collections.
     ///
     /// It stays at one address as long as its handle lives, and keeps its memory for the next response.
     struct ResponseBuffer {
-        /// The largest head that is taken: 256 KiB.
-        static let headLimit = 256 << 10
         /// The largest body that is kept here: what most are smaller than, and what curl hands over at a time.
         static let bodyLimit = 16 << 10
         /// More than this isn't kept for the next response.
@@ -53,9 +52,9 @@
 
         /// Takes a line; false when the head gets too large by it.
         mutating func append(line: UnsafeRawPointer, _ count: Int) -> Bool {
-            guard headCount + count < Self.headLimit else { return false }
+            guard headCount + count < HeadReader.sizeLimit else { return false }
             if headCount + count >= headMemory.count {
-                Self.resize(&headMemory, to: min(max(1 << 10, 2 * (headCount + count)), Self.headLimit))
+                Self.resize(&headMemory, to: min(max(1 << 10, 2 * (headCount + count)), HeadReader.sizeLimit))
             }
             guard let end = headMemory.baseAddress?.advanced(by: headCount) else { return false }
             // Curl ends each line with its only line feed; a line that it made of something else must not become several.

@@ -1,21 +1,22 @@
 #if Curl && os(Linux)
     internal import CCurl
     import Glibc
+    internal import MidstreamLoop
 
     /// What curl calls when it opens, closes and watches sockets and sets its timer; the context is the loop.
     enum SocketCallbacks {
-        static func install(on multi: UnsafeMutableRawPointer, loop: EventLoop) {
+        static func install(on multi: UnsafeMutableRawPointer, loop: CurlLoop) {
             let context = Unmanaged.passUnretained(loop).toOpaque()
             _ = ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
             _ = ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
             _ = ccurl_multi_set_socket_function(multi) { _, descriptor, what, context, _ in
                 guard let loop = SocketCallbacks.loop(context) else { return 0 }
-                var mask: UInt32 = 0
+                var readiness: Readiness = []
                 if what != CURL_POLL_REMOVE {
-                    if what & CURL_POLL_IN != 0 { mask |= EPOLLIN.rawValue }
-                    if what & CURL_POLL_OUT != 0 { mask |= EPOLLOUT.rawValue }
+                    if what & CURL_POLL_IN != 0 { readiness.insert(.reading) }
+                    if what & CURL_POLL_OUT != 0 { readiness.insert(.writing) }
                 }
-                loop.sockets.want(descriptor, mask)
+                loop.sockets.want(descriptor, readiness)
                 return 0
             }
             _ = ccurl_multi_set_timer_function(multi) { _, milliseconds, context in
@@ -29,7 +30,7 @@
             }
         }
 
-        fileprivate static func install(on handle: EasyHandle, loop: EventLoop) {
+        fileprivate static func install(on handle: EasyHandle, loop: CurlLoop) {
             let context = Unmanaged.passUnretained(loop).toOpaque()
             handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)
             handle.set(CURLOPT_CLOSESOCKETDATA, pointer: context)
@@ -50,17 +51,17 @@
             }
         }
 
-        private static func loop(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
-            let loop = context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+        private static func loop(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
+            let loop = context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
             assert(loop?.isCurrent != false)
             return loop
         }
     }
 
-    extension EventLoop {
+    extension CurlLoop {
         func watchSockets(of handle: EasyHandle) { SocketCallbacks.install(on: handle, loop: self) }
 
-        func takeConnection(for transfer: Transfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
+        func takeConnection(for transfer: CurlTransfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
             let (descriptor, isUsable) = sockets.kept.take(
                 for: ObjectIdentifier(transfer), isNew: isNew, localPort: localPort, ends: ends)
             transfer.descriptor = descriptor

@@ -2,12 +2,13 @@
     internal import CCurl
     import Glibc
     internal import MidstreamCore
+    internal import MidstreamLoop
 
     /// What a configuration means in curl's options: those that are the same for every request.
     ///
     /// `@unchecked Sendable`: everything is constant after `init`; curl only reads what the pointers lead to.
     final class ConnectionOptions: @unchecked Sendable {
-        let configuration: CurlConfiguration
+        let configuration: TransportConfiguration
         /// Why no request can be sent, when the configuration can't be carried out.
         private(set) var problem: HTTPError?
         private var authorities: UnsafeMutablePointer<curl_blob>?
@@ -16,23 +17,19 @@
         let acceptEncoding: String?
         private let pinnedKeys: String?
         let proxy: ProxyOptions?
-        /// ``CurlTransport/Configuration/headTimeout`` in nanoseconds.
-        let headLimit: UInt64?
-        /// ``CurlTransport/Configuration/idleTimeout`` in nanoseconds.
-        let idleLimit: UInt64?
-        /// How exactly these two are kept, in nanoseconds: a sixteenth of the shorter one.
-        let deadlineGrain: UInt64
+        /// What it allows every transfer.
+        let limits: TransferLimits
 
-        init(_ configuration: CurlConfiguration) {
+        init(_ configuration: TransportConfiguration) {
             self.configuration = configuration
             acceptEncoding =
                 configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil
             let pins = configuration.tls.pinnedPublicKeys
             pinnedKeys = pins.isEmpty ? nil : pins.joined(separator: ";")
             proxy = ProxyOptions(configuration.proxy)
-            headLimit = configuration.headTimeout?.wholeNanoseconds
-            idleLimit = configuration.idleTimeout?.wholeNanoseconds
-            deadlineGrain = max(1_000_000, min(headLimit ?? .max, idleLimit ?? .max) / 16)
+            limits = TransferLimits(
+                head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
+                forwardsPlainRequests: configuration.proxy != .direct)
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
                 problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
             }
@@ -160,10 +157,10 @@
     /// A proxy that was configured by name.
     struct ProxyOptions: Sendable {
         let url: String
-        let credentials: CurlConfiguration.Credentials?
+        let credentials: TransportConfiguration.Credentials?
         let exceptions: String
 
-        init?(_ proxy: CurlConfiguration.Proxy) {
+        init?(_ proxy: TransportConfiguration.Proxy) {
             let noProxy: [String]
             switch proxy {
             case .direct, .environment: return nil
@@ -189,22 +186,6 @@
         var secrets: [String] {
             let parts = URLText(url.contains("://") ? url : "http://\(url)")
             return [credentials?.password, parts.userInfo.map(String.init)].compactMap { $0 }.filter { !$0.isEmpty }
-        }
-    }
-
-    enum FileContents {
-        /// All bytes of a file; nil when it can't be read.
-        static func read(_ path: String) -> [UInt8]? {
-            guard let file = fopen(path, "re") else { return nil }
-            defer { fclose(file) }
-            var bytes: [UInt8] = []
-            while true {
-                let chunk = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
-                    count = fread(buffer.baseAddress, 1, buffer.count, file)
-                }
-                if chunk.isEmpty { return ferror(file) == 0 ? bytes : nil }
-                bytes += chunk
-            }
         }
     }
 #endif

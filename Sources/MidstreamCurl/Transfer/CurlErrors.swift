@@ -2,25 +2,15 @@
     internal import CCurl
     import Glibc
     internal import MidstreamCore
+    internal import MidstreamLoop
 
     extension HTTPError {
-        /// The transport has been closed.
-        static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere
-
-        /// The system gives no thread, descriptor or memory.
-        static func noResources(_ number: Int32) -> HTTPError {
-            HTTPError(
-                .connection, "The system lacks resources for the transfer: \(String(cString: strerror(number))).",
-                phase: .notSent
-            ).refusedHere
-        }
-
         /// What curl's verdict means, with curl's own words.
-        init(_ code: CURLcode, of transfer: Transfer, _ handle: EasyHandle, phase: Phase) {
+        init(_ code: CURLcode, of transfer: CurlTransfer, _ handle: EasyHandle, phase: Phase) {
             var text = String(cString: handle.errorText)
             if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
             if transfer.resends > 0 { text += ", after the request had been sent again" }
-            let proxy = transfer.loop.options.proxy
+            let proxy = transfer.curlLoop.options.proxy
             let kind = Self.kind(code, text, tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE), proxy, phase)
             let secrets = (proxy?.secrets ?? []) + Self.secrets(of: transfer.request.urlText)
             self.init(

@@ -1,8 +1,9 @@
 #if Curl && os(Linux)
     internal import CCurl
     internal import MidstreamCore
+    internal import MidstreamLoop
 
-    extension Transfer {
+    extension CurlTransfer {
         /// What curl has measured of a transfer that failed: zero for phases that weren't reached.
         func metricsSoFar(_ handle: EasyHandle) -> TransportMetrics {
             var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)

@@ -106,6 +106,6 @@ extension Option {
         },
         .flag("--http1.1", "speak HTTP/1.1") { $0.transport.isHTTP1 = true },
         .flag("--http2", "speak HTTP/2 from the first byte") { $0.transport.isHTTP2 = true },
-        .value("--transport", "NAME", "curl (on Linux) or urlsession") { $0.transport.name = $1 },
+        .value("--transport", "NAME", "curl or wire (on Linux), or urlsession") { $0.transport.name = $1 },
     ]
 }

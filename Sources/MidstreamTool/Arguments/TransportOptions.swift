@@ -4,6 +4,9 @@ import Midstream
 #if Curl && os(Linux)
     import MidstreamCurl
 #endif
+#if Wire && os(Linux)
+    import MidstreamWire
+#endif
 #if !os(Linux)
     import MidstreamURLSession
 #elseif URLSession
@@ -42,11 +45,18 @@ struct TransportOptions {
     }
 
     func transport() throws -> any HTTPTransport {
+        #if Wire && os(Linux)
+            if name == "wire" || (name == nil && hasConnectionOptions) {
+                return WireTransport(configuration: try configuration())
+            }
+        #endif
         #if Curl && os(Linux)
-            if name == "curl" || (name == nil && hasConnectionOptions) { return try curlTransport() }
+            if name == "curl" || (name == nil && hasConnectionOptions) {
+                return CurlTransport(configuration: try configuration())
+            }
         #endif
         guard !hasConnectionOptions else {
-            throw UsageError("options about connections, such as --ca and --proxy, need the curl transport")
+            throw UsageError("options about connections, such as --ca and --proxy, need the curl transport or the wire")
         }
         switch name {
         case nil: return HTTPClient.defaultTransport
@@ -55,13 +65,16 @@ struct TransportOptions {
         #else
             case "urlsession": throw UsageError("this midst was built without URLSession: it takes the package trait URLSession")
         #endif
+        #if os(Linux)
+            case "wire": throw UsageError("this midst was built without the wire: it takes the package trait Wire")
+        #endif
         case let name?: throw UsageError("there is no transport '\(name)' here")
         }
     }
 
-    #if Curl && os(Linux)
-        private func curlTransport() throws -> CurlTransport {
-            var configuration = CurlTransport.Configuration()
+    #if os(Linux)
+        private func configuration() throws -> TransportConfiguration {
+            var configuration = TransportConfiguration()
             configuration.tls.authorities = authorities.map { .file($0) }
             configuration.tls.verifiesCertificates = !isInsecure
             configuration.unixSocketPath = unixSocket
@@ -73,14 +86,14 @@ struct TransportOptions {
                 configuration.tls.clientCertificate = .init(certificate: certificate, key: key ?? certificate)
             }
             if let proxy { configuration.proxy = try Self.proxy(proxy) }
-            return CurlTransport(configuration: configuration)
+            return configuration
         }
 
-        private static func proxy(_ text: String) throws -> CurlTransport.Configuration.Proxy {
+        private static func proxy(_ text: String) throws -> TransportConfiguration.Proxy {
             guard let url = URLComponents(string: text), let scheme = url.scheme, let host = url.host else {
                 throw UsageError("a proxy is written http://[USER:PASSWORD@]HOST:PORT or socks5://…")
             }
-            let credentials = url.user.map { CurlTransport.Configuration.Credentials(user: $0, password: url.password ?? "") }
+            let credentials = url.user.map { TransportConfiguration.Credentials(user: $0, password: url.password ?? "") }
             let port = url.port.map { ":\($0)" } ?? ""
             switch scheme {
             case "http", "https": return .http("\(scheme)://\(host)\(port)", credentials: credentials)

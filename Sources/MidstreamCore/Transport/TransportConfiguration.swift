@@ -1,0 +1,167 @@
+#if os(Linux)
+    /// What a transport on Linux is made with, `CurlTransport` or `WireTransport`. Every setting has a default, given with it.
+    ///
+    /// Nothing is read from the environment or from configuration files unless ``proxy`` says so.
+    public struct TransportConfiguration: Sendable {
+        /// How servers prove who they are, and how the client does. By default the system's authorities and TLS 1.2 or newer.
+        public var tls: TLSConfiguration
+        /// Through what the connections go; ``Proxy/direct`` by default: `http_proxy` and its like are **not** read.
+        public var proxy: Proxy
+        /// A unix domain socket that all connections go to, whatever the URL's host; nil by default.
+        public var unixSocketPath: String?
+        /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
+        /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
+        public var hostOverrides: [String: String]
+        /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
+        public var httpVersions: HTTPVersions
+        /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
+        /// limit of its own.
+        public var connectTimeout: Duration?
+        /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
+        /// by default: the client limits attempts as a whole.
+        public var headTimeout: Duration?
+        /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
+        /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
+        /// A stalled body is noticed within a sixteenth more than this.
+        public var idleTimeout: Duration?
+        /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
+        /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
+        /// and in ``maximumConnections``.
+        public var maximumConnectionsPerHost: Int?
+        /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
+        public var maximumConnections: Int?
+        /// Whether connections are kept for further requests; true by default.
+        public var keepsConnections: Bool
+        /// How long an unused connection may be kept; 90 s by default.
+        public var idleConnectionLifetime: Duration
+        /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
+        /// pay when the callers' tasks run on them, too (the transport's `executor`). Each thread has its own connections;
+        /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them.
+        public var eventLoops: Int
+        /// Whether callers' threads may move the bytes of their requests; true by default. They do when requests are sent one after the other
+        /// and answered within a millisecond, which saves two switches between threads for each. A thread of Swift's pool is held for up to
+        /// 10 ms then, if an answer takes longer than those before it. False: only the transport's own threads wait for sockets.
+        public var usesCallersThreads: Bool
+        /// Whether gzip and brotli are asked for and decoded, as far as their libraries are there; true
+        /// by default. A request with an `Accept-Encoding` or a `Range` of its own is left alone, and so is the body of its
+        /// response, and that of any 206: a part of an encoded body can't be decoded (RFC 9110 §14.2). A body that is cut or
+        /// encoded more than twice fails with ``HTTPError/Code/decoding``.
+        public var decompresses: Bool
+        /// Whether zstd is asked for, too; false by default, since it takes up to 8 MiB (RFC 9659) for each response.
+        public var offersZstandard: Bool
+        /// How many times as large as encoded a buffered body may get by decoding, once it is larger than 16 MiB; 1,000 by default, nil:
+        /// no limit. Encoded it counts as large as what was received, or as its `Content-Length` where it has one. One that exceeds it fails
+        /// with ``HTTPError/Code/bodyTooLarge``. gzip reaches 1,030 with nothing but zeros. A streamed body has no such limit: its reader
+        /// decides how much of it is decoded.
+        public var maximumDecodedRatio: Int?
+
+        /// Makes settings; every parameter's default is the property's.
+        ///
+        /// ```swift
+        /// let transport = CurlTransport(configuration: .init(proxy: .http("http://proxy.example.com:3128")))
+        /// ```
+        public init(
+            tls: TLSConfiguration = TLSConfiguration(),
+            proxy: Proxy = .direct,
+            unixSocketPath: String? = nil,
+            hostOverrides: [String: String] = [:],
+            httpVersions: HTTPVersions = .automatic,
+            connectTimeout: Duration? = .seconds(30),
+            headTimeout: Duration? = nil,
+            idleTimeout: Duration? = .seconds(120),
+            maximumConnectionsPerHost: Int? = 256,
+            maximumConnections: Int? = nil,
+            keepsConnections: Bool = true,
+            idleConnectionLifetime: Duration = .seconds(90),
+            eventLoops: Int = 1,
+            usesCallersThreads: Bool = true,
+            decompresses: Bool = true,
+            offersZstandard: Bool = false,
+            maximumDecodedRatio: Int? = 1_000
+        ) {
+            self.tls = tls
+            self.proxy = proxy
+            self.unixSocketPath = unixSocketPath
+            self.hostOverrides = hostOverrides
+            self.httpVersions = httpVersions
+            self.connectTimeout = connectTimeout
+            self.headTimeout = headTimeout
+            self.idleTimeout = idleTimeout
+            self.maximumConnectionsPerHost = maximumConnectionsPerHost
+            self.maximumConnections = maximumConnections
+            self.keepsConnections = keepsConnections
+            self.idleConnectionLifetime = idleConnectionLifetime
+            self.eventLoops = eventLoops
+            self.usesCallersThreads = usesCallersThreads
+            self.decompresses = decompresses
+            self.offersZstandard = offersZstandard
+            self.maximumDecodedRatio = maximumDecodedRatio
+        }
+
+        /// Which versions of HTTP are spoken.
+        public enum HTTPVersions: Sendable, Hashable {
+            /// HTTP/2 over TLS when the server offers it (ALPN, RFC 7301), HTTP/1.1 otherwise.
+            case automatic
+            /// HTTP/1.1 only.
+            case http1Only
+            /// HTTP/2 from the first byte, without TLS too (RFC 9113 §3.3): for servers known to speak it. Without TLS, libcurl
+            /// before 8.0.0 gets a connection for each request.
+            case http2PriorKnowledge
+        }
+
+        /// A user's name and password. The password is in no description.
+        public struct Credentials: Sendable, Hashable {
+            /// The user's name.
+            public var user: String
+            /// The password.
+            public var password: String
+
+            /// Takes both as they are, not percent-encoded.
+            public init(user: String, password: String) {
+                self.user = user
+                self.password = password
+            }
+        }
+
+        /// Through what connections go.
+        public enum Proxy: Sendable, Hashable {
+            /// Straight to the server.
+            case direct
+            /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say: read for each request by libcurl, and when the transport is made by
+            /// the wire.
+            case environment
+            /// An HTTP proxy, `http://host:port` or `https://host:port`: asked to forward http requests, and to open a tunnel for
+            /// https (RFC 9110 §9.3.6). Hosts in `noProxy` (names, which cover their subdomains, or addresses) are reached directly.
+            case http(String, credentials: Credentials? = nil, noProxy: [String] = [])
+            /// A SOCKS 5 proxy (RFC 1928), `host:port`, which looks the names up. `noProxy` as above.
+            case socks5(String, credentials: Credentials? = nil, noProxy: [String] = [])
+        }
+    }
+
+    extension TransportConfiguration.Credentials: CustomStringConvertible, CustomReflectable {
+        /// The user's name, without the password.
+        public var description: String { "\(user):‹withheld›" }
+        /// Shows no password.
+        public var customMirror: Mirror { Mirror(self, children: ["credentials": description]) }
+    }
+
+    extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
+        /// The proxy's address, without user and password.
+        public var description: String {
+            switch self {
+            case .direct: "direct"
+            case .environment: "environment"
+            case .http(let url, _, _): "http \(Self.withoutUserInfo(url))"
+            case .socks5(let url, _, _): "socks5 \(Self.withoutUserInfo(url))"
+            }
+        }
+        /// Shows no password.
+        public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
+
+        /// In bytes, since an `@` with a combining mark after it is another character.
+        private static func withoutUserInfo(_ url: String) -> String {
+            guard let at = url.utf8.lastIndex(of: UInt8(ascii: "@")) else { return URLText.redacted(url) }
+            return URLText.redacted(String(url[url.utf8.index(after: at)...]))
+        }
+    }
+#endif

@@ -1,0 +1,152 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// A loop that drives transfers through one of curl's multi handles.
+    ///
+    /// `@unchecked Sendable`: `options` is constant, and everything else is touched only on the loop's thread.
+    final class CurlLoop: EventLoop, CurlTransferLoop, @unchecked Sendable {
+        let options: ConnectionOptions
+
+        // Touched only on the loop's thread.
+        let multi: UnsafeMutableRawPointer
+        var sockets: SocketWatch
+        private var handles = HandlePool()
+        /// Nil where nothing has to be watched.
+        let floods: FloodWatch?
+        /// How many connections curl may keep.
+        private var keptConnections = 1024
+
+        /// Starts the thread.
+        ///
+        /// - Parameter sharesConnections: Whether several requests at a time may use an HTTP/2 connection.
+        /// - Throws: ``HTTPError`` when the system gives no thread, no descriptor or no memory.
+        init(options: ConnectionOptions, share: Int, sharesConnections: Bool = true) throws {
+            guard let multi = curl_multi_init() else { throw HTTPError.noResources(ENOMEM) }
+            self.options = options
+            self.multi = multi
+            let poller = Poller()
+            sockets = SocketWatch(poller)
+            let limits = options.configuration
+            let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
+            let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
+            floods = FloodWatch.isNeeded && limits.httpVersions != .http1Only ? FloodWatch() : nil
+            super.init(
+                "midstream-curl", poller, limits: options.limits,
+                admission: Admission(hostLimit: hostLimit, totalLimit: totalLimit), usesCallersThreads: limits.usesCallersThreads)
+            SocketCallbacks.install(on: multi, loop: self)
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
+            if totalLimit > 0 { keptConnections = totalLimit }
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
+            if !sharesConnections { _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
+            try run()
+        }
+
+        override func willDrive() { floods?.begin() }
+
+        override func didDrive() { floods?.end() }
+
+        // MARK: Curl's turns
+
+        override func handle(_ descriptor: Int32, _ readiness: Readiness) {
+            let mask = sockets.meaning(of: readiness, on: descriptor)
+            if mask != 0 { act(descriptor, mask) }
+        }
+
+        override func runTimers() {
+            // Bounded, so that a state of curl's that always wants to go on can't lock out the sockets.
+            for _ in 0..<8 {
+                guard let due = timer, due == 0 || due <= MonotonicTime.now() else { return }
+                timer = nil
+                act(CURL_SOCKET_TIMEOUT, 0)
+            }
+        }
+
+        private func act(_ descriptor: Int32, _ mask: Int32) {
+            assert(isCurrent)
+            var running: Int32 = 0
+            guard let floods else {
+                curl_multi_socket_action(multi, descriptor, mask, &running)
+                return
+            }
+            floods.watch { curl_multi_socket_action(multi, descriptor, mask, &running) }
+        }
+
+        override func collectEnded() {
+            var waiting: Int32 = 0
+            while let message = curl_multi_info_read(multi, &waiting) {
+                guard message.pointee.msg == CURLMSG_DONE, let curl = message.pointee.easy_handle,
+                    let context = ccurl_info_private(curl)
+                else { continue }
+                let code = message.pointee.data.result
+                let handle = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+                if let transfer = handle.transfer { finish(transfer, code) }
+            }
+        }
+
+        override var mayRest: Bool { timer == nil }
+
+        // MARK: A transfer's way
+
+        override func begin(_ transfer: Transfer) throws {
+            let transfer = transfer.curl
+            guard let handle = handles.take() else { throw HTTPError.noResources(ENOMEM) }
+            do {
+                try transfer.prepare(handle)
+            } catch {
+                handles.give(back: handle, isClean: false)
+                throw error
+            }
+            handle.transfer = transfer
+            transfer.begin(with: handle)
+            if active.count > keptConnections, options.configuration.maximumConnections == nil { keepMoreConnections() }
+            let code = curl_multi_add_handle(multi, handle.curl)
+            guard code == CURLM_OK else {
+                throw HTTPError(.connection, String(cString: curl_multi_strerror(code)), phase: .notSent)
+            }
+        }
+
+        /// Where there is no limit of their number, curl keeps as many as have been used at a time: otherwise each of the rest would be
+        /// closed after a request, and another be opened for the next.
+        private func keepMoreConnections() {
+            keptConnections *= 2
+            _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
+        }
+
+        override func settle(_ transfer: Transfer) {
+            if transfer.curl.settle() { finish(transfer.curl, CURLE_OK) }
+        }
+
+        /// Makes used handles ready, once the responses have been delivered.
+        override func tidy() { handles.renewSpent { setUp($0, for: $1) } }
+
+        /// Ends a transfer that curl has ended, or that is as good as ended.
+        private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
+            guard let handle = transfer.handle else { return }
+            finish(transfer, Result { try transfer.outcome(code, handle) }, isClean: code == CURLE_OK)
+        }
+
+        override func release(_ transfer: Transfer, isClean: Bool) {
+            let transfer = transfer.curl
+            guard let handle = transfer.end() else { return }
+            curl_multi_remove_handle(multi, handle.curl)
+            if isClean, let descriptor = transfer.descriptor {
+                sockets.kept.ended(ObjectIdentifier(transfer), on: descriptor, isShared: transfer.head.version == .http2)
+            }
+            handles.give(back: handle, isClean: isClean)
+        }
+
+        /// Curl keeps a connection of HTTP/2 otherwise; while others use it, it stays theirs.
+        override func distrustConnection(of transfer: Transfer) { transfer.curl.handle?.set(CURLOPT_FORBID_REUSE, 1) }
+
+        override func tearDown() {
+            handles = HandlePool()
+            curl_multi_cleanup(multi)
+            sockets.close()
+        }
+    }
+#endif

@@ -1,0 +1,175 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// A transfer whose bytes curl moves.
+    final class CurlTransfer: Transfer, HandleUser, @unchecked Sendable {
+        let curlLoop: any CurlTransferLoop
+        private(set) var handle: EasyHandle?
+        /// The socket of its connection; nil before the first, and where it isn't known.
+        var descriptor: Int32?
+        var tlsVersion: String?
+        /// For a body that ends with its connection: whether TLS was ended as well; nil: not known.
+        var isClosedAsAgreed: Bool?
+
+        init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: any CurlTransferLoop, group: any Sendable) {
+            curlLoop = loop
+            super.init(request, options, loop: loop, owner: group)
+        }
+
+        // MARK: The loop's steps
+
+        func begin(with handle: EasyHandle) {
+            assert(loop.isCurrent)
+            self.handle = handle
+            handle.response.pointee.begin(clock: loop.clock)
+        }
+
+        /// Gives back the handle; nil when there is none.
+        func end() -> EasyHandle? {
+            assert(loop.isCurrent)
+            defer { handle = nil }
+            return handle
+        }
+
+        /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.
+        func settle() -> Bool {
+            assert(loop.isCurrent)
+            guard handle != nil else { return false }
+            if isSendingPaused, head.isComplete, EarlyAnswers.endUpload(status: head.status) { resumeSending() }
+            answer()
+            if stream?.deliver() == true { resumeReceiving() }
+            return isAnsweredEarly
+        }
+
+        override func resumeReceiving() {
+            guard isReceivingPaused, let handle else { return }
+            isReceivingPaused = false
+            unpause(handle)
+        }
+
+        override func resumeSending() {
+            guard isSendingPaused, let handle else { return }
+            isSendingPaused = false
+            unpause(handle)
+        }
+
+        private func unpause(_ handle: EasyHandle) {
+            noteActivity()
+            loop.expectDeadline(of: self)
+            let stillPaused = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
+            let code = curl_easy_pause(handle.curl, stillPaused)
+            guard code != CURLE_OK else { return }
+            // Curl delivers what it has kept from within this call, and would notice only by a timer that it was refused.
+            loop.post(.fail(self, failure ?? HTTPError(code, of: self, handle, phase: phase)))
+        }
+
+        // MARK: Ends
+
+        /// What curl's result means; gives the metrics of a success.
+        func outcome(_ code: CURLcode, _ handle: EasyHandle) throws -> TransportMetrics {
+            if let failure { throw failure }
+            guard code == CURLE_OK else { throw HTTPError(code, of: self, handle, phase: phase) }
+            guard head.isComplete else { throw endWithinHead(handle) }
+            if isClosedAsAgreed == false {
+                throw HTTPError(
+                    .connectionLost, "The connection was closed without TLS's end, so that the body may have been cut.",
+                    request: request, phase: .answered)
+            }
+            if let decoder, !decoder.isComplete { throw DecodingFault.truncated.error(request, ratio: nil) }
+            takeBufferedBody(handle)
+            var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
+            metrics.interim = interim
+            return metrics
+        }
+
+        private func endWithinHead(_ handle: EasyHandle) -> HTTPError {
+            // Curl takes a connection that is closed within a head for the end of a response without a body.
+            let isSwitch = handle.long(CURLINFO_RESPONSE_CODE) == 101
+            return HTTPError(
+                isSwitch ? .protocolViolation : .connectionLost,
+                isSwitch ? HeadReader.Fault.switchedProtocols.message : "The connection was closed within the head.",
+                request: request, phase: .maybeProcessed)
+        }
+
+        override var phase: HTTPError.Phase {
+            guard let handle else { return .notSent }
+            if head.isComplete { return .answered }
+            // The size is that of the sent heads, so zero means that the connection died under the first byte.
+            return isBegun && handle.long(CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .notSent
+        }
+
+        // MARK: Sending
+
+        /// Called when a connection stands and the request is about to be sent; false stops it.
+        func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool {
+            assert(loop.isCurrent)
+            // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
+            // try is unknown, so only what may be repeated is.
+            if isBegun, !hasBegunToAnswer, !mayBeRepeated {
+                failure = HTTPError(
+                    .connectionLost, "The kept connection was closed before an answer came.", request: request,
+                    phase: .maybeProcessed)
+                return false
+            }
+            guard let handle else { return false }
+            noteActivity()
+            // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
+            guard
+                curlLoop.takeConnection(
+                    for: self, isNew: handle.long(CURLINFO_NUM_CONNECTS) > 0, localPort: localPort, ends: ends)
+            else {
+                return true
+            }
+            if isBegun { resends += 1 }
+            isBegun = true
+            return true
+        }
+
+        var hasBegunToAnswer: Bool { head.status > 0 || handle?.response.pointee.head.isEmpty == false }
+
+        /// Gives curl more of the body.
+        func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            guard case .chunks(let feeder) = outgoing else { return 0 }
+            switch feeder.read(into: buffer, for: self) {
+            case .bytes(let count):
+                noteActivity()
+                return count
+            case .later:
+                isSendingPaused = true
+                return ccurl_pause_reading()
+            }
+        }
+
+        override var isUploading: Bool {
+            guard let handle else { return false }
+            switch outgoing {
+            case .none: return false
+            case .bytes(let bytes): return handle.offset(CURLINFO_SIZE_UPLOAD_T) < Int64(bytes.count)
+            case .chunks(let feeder):
+                guard feeder.isDrained else { return true }
+                return feeder.length.map { handle.offset(CURLINFO_SIZE_UPLOAD_T) < $0 } ?? false
+            }
+        }
+
+        override var uploadedBytes: Int64 { handle?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0 }
+
+        override var lastReceived: UInt64 { handle?.response.pointee.lastActivity ?? 0 }
+
+        override var metricsSoFar: TransportMetrics? { handle.map { metricsSoFar($0) } }
+
+        /// Whether the response is whole while the request isn't.
+        private var isAnsweredEarly: Bool {
+            guard head.isComplete, let handle, let expectedLength, !isReceivingPaused, isUploading else { return false }
+            return EarlyAnswers.isWhole(handle.curl, length: expectedLength)
+        }
+    }
+
+    extension Transfer {
+        /// As this transport's; no other's comes to its loops.
+        var curl: CurlTransfer { unsafeDowncast(self, to: CurlTransfer.self) }
+    }
+#endif

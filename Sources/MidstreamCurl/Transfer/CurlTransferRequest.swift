@@ -1,0 +1,100 @@
+#if Curl && os(Linux)
+    internal import CCurl
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// What a request means in curl's options.
+    extension CurlTransfer {
+        /// Sets a handle's options, or those of them that differ from its last request's.
+        ///
+        /// - Throws: ``HTTPError``; nothing has been sent.
+        func prepare(_ handle: EasyHandle) throws {
+            if let problem = curlLoop.options.problem { throw problem }
+            if !options.isChecked { try request.checkSendable() }
+            let framing = RequestFraming(request)
+            // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
+            decodes =
+                curlLoop.options.acceptEncoding != nil && !framing.hasRange
+                && (!framing.hasAcceptEncoding || request.encodedBodyCheck != nil)
+            let shape = Shape(isSecure: isSecure, isStreamed: options.delivery == .streamed)
+            handle.prepare(for: shape, kind) { curlLoop.setUp($0, for: shape) }
+            // Curl would make credentials of what stands before an `@`.
+            handle.set(url: hasUserInfo ? URLText.withoutUserInfo(request.urlText) : request.urlText)
+            // What a proxy forwards has the whole URL for its target.
+            if EscapedPaths.areRewritten, isSecure || curlLoop.options.configuration.proxy == .direct {
+                handle.set(CURLOPT_REQUEST_TARGET, EscapedPaths.target(of: request.urlText))
+            }
+            try prepareBody(handle, framing)
+            prepareFields(handle, framing)
+        }
+
+        /// False only if there is none for certain.
+        private var hasUserInfo: Bool {
+            var text = request.urlText
+            return text.withUTF8 { text in text.baseAddress.map { memchr($0, 64, text.count) != nil } ?? false }
+        }
+
+        private var kind: RequestKind {
+            guard let bytes = request.body.bytes else { return .other }
+            if bytes.isEmpty, request.method == .get { return .get }
+            return !bytes.isEmpty && request.method == .post ? .post : .other
+        }
+
+        private func prepareBody(_ handle: EasyHandle, _ framing: RequestFraming) throws {
+            let body = request.body
+            let method = request.method
+            if let bytes = body.bytes { return prepare(handle, bytes: bytes) }
+            let length = try prepareChunks(framing)
+            handle.set(CURLOPT_UPLOAD, 1)
+            handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
+            if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
+            if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+        }
+
+        private func prepare(_ handle: EasyHandle, bytes: [UInt8]) {
+            let method = request.method
+            if method == .head { return handle.set(CURLOPT_NOBODY, 1) }
+            let isAlwaysFramed = method == .post || method == .put || method == .patch
+            guard !bytes.isEmpty || isAlwaysFramed else {
+                if method != .get { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+                return
+            }
+            handle.set(CURLOPT_POST, 1)
+            handle.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(bytes.count))
+            if bytes.isEmpty {
+                handle.set(CURLOPT_COPYPOSTFIELDS, "")
+            } else {
+                // An array's storage stays where it is as long as the array is held and not changed: `outgoing` holds it until
+                // curl has let go of it.
+                outgoing = .bytes(bytes)
+                handle.set(CURLOPT_POSTFIELDS, pointer: bytes.withUnsafeBytes { $0.baseAddress })
+            }
+            if method != .post { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+        }
+
+        func trailerLines() -> [String] { request.trailers?().map { "\($0.name): \($0.value)" } ?? [] }
+
+        private func prepareFields(_ handle: EasyHandle, _ framing: RequestFraming) {
+            let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil
+            handle.fields.reset(for: request.headers.bytes, extras: 5, extraBytes: 128 + (mediaType?.utf8.count ?? 0))
+            if !framing.hasAccept { handle.fields.append("Accept:") }
+            if decodes, !framing.hasAcceptEncoding, let offer = curlLoop.options.acceptEncoding {
+                handle.fields.append("Accept-Encoding: ", value: offer)
+            }
+            if framing.hasBody {
+                if let mediaType {
+                    handle.fields.append("Content-Type: ", value: mediaType)
+                } else if !framing.hasContentType {
+                    handle.fields.append("Content-Type:")
+                }
+                if !framing.hasExpect { handle.fields.append("Expect:") }
+            }
+            RequestFields.forEach(in: request.headers) { line, colon, kind in
+                if kind != .framing { handle.fields.append(line, colon: colon) }
+            }
+            handle.set(CURLOPT_HTTPHEADER, pointer: handle.fields.first)
+        }
+    }
+#endif

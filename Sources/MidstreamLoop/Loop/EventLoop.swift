@@ -1,0 +1,340 @@
+#if os(Linux)
+    internal import CLinux
+    import Glibc
+    internal import Interception
+    package import MidstreamCore
+
+    /// A thread that moves the bytes of transfers, and can run Swift tasks besides. How it does so, a transport's subclass says.
+    ///
+    /// Other threads post operations to its inbox, which keeps their order: a start always comes before its cancellation. While the
+    /// thread rests, a caller may take its place for an exchange (``drive(_:)``).
+    ///
+    /// `@unchecked Sendable`: `inbox`, `limits` and the settings are constant, and everything else is touched only by the thread that drives
+    /// the loop (``isCurrent``), which changes under the inbox's lock. "On the loop's thread" means that one.
+    open class EventLoop: TransferLoop, @unchecked Sendable {
+        package final let limits: TransferLimits
+        private let name: StaticString
+        final let usesCallersThreads: Bool
+        final let inbox = LoopInbox()
+
+        // Touched only on the loop's thread.
+        package final let poller: Poller
+        /// When ``runTimers()`` is to be called, in nanoseconds of the monotonic clock; nil: never.
+        package final var timer: UInt64?
+        /// Transfers with something to do once the present event is dealt with.
+        private var unsettled: [Transfer] = []
+        package final private(set) var active: [Transfer] = []
+        /// What the loop's own thread has posted.
+        final var local: [LoopOperation] = []
+        private var batch: [LoopOperation] = []
+        /// How often it has waited for sockets.
+        package final private(set) var waits = 0
+        /// The last of these that has told of all sockets that were ready, and on all of which was acted.
+        package final private(set) var lastWholeWait = 0
+        final var nextDeadlineCheck: UInt64 = .max
+        package final let decoding = DecodingRoom()
+        package final var admission: Admission
+        package final let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        package final var exchanges = ShortExchanges()
+
+        /// - Parameters:
+        ///   - name: The thread's, at most 15 characters.
+        ///   - poller: Where its sockets are watched.
+        ///   - usesCallersThreads: Whether callers may drive it.
+        package init(
+            _ name: StaticString, _ poller: Poller, limits: TransferLimits, admission: Admission, usesCallersThreads: Bool
+        ) {
+            self.name = name
+            self.poller = poller
+            self.limits = limits
+            self.admission = admission
+            self.usesCallersThreads = usesCallersThreads
+            clock.initialize(to: MonotonicTime.now())
+        }
+
+        deinit { clock.deallocate() }
+
+        /// Starts the thread; called once, when the subclass has made all that it needs.
+        ///
+        /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor: the loop is torn down then.
+        package final func run() throws {
+            guard inbox.isUsable, poller.isUsable else {
+                let number = errno
+                return try giveUp(number)
+            }
+            // Edge-triggered: reported once for each write, so that it needn't be read.
+            poller.add(inbox.wakeDescriptor, for: [.reading, .edges])
+            var thread = pthread_t()
+            let context = Unmanaged.passRetained(self)
+            let status = pthread_create(&thread, nil, { EventLoop.threadMain($0) }, context.toOpaque())
+            guard status == 0 else {
+                context.release()
+                return try giveUp(status)
+            }
+            pthread_detach(thread)
+            ResourceWitness.tell(of: self)
+        }
+
+        private func giveUp(_ number: Int32) throws {
+            tearDown()
+            throw HTTPError.noResources(number)
+        }
+
+        // MARK: What moves the bytes says, on the loop's thread
+
+        /// Begins a transfer that has been admitted.
+        ///
+        /// - Throws: Why it can't; it ends with that.
+        open func begin(_ transfer: Transfer) throws {}
+        /// Acts on a descriptor that is ready.
+        open func handle(_ descriptor: Int32, _ readiness: Readiness) {}
+        /// Does what was due at ``timer``, and whatever else is due.
+        open func runTimers() {}
+        /// Ends (``finish(_:_:isClean:)``) those transfers whose end can't be noticed from within an event.
+        open func collectEnded() {}
+        /// Does what a transfer has to do once an event is dealt with.
+        open func settle(_ transfer: Transfer) {}
+        /// Does what can wait until responses have been delivered.
+        open func tidy() {}
+        /// Lets go of what a transfer has used.
+        ///
+        /// - Parameter isClean: Whether its connection may be used again.
+        open func release(_ transfer: Transfer, isClean: Bool) {}
+        /// A transfer is about to end because its server was too slow: its connection is to have no further ones.
+        open func distrustConnection(of transfer: Transfer) {}
+        /// Whether nobody has to watch the sockets as long as no transfer is under way.
+        open var mayRest: Bool { true }
+        /// The present thread is about to drive the loop.
+        open func willDrive() {}
+        /// The present thread will no longer drive the loop.
+        open func didDrive() {}
+        /// Lets go of everything; there are no transfers any more.
+        open func tearDown() {}
+
+        // MARK: From any thread
+
+        @discardableResult
+        package final func post(_ operation: LoopOperation) -> Bool {
+            guard isCurrent else { return inbox.post(operation) }
+            local.append(operation)
+            return true
+        }
+
+        /// Ends the thread soon; the transfers that it drives fail.
+        package final func close() { inbox.close() }
+
+        // MARK: On the loop's thread
+
+        private static func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+            guard let context else { return nil }
+            let loop = Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+            loop.name.withUTF8Buffer { name in
+                name.withMemoryRebound(to: CChar.self) { if let base = $0.baseAddress { clinux_name_thread(base) } }
+            }
+            loop.beginDriving()
+            loop.turn()
+            loop.endDriving()
+            return nil
+        }
+
+        private func turn() {
+            while inbox.take(into: &batch) {
+                decoding.beginTurn()
+                perform()
+                runTimers()
+                settle()
+                tidy()
+                guard !rest() else { continue }
+                let mayWait = local.isEmpty && inbox.beginWaiting(as: .thread)
+                poller.wait(until: mayWait ? wakeTime : 0)
+                takeEvents()
+            }
+            end()
+        }
+
+        /// When to stop waiting for sockets; `.max`: not before one is ready.
+        final var wakeTime: UInt64 { min(timer ?? .max, nextDeadlineCheck) }
+
+        /// Acts on what the last wait has brought.
+        final func takeEvents() {
+            assert(isCurrent)
+            clock.pointee = MonotonicTime.now()
+            waits += 1
+            // By place: what is done about one socket may change how others are watched.
+            for place in 0..<poller.readyCount {
+                let (descriptor, readiness) = poller.event(at: place)
+                if descriptor != inbox.wakeDescriptor { handle(descriptor, readiness) }
+            }
+            if !poller.isFull { lastWholeWait = waits }
+            runTimers()
+            settle()
+            checkDeadlines()
+        }
+
+        private func perform() {
+            for operation in batch { perform(operation) }
+            batch.removeAll(keepingCapacity: true)
+            // What these add waits until the sockets have had their turn.
+            guard !local.isEmpty else { return }
+            swap(&batch, &local)
+            for operation in batch { perform(operation) }
+            batch.removeAll(keepingCapacity: true)
+        }
+
+        private func perform(_ operation: LoopOperation) {
+            switch operation {
+            case .start(let transfer): start(transfer)
+            case .cancel(let transfer): abort(transfer, CancellationError())
+            case .resumeReceiving(let transfer): transfer.resumeReceiving()
+            case .resumeSending(let transfer): transfer.resumeSending()
+            case .fail(let transfer, let error): abort(transfer, error)
+            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+            case .run(let body): body()
+            }
+        }
+
+        /// Ends finished transfers and wakes readers.
+        final func settle() {
+            assert(isCurrent)
+            repeat {
+                collectEnded()
+                guard !unsettled.isEmpty else { return }
+                let transfers = unsettled
+                unsettled.removeAll(keepingCapacity: true)
+                for transfer in transfers {
+                    transfer.isUnsettled = false
+                    if transfer.isUnderWay { settle(transfer) }
+                }
+            } while !unsettled.isEmpty
+        }
+
+        final func start(_ transfer: Transfer) {
+            assert(isCurrent)
+            guard !transfer.isGivenUp else { return refuse(transfer, CancellationError()) }
+            guard admission.enter(transfer) else {
+                transfer.beginWaiting()
+                return expectDeadline(of: transfer)
+            }
+            exchanges.begin(isAlone: active.isEmpty, at: now)
+            transfer.beginUnderWay(at: active.count)
+            active.append(transfer)
+            do {
+                try begin(transfer)
+            } catch {
+                return fail(transfer, error, isClean: true)
+            }
+            expectDeadline(of: transfer)
+        }
+
+        /// Ends a transfer that was never under way.
+        private func refuse(_ transfer: Transfer, _ error: any Error) {
+            startSoon(admission.leave(transfer))
+            transfer.fail(error)
+        }
+
+        package final func settleLater(_ transfer: Transfer) {
+            assert(isCurrent)
+            unsettled.append(transfer)
+        }
+
+        /// Ends a transfer of which nothing more will come; does nothing a second time.
+        package final func finish(_ transfer: Transfer, _ outcome: Result<TransportMetrics, any Error>, isClean: Bool) {
+            guard transfer.isUnderWay else { return }
+            remove(transfer, isClean: isClean)
+            exchanges.end(at: now)
+            transfer.complete(outcome)
+        }
+
+        /// Ends a transfer before its time.
+        package final func abort(_ transfer: Transfer, _ error: any Error) {
+            assert(isCurrent)
+            transfer.isGivenUp = true
+            if admission.giveUp(transfer) { return transfer.fail(error) }
+            fail(transfer, error, isClean: false)
+        }
+
+        private func fail(_ transfer: Transfer, _ error: any Error, isClean: Bool) {
+            guard transfer.isUnderWay else { return }
+            remove(transfer, isClean: isClean)
+            transfer.fail(error)
+        }
+
+        private func remove(_ transfer: Transfer, isClean: Bool) {
+            release(transfer, isClean: isClean)
+            let place = transfer.endUnderWay()
+            if let last = active.popLast(), last !== transfer {
+                active[place] = last
+                last.place = place
+            }
+            startSoon(admission.leave(transfer))
+        }
+
+        // MARK: Deadlines
+
+        package final func expectDeadline(of transfer: Transfer) {
+            assert(isCurrent)
+            nextDeadlineCheck = min(nextDeadlineCheck, transfer.timeLimit, transfer.deadline() ?? .max)
+        }
+
+        private var allTransfers: [Transfer] { admission.waitingCount > 0 ? active + admission.waiting : active }
+
+        /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
+        private func checkDeadlines() {
+            guard nextDeadlineCheck <= now else { return }
+            var (next, nextLimit) = (UInt64.max, UInt64.max)
+            var late: [Transfer] = []
+            for transfer in allTransfers {
+                let due = transfer.deadline() ?? .max
+                if min(due, transfer.timeLimit) <= now { late.append(transfer) }
+                next = min(next, due)
+                nextLimit = min(nextLimit, transfer.timeLimit)
+            }
+            // Not for every transfer by itself: one look serves all that come due in the meantime. The limit of an exchange is its caller's
+            // and is kept to the millisecond.
+            nextDeadlineCheck = min(
+                next == .max ? .max : max(next, now + limits.grain), nextLimit == .max ? .max : max(nextLimit, now + 1_000_000))
+            for transfer in late {
+                distrustConnection(of: transfer)
+                abort(transfer, transfer.timeoutError())
+            }
+        }
+
+        // MARK: The end
+
+        private func end() {
+            let rest = inbox.withLock { inbox in
+                inbox.isClosed = true
+                defer { inbox.operations = [] }
+                return inbox.operations
+            }
+            for transfer in allTransfers { abort(transfer, transfer.closedError()) }
+            // The thread still counts as the loop's, so what the last jobs start lands in `local`.
+            batch += rest
+            while !batch.isEmpty || !local.isEmpty {
+                for operation in batch {
+                    switch operation {
+                    case .start(let transfer): transfer.fail(transfer.closedError())
+                    case .job(let job): globalConcurrentExecutor.enqueue(ExecutorJob(job))
+                    default: break
+                    }
+                }
+                batch.removeAll()
+                swap(&batch, &local)
+            }
+            // Transfers hold their loop.
+            admission = Admission(hostLimit: 0, totalLimit: 0)
+            unsettled = []
+            tearDown()
+        }
+    }
+
+    extension EventLoop {
+        /// The transfer's host shares connections among its requests: those that wait for one may begin.
+        package final func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
+
+        /// Starts transfers after the present operation.
+        private func startSoon(_ transfers: [Transfer]) {
+            for transfer in transfers { post(.start(transfer)) }
+        }
+    }
+#endif

@@ -1,0 +1,86 @@
+#if os(Linux)
+    import Glibc
+    internal import MidstreamCore
+
+    /// Which thread drives the loop: see ``LoopInbox``.
+    extension EventLoop {
+        private static let currentKey: pthread_key_t = {
+            var key = pthread_key_t()
+            pthread_key_create(&key, nil)
+            return key
+        }()
+
+        /// Whether the present thread drives this loop.
+        package final var isCurrent: Bool {
+            pthread_getspecific(Self.currentKey) == Unmanaged.passUnretained(self).toOpaque()
+        }
+
+        final func beginDriving() {
+            pthread_setspecific(Self.currentKey, Unmanaged.passUnretained(self).toOpaque())
+            willDrive()
+        }
+
+        final func endDriving() {
+            didDrive()
+            pthread_setspecific(Self.currentKey, nil)
+        }
+
+        /// Carries out a transfer on the caller's thread if the loop's rests; false when the transfer is to be posted instead. It may not be
+        /// over when this returns: the loop's thread goes on with it then.
+        package final func drive(_ transfer: Transfer) -> Bool {
+            guard transfer.options.delivery != .streamed, transfer.bodyExecutor == nil,
+                // The thread of a loop would keep its other transfers waiting.
+                pthread_getspecific(Self.currentKey) == nil, inbox.enter()
+            else { return false }
+            beginDriving()
+            clock.pointee = MonotonicTime.now()
+            start(transfer)
+            let isOver = driveOn()
+            exchanges.wasDriven(toEnd: isOver)
+            let staysFree = isOver && exchanges.invitesCallers
+            endDriving()
+            inbox.leave(toNextCaller: staysFree)
+            return true
+        }
+
+        /// True when the exchange is over and nothing else is left to be done.
+        private func driveOn() -> Bool {
+            while true {
+                runTimers()
+                settle()
+                guard local.isEmpty else { return false }
+                guard !active.isEmpty else { return mayRest && admission.waitingCount == 0 }
+                tidy()
+                guard inbox.beginWaiting(as: .caller) else { return false }
+                poller.wait(until: wakeTime)
+                let mayGoOn = inbox.endWaiting()
+                takeEvents()
+                guard mayGoOn || active.isEmpty else { return false }
+            }
+        }
+
+        /// Leaves the loop to callers as long as they come; false when the thread has to watch the sockets.
+        final func rest() -> Bool {
+            guard usesCallersThreads, exchanges.invitesCallers, active.isEmpty, local.isEmpty, mayRest,
+                admission.waitingCount == 0
+            else { return false }
+            let interval = exchanges.lookInterval
+            endDriving()
+            inbox.rest(lookingEvery: interval)
+            beginDriving()
+            clock.pointee = MonotonicTime.now()
+            // No caller is invited again before some exchanges have been short.
+            exchanges.forget()
+            return true
+        }
+    }
+
+    /// The loop's thread runs Swift tasks between its turns at the sockets.
+    extension EventLoop: TaskExecutor {
+        /// Runs a job on the loop's thread, or elsewhere once that has ended: a task must go on somewhere.
+        public final func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            if !post(.job(job)) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+        }
+    }
+#endif

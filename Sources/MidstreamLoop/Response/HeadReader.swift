@@ -1,0 +1,119 @@
+#if os(Linux)
+    import Glibc
+    package import MidstreamCore
+
+    /// Reads the heads of a response, each of them whole, and puts the trailers together from their lines.
+    ///
+    /// Interim heads (1xx) come before the final one; what comes after it are trailers.
+    package struct HeadReader: ~Copyable {
+        package enum Progress {
+            /// The head of an interim response.
+            case interim(ReceivedFields)
+            /// The final head.
+            case complete(ReceivedFields)
+            case refused(Fault)
+        }
+
+        /// What no server may send.
+        package enum Fault: Error {
+            case tooLarge, tooManyFields, foldedFirst, notAField, switchedProtocols
+        }
+
+        /// The largest head, and the most trailers, that are taken: 256 KiB.
+        package static let sizeLimit = 256 << 10
+        /// The most fields up to the end of the final head, interim heads and theirs included, and the most trailers.
+        package static let lineLimit = 1_000
+
+        /// Fields, and interim heads.
+        private var lines = 0
+        package private(set) var status = 0
+        package private(set) var version = HTTPVersion.http1_1
+        package private(set) var isComplete = false
+        private var trailerFields = HTTPHeaders.FieldBuffer()
+        private var trailerSize = 0
+        /// There is a field that a folded line can continue.
+        private var isAfterTrailer = false
+
+        package init() {}
+
+        /// Reads a head.
+        ///
+        /// - Parameters:
+        ///   - head: Its lines, each with its only line feed at the end.
+        ///   - status: What the transport has read in the status line. Its reading counts, since it is the one by which the body
+        ///     is framed.
+        package mutating func read(_ head: UnsafeRawBufferPointer, status: Int) -> Progress {
+            self.status = status
+            readVersion(head)
+            let fields: ReceivedFields
+            do throws(Fault) {
+                fields = try ReceivedFields(Self.withoutStatusLine(head), limit: Self.lineLimit - lines)
+            } catch {
+                return .refused(error)
+            }
+            guard status != 101 else { return .refused(.switchedProtocols) }
+            guard 100..<200 ~= status else {
+                isComplete = true
+                lines = 0
+                return .complete(fields)
+            }
+            lines += fields.count + 1
+            return lines <= Self.lineLimit ? .interim(fields) : .refused(.tooManyFields)
+        }
+
+        private static func withoutStatusLine(_ head: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            guard let start = head.baseAddress, let feed = memchr(start, 10, head.count) else { return head }
+            return UnsafeRawBufferPointer(rebasing: head[(UnsafeRawPointer(feed) - start + 1)...])
+        }
+
+        private mutating func readVersion(_ head: UnsafeRawBufferPointer) {
+            // "HTTP/" comes before it.
+            guard head.count > 7 else { return }
+            switch (head[5], head[7]) {
+            case (UInt8(ascii: "2"), _): version = .http2
+            case (UInt8(ascii: "3"), _): version = .http3
+            case (UInt8(ascii: "1"), UInt8(ascii: "0")): version = .http1_0
+            default: version = .http1_1
+            }
+        }
+
+        // MARK: Trailers
+
+        /// Takes a line of the trailers, or the empty one after them; returns what is wrong with it.
+        package mutating func read(trailer line: UnsafeRawBufferPointer) -> Fault? {
+            trailerSize += line.count
+            guard trailerSize <= Self.sizeLimit else { return .tooLarge }
+            guard let first = line.first, first != 13, first != 10 else { return nil }
+            if first == 32 || first == 9 {
+                guard isAfterTrailer else { return .foldedFirst }
+            } else {
+                guard let colon = line.firstIndex(of: 58), colon > 0, !line[..<colon].contains(where: { $0 <= 32 || $0 == 127 })
+                else { return .notAField }
+                isAfterTrailer = true
+            }
+            trailerFields.append(line: line)
+            lines += 1
+            return lines <= Self.lineLimit ? nil : .tooManyFields
+        }
+
+        /// The trailers; nil when there were none.
+        package mutating func takeTrailers() -> HTTPHeaders? {
+            guard !trailerFields.isEmpty else { return nil }
+            var taken = HTTPHeaders.FieldBuffer()
+            swap(&taken, &trailerFields)
+            return HTTPHeaders(taken)
+        }
+    }
+
+    extension HeadReader.Fault {
+        package var message: String {
+            switch self {
+            case .tooLarge: "The head or the trailers of the response are larger than \(HeadReader.sizeLimit) bytes."
+            case .tooManyFields: "The head or the trailers of the response have more than \(HeadReader.lineLimit) fields."
+            case .foldedFirst: "The head or the trailers of the response begin with a folded line."
+            case .notAField: "A line in the head or the trailers of the response is no field."
+            case .switchedProtocols: "The server switched protocols unasked."
+            }
+        }
+    }
+#endif

@@ -1,0 +1,214 @@
+#if os(Linux)
+    internal import MidstreamCore
+
+    /// Limits the transfers that are under way to the allowed connections, to a host and in all; the others wait in order.
+    ///
+    /// libcurl's own queue isn't fair: a new request takes the connection that has just become free, and the one that has waited goes to the
+    /// end; and each request costs a look at all others. Over HTTP/2 connections are shared, so that no transfer waits here.
+    ///
+    /// Touched only on the loop's thread.
+    package struct Admission {
+        private struct Host {
+            /// How many have passed the host's limit.
+            var active = 0
+            /// Those of them that count in ``Admission/inside``.
+            var counted = 0
+            /// It speaks HTTP/2.
+            var isShared = false
+            var waiting = Queue()
+        }
+
+        private struct Queue {
+            private var transfers: [Transfer] = []
+            /// Those before it have been let in.
+            private var first = 0
+
+            var isEmpty: Bool { first == transfers.count }
+            var rest: ArraySlice<Transfer> { transfers[first...] }
+
+            mutating func append(_ transfer: Transfer) { transfers.append(transfer) }
+
+            /// The next one that still waits.
+            mutating func next() -> Transfer? {
+                while first < transfers.count {
+                    let transfer = transfers[first]
+                    first += 1
+                    // Not each time: moving all that wait for every one that is let in would be slow.
+                    if first == transfers.count || first > 256 {
+                        transfers.removeFirst(first)
+                        first = 0
+                    }
+                    if transfer.admission.isWaiting { return transfer }
+                }
+                return nil
+            }
+        }
+
+        /// How many may be under way to one host, and in all; zero: no limit.
+        private let hostLimit: Int
+        private let totalLimit: Int
+        private var hosts: [Int: Host] = [:]
+        /// How many are under way to hosts that don't share connections.
+        private var inside = 0
+        /// Those that have passed their host's limit and wait for the one of all connections.
+        private var line = Queue()
+        package private(set) var waitingCount = 0
+
+        package init(hostLimit: Int, totalLimit: Int) {
+            self.hostLimit = hostLimit
+            self.totalLimit = totalLimit
+        }
+
+        /// Whether the transfer may begin. Otherwise it waits, and ``leave(_:)`` of another one returns it.
+        package mutating func enter(_ transfer: Transfer) -> Bool {
+            guard hostLimit > 0 || totalLimit > 0, transfer.admission == .none, let key = transfer.hostKey else { return true }
+            if let host = hosts[key], hostLimit > 0, host.active >= hostLimit, !host.isShared {
+                transfer.admission = .waiting(key)
+                hosts[key]?.waiting.append(transfer)
+                waitingCount += 1
+                return false
+            }
+            guard totalLimit > 0 else {
+                hosts[key, default: Host()].active += 1
+                transfer.admission = .inside(key)
+                return true
+            }
+            var host = hosts.removeValue(forKey: key) ?? Host()
+            let isIn = passHost(transfer, &host, key)
+            hosts[key] = host
+            if !isIn { waitingCount += 1 }
+            return isIn
+        }
+
+        /// Takes a transfer for which its host has room; false when it waits for the limit of all connections.
+        private mutating func passHost(_ transfer: Transfer, _ host: inout Host, _ key: Int) -> Bool {
+            host.active += 1
+            transfer.admission = .inside(key)
+            guard totalLimit > 0, !host.isShared else { return true }
+            guard inside < totalLimit, line.isEmpty else {
+                transfer.admission = .inLine(key)
+                line.append(transfer)
+                return false
+            }
+            inside += 1
+            host.counted += 1
+            return true
+        }
+
+        /// Notes that a transfer has ended; returns those that may begin now.
+        package mutating func leave(_ transfer: Transfer) -> [Transfer] {
+            guard case .inside(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) else { return [] }
+            transfer.admission = .left
+            host.active -= 1
+            if host.counted > 0 {
+                host.counted -= 1
+                inside -= 1
+            }
+            let next = admit(&host, key)
+            put(back: host, key)
+            return next + admitLine()
+        }
+
+        /// Notes that the transfer's host speaks HTTP/2; returns those that may begin now.
+        package mutating func share(_ transfer: Transfer) -> [Transfer] {
+            guard case .inside(let key) = transfer.admission, hosts[key]?.isShared == false,
+                var host = hosts.removeValue(forKey: key)
+            else { return [] }
+            host.isShared = true
+            inside -= host.counted
+            host.counted = 0
+            let next = admit(&host, key)
+            hosts[key] = host
+            return next + admitLine()
+        }
+
+        /// Ends the waiting of a transfer that was given up; false when it didn't wait.
+        package mutating func giveUp(_ transfer: Transfer) -> Bool {
+            guard transfer.admission.isWaiting else { return false }
+            // It stays in the queue, and is skipped.
+            defer { transfer.admission = .left }
+            waitingCount -= 1
+            if case .inLine(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) {
+                host.active -= 1
+                // The next one of its host takes its place, at the end of the line.
+                _ = admit(&host, key)
+                put(back: host, key)
+            }
+            return true
+        }
+
+        /// Those that wait.
+        package var waiting: [Transfer] {
+            (hosts.values.flatMap { $0.waiting.rest } + line.rest).filter { $0.admission.isWaiting }
+        }
+
+        private mutating func put(back host: Host, _ key: Int) {
+            if host.active > 0 || host.isShared || !host.waiting.isEmpty { hosts[key] = host }
+        }
+
+        private mutating func admit(_ host: inout Host, _ key: Int) -> [Transfer] {
+            var next: [Transfer] = []
+            while !host.waiting.isEmpty, host.isShared || host.active < hostLimit {
+                guard let transfer = host.waiting.next() else { break }
+                if passHost(transfer, &host, key) {
+                    waitingCount -= 1
+                    next.append(transfer)
+                }
+            }
+            return next
+        }
+
+        private mutating func admitLine() -> [Transfer] {
+            var next: [Transfer] = []
+            while inside < totalLimit, let transfer = line.next() {
+                guard case .inLine(let key) = transfer.admission else { continue }
+                transfer.admission = .inside(key)
+                waitingCount -= 1
+                next.append(transfer)
+                guard hosts[key]?.isShared == false else { continue }
+                hosts[key]?.counted += 1
+                inside += 1
+            }
+            return next
+        }
+    }
+
+    extension Transfer {
+        /// A hash of the request's scheme, host and port; nil when connections aren't counted by them.
+        fileprivate var hostKey: Int? {
+            // Forwarded requests share the connections to the proxy.
+            if !isSecure, loop.limits.forwardsPlainRequests { return nil }
+            var text = request.urlText
+            return text.withUTF8 { text in
+                // The colon and two slashes come before the host.
+                let host = text.firstIndex(of: UInt8(ascii: ":")).map { $0 + 3 } ?? text.count
+                var end = min(host, text.count)
+                while end < text.count, text[end] != 0x2F, text[end] != 0x3F, text[end] != 0x23 { end += 1 }
+                return withUnsafeTemporaryAllocation(byteCount: end, alignment: 1) { origin in
+                    for place in 0..<end { origin[place] = text[place] | 0x20 }
+                    var hasher = Hasher()
+                    hasher.combine(bytes: UnsafeRawBufferPointer(origin))
+                    return hasher.finalize()
+                }
+            }
+        }
+    }
+
+    /// Where a transfer is with regard to the limits of connections; with the key of its host.
+    package enum AdmissionState: Equatable {
+        case none
+        /// It waits for its host.
+        case waiting(Int)
+        /// It waits for any of all connections.
+        case inLine(Int)
+        case inside(Int)
+        case left
+
+        package var isWaiting: Bool {
+            switch self {
+            case .waiting, .inLine: true
+            case .none, .inside, .left: false
+            }
+        }
+    }
+#endif

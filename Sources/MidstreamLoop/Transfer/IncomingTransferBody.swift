@@ -1,0 +1,47 @@
+#if os(Linux)
+    internal import Interception
+    internal import MidstreamCore
+
+    /// The body of a response that a loop is receiving: the reader's end of a ``BodyStream``.
+    ///
+    /// The loop doesn't hold it, so that its release gives up the transfer.
+    final class IncomingTransferBody: ReadyBody {
+        private let stream: BodyStream
+        private let transfer: Transfer
+
+        init(stream: BodyStream, transfer: Transfer) {
+            self.stream = stream
+            self.transfer = transfer
+        }
+
+        deinit { close() }
+
+        var isSpent: Bool { stream.isSpent }
+        var trailers: HTTPHeaders? { stream.trailers }
+        var metrics: TransportMetrics? { stream.metrics }
+        var hasArrived: Bool { stream.hasArrived }
+
+        func takeAll() -> [UInt8]? { stream.takeAll() }
+
+        nonisolated(nonsending) func next() async throws -> [UInt8]? {
+            if Task.isCancelled { giveUp(CancellationError()) }
+            switch stream.next() {
+            case .chunk(let chunk, let resumes):
+                if resumes { transfer.loop.post(.resumeReceiving(transfer)) }
+                return try chunk.get()
+            case .wait(let suspension):
+                if case .value(let chunk) = await suspension.wait() { return try chunk.get() }
+                giveUp(CancellationError())
+                throw CancellationError()
+            }
+        }
+
+        func close() {
+            giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
+        }
+
+        private func giveUp(_ error: any Error) {
+            if stream.close(error) { transfer.loop.post(.cancel(transfer)) }
+        }
+    }
+#endif

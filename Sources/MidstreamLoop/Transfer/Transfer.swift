@@ -1,0 +1,263 @@
+#if os(Linux)
+    package import Interception
+    public import MidstreamCore
+
+    /// How a transfer's body is sent.
+    package enum OutgoingBody {
+        case none
+        /// Bytes that are sent from where they are.
+        case bytes([UInt8])
+        case chunks(UploadFeeder)
+    }
+
+    /// One exchange as its loop sees it, from the request to the end of the response, whatever moves its bytes: a transport's own class
+    /// says how that is done.
+    ///
+    /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is posted, and from then on all
+    /// variables are touched only on the loop's thread. The reader of a streamed body shares a ``BodyStream`` with the loop.
+    open class Transfer: @unchecked Sendable {
+        package final let request: HTTPRequest
+        package final let options: ExchangeOptions
+        package final let loop: any TransferLoop
+        /// Whether the URL is an https one.
+        package final let isSecure: Bool
+        /// Where a streamed body of the request is read.
+        package final let bodyExecutor: CallersExecutor?
+        /// Keeps the loop.
+        private let owner: any Sendable
+
+        private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
+        package final var admission = AdmissionState.none
+        /// It has been admitted and hasn't ended.
+        private(set) package final var isUnderWay = false
+        /// Its index among those that are.
+        package final var place = 0
+        /// Cancelled, perhaps before the start.
+        package final var isGivenUp = false
+        /// It is among those that the loop will settle.
+        package final var isUnsettled = false
+        /// Why no more is taken from the server.
+        package final var failure: (any Error)?
+
+        // The request's way out.
+        package final var outgoing = OutgoingBody.none
+        /// Sending has begun.
+        package final var isBegun = false
+        /// How many times it has begun again.
+        package final var resends = 0
+        package final var isSendingPaused = false
+
+        // The response's way in.
+        package final var head = HeadReader()
+        package final var headers = HTTPHeaders()
+        package final var interim: [InterimResponse] = []
+        /// A buffered body.
+        package final var received = ReceivedBytes()
+        package final var stream: BodyStream?
+        package final var isReceivingPaused = false
+        /// The transport has asked for encodings.
+        package final var decodes = false
+        /// Those of the body, in the order in which they were applied.
+        package final var codings: [ContentCoding] = []
+        /// Nil before the body's first byte.
+        package final var decoder: BodyDecoding?
+        /// Checks the encoded bytes.
+        package final var encodedCheck: BodyCheck?
+        /// How much has been decoded of a piece that will be handed over again.
+        package final var decodedOfPiece = 0
+        /// The body's length on the wire; nil: not known.
+        package final var expectedLength: Int64?
+        /// The body's length once decoded; nil: not known.
+        package final var decodedLength: Int64?
+
+        package final var startTime: UInt64 = 0
+        /// When a buffered exchange has taken too long, in nanoseconds of the monotonic clock; `.max`: never. A streamed one's reader may
+        /// take its time, so that the client limits it.
+        private(set) package final var timeLimit: UInt64 = .max
+        package final var lastActivity: UInt64 = 0
+        private var lastUploaded: Int64 = 0
+
+        package init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: any TransferLoop, owner: any Sendable) {
+            self.request = request
+            self.options = options
+            self.loop = loop
+            isSecure = request.urlText.hasSecureScheme
+            self.owner = owner
+            bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
+        }
+
+        /// Hands the transfer to its loop, which resumes the continuation once. Not inlined, to keep async frames small.
+        @inline(never)
+        package final func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
+            self.continuation = continuation
+            if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
+        }
+
+        // MARK: What moves the bytes says
+
+        /// Goes on with the piece of the body that was refused.
+        open func resumeReceiving() {}
+        /// Goes on sending a body of which there was nothing more.
+        open func resumeSending() {}
+        /// Whether a part of the request's body is still to be sent.
+        open var isUploading: Bool { false }
+        /// How much of the request's body has left.
+        open var uploadedBytes: Int64 { 0 }
+        /// When a byte of the body last came, as far as ``lastActivity`` doesn't say; in nanoseconds of the monotonic clock.
+        open var lastReceived: UInt64 { 0 }
+        /// How far the exchange is, as far as the server is concerned.
+        open var phase: HTTPError.Phase { .notSent }
+        /// What has been measured so far.
+        open var metricsSoFar: TransportMetrics? { nil }
+
+        // MARK: The loop's steps
+
+        /// Waits for a connection; the limits that count from the start of the exchange count from now.
+        final func beginWaiting() { begin(at: MonotonicTime.now()) }
+
+        /// Begins with a connection of its own or without, as the transport does.
+        final func beginUnderWay(at place: Int) {
+            assert(loop.isCurrent)
+            self.place = place
+            isUnderWay = true
+            lastActivity = MonotonicTime.now()
+            if startTime == 0 { begin(at: lastActivity) }
+        }
+
+        private func begin(at time: UInt64) {
+            startTime = time
+            if options.delivery != .streamed, let limit = options.timeLimit { timeLimit = time + limit.wholeNanoseconds }
+        }
+
+        /// Lets go of all but what its caller gets; returns ``place``.
+        final func endUnderWay() -> Int {
+            assert(loop.isCurrent)
+            isUnderWay = false
+            decoder = nil
+            if case .chunks(let feeder) = outgoing { feeder.stop() }
+            outgoing = .none
+            return place
+        }
+
+        /// Has the loop settle the transfer once the present event is dealt with.
+        package final func markUnsettled() {
+            guard !isUnsettled else { return }
+            isUnsettled = true
+            loop.settleLater(self)
+        }
+
+        package final func noteActivity() {
+            assert(loop.isCurrent)
+            lastActivity = loop.now
+        }
+
+        /// Whether the request may go out again when the server may have seen it (RFC 9110 §9.2.2).
+        package final var mayBeRepeated: Bool {
+            request.method.isIdempotent || request.allowsUnsafeRetry || request.headers.contains(.idempotencyKey)
+        }
+
+        // MARK: Ends
+
+        package final func fail(_ error: any Error) { complete(.failure(error)) }
+
+        package final func complete(_ outcome: Result<TransportMetrics, any Error>) {
+            switch outcome {
+            case .success(let metrics):
+                let trailers = head.takeTrailers()
+                do {
+                    try encodedCheck?.atEnd(trailers)
+                } catch {
+                    return complete(.failure(error))
+                }
+                if let stream {
+                    stream.finish(nil, trailers: trailers, metrics: metrics)
+                    return answer()
+                }
+                let body = received.isWhole ? received.joined() : []
+                let response = HTTPResponse(
+                    status: HTTPStatus(head.status), headers: headers, body: .bytes(body), request: request,
+                    version: head.version, trailers: trailers, metrics: metrics)
+                let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
+                received = ReceivedBytes()
+                takeContinuation()?.resume(returning: arrived)
+            case .failure(let error):
+                stream?.finish(error, trailers: nil, metrics: nil)
+                // The error is the stream's to report, but a caller that has been cancelled wants no response.
+                if !(error is CancellationError) { answer() }
+                takeContinuation()?.resume(throwing: error)
+            }
+        }
+
+        /// Gives the caller the head, with a body that is still arriving; does nothing a second time. Called once an event is dealt with, so
+        /// that what came together with the head can be read without another wait.
+        package final func answer() {
+            guard let stream, let continuation = takeContinuation() else { return }
+            let body = IncomingTransferBody(stream: stream, transfer: self)
+            let response = HTTPResponse(
+                status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
+                version: head.version)
+            continuation.resume(returning: ArrivedResponse(response: response))
+        }
+
+        private func takeContinuation() -> UnsafeContinuation<ArrivedResponse, any Error>? {
+            defer { continuation = nil }
+            return continuation
+        }
+
+        // MARK: Deadlines
+
+        /// When the exchange has taken too long if nothing happens until then, its ``timeLimit`` apart; in nanoseconds of the monotonic clock;
+        /// nil: never.
+        package final func deadline() -> UInt64? {
+            let limits = loop.limits
+            if head.isComplete {
+                guard let limit = limits.idle, !isReceivingPaused else { return nil }
+                return max(lastActivity, lastReceived) + limit
+            }
+            let due = limits.head.map { startTime + $0 }
+            guard !admission.isWaiting, let limit = limits.idle, let stall = sendingDeadline(limit) else { return due }
+            return min(due ?? .max, stall)
+        }
+
+        /// Bytes in memory leave without anyone's notice, so their count is looked at from time to time.
+        private func sendingDeadline(_ limit: UInt64) -> UInt64? {
+            if case .none = outgoing { return nil }
+            guard !isSendingPaused else { return nil }
+            let nextLook = loop.now + loop.limits.grain
+            guard isBegun else { return nextLook }
+            guard isUploading else { return nil }
+            let uploaded = uploadedBytes
+            if uploaded != lastUploaded {
+                lastUploaded = uploaded
+                noteActivity()
+            }
+            let stall = lastActivity + limit
+            return stall <= loop.now ? stall : min(stall, nextLook)
+        }
+
+        /// What the transfer ends with when its transport is closed.
+        package final func closedError() -> HTTPError {
+            HTTPError(.connection, HTTPError.transportClosed.message, request: request, phase: phase).refusedHere
+        }
+
+        package final func timeoutError() -> HTTPError {
+            if admission.isWaiting {
+                return HTTPError(
+                    .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent
+                ).refusedHere
+            }
+            let what =
+                timeLimit <= loop.now
+                ? "The response wasn't whole"
+                : head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
+            var error = HTTPError(.timeout, "\(what) within the time allowed.", request: request, phase: phase)
+            error.metrics = metricsSoFar
+            return error
+        }
+    }
+
+    extension String {
+        /// Whether what is an http or https URL is an https one.
+        package var hasSecureScheme: Bool { utf8.dropFirst(4).first.map { $0 | 0x20 == UInt8(ascii: "s") } ?? false }
+    }
+#endif

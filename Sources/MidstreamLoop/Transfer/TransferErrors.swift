@@ -1,0 +1,17 @@
+#if os(Linux)
+    import Glibc
+    package import MidstreamCore
+
+    extension HTTPError {
+        /// The transport has been closed.
+        package static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere
+
+        /// The system gives no thread, descriptor or memory.
+        package static func noResources(_ number: Int32) -> HTTPError {
+            HTTPError(
+                .connection, "The system lacks resources for the transfer: \(String(cString: strerror(number))).",
+                phase: .notSent
+            ).refusedHere
+        }
+    }
+#endif

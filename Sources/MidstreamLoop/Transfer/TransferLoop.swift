@@ -1,0 +1,64 @@
+#if os(Linux)
+    /// What a transfer needs of the loop that drives it.
+    ///
+    /// All but ``limits``, ``isCurrent``, ``post(_:)`` and ``drive(_:)`` is touched only on the loop's thread.
+    package protocol TransferLoop: AnyObject, Sendable {
+        var limits: TransferLimits { get }
+        /// Where the time is at which the last wait for sockets ended, in nanoseconds of the monotonic clock.
+        var clock: UnsafeMutablePointer<UInt64> { get }
+        /// What decoding may take of the loop's time, and where it puts what it makes.
+        var decoding: DecodingRoom { get }
+
+        /// Whether the present thread drives the loop: what "on the loop's thread" means.
+        var isCurrent: Bool { get }
+
+        /// Has the loop do something. False when it has ended, and won't.
+        @discardableResult
+        func post(_ operation: LoopOperation) -> Bool
+        /// Carries out a transfer on the caller's thread, if the loop's rests; false when the transfer is to be posted.
+        func drive(_ transfer: Transfer) -> Bool
+        /// Has the transfer settle once the present event is dealt with.
+        func settleLater(_ transfer: Transfer)
+        /// Has the deadlines looked at in time for this transfer's.
+        func expectDeadline(of transfer: Transfer)
+    }
+
+    extension TransferLoop {
+        /// The time at which the last wait for sockets ended: exact enough for deadlines, and cheaper than asking each time.
+        package var now: UInt64 { clock.pointee }
+    }
+
+    /// What a configuration allows every transfer.
+    package struct TransferLimits: Sendable {
+        /// How long it may take to the end of the response's head, in nanoseconds; nil: no limit.
+        package let head: UInt64?
+        /// How long no byte of a body may move, in nanoseconds; nil: no limit.
+        package let idle: UInt64?
+        /// How exactly these two are kept, in nanoseconds: a sixteenth of the shorter one.
+        package let grain: UInt64
+        /// How many times as large as encoded a buffered body may get; nil: no limit.
+        package let decodedRatio: Int?
+        /// Whether http requests share the connections to a proxy.
+        package let forwardsPlainRequests: Bool
+
+        package init(head: Duration?, idle: Duration?, decodedRatio: Int?, forwardsPlainRequests: Bool) {
+            self.head = head?.wholeNanoseconds
+            self.idle = idle?.wholeNanoseconds
+            grain = max(1_000_000, min(self.head ?? .max, self.idle ?? .max) / 16)
+            self.decodedRatio = decodedRatio
+            self.forwardsPlainRequests = forwardsPlainRequests
+        }
+    }
+
+    /// What can be asked of a loop.
+    package enum LoopOperation {
+        case start(Transfer)
+        case cancel(Transfer)
+        case resumeReceiving(Transfer)
+        case resumeSending(Transfer)
+        case fail(Transfer, any Error)
+        case job(UnownedJob)
+        /// Dropped when the loop has ended.
+        case run(@Sendable () -> Void)
+    }
+#endif

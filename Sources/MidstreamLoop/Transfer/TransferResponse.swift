@@ -1,0 +1,127 @@
+#if os(Linux)
+    package import MidstreamCore
+
+    /// What a transfer makes of the response that comes in.
+    extension Transfer {
+        /// What has become of a piece of a body.
+        package enum Taking {
+            case taken
+            /// Nothing, or only a part, is taken; the whole piece is to be handed over again once receiving is resumed.
+            case later
+            /// The transfer is to end, for ``failure``.
+            case refused
+        }
+
+        package final func completeInterim(_ fields: HTTPHeaders) {
+            // It answers an `Expect` of the transport's.
+            guard head.status != 100 else { return }
+            let response = InterimResponse(status: HTTPStatus(head.status), headers: fields)
+            interim.append(response)
+            request.onInterim?(response)
+        }
+
+        /// Notes that the transfer ends because of what the server has sent; returns false.
+        package final func violate(_ message: String) -> Bool {
+            failure = HTTPError(
+                .protocolViolation, message, request: request, phase: head.isComplete ? .answered : .maybeProcessed)
+            return false
+        }
+
+        /// Takes the fields of the final head, and prepares for the body; false stops the transfer.
+        package final func takeHead(_ fields: ReceivedFields) -> Bool {
+            noteActivity()
+            headers = HTTPHeaders(lines: fields.bytes)
+            let isBodiless = request.method == .head || head.status == 204 || head.status == 304
+            guard readLength(fields, isBodiless: isBodiless) else { return false }
+            decodedLength = expectedLength
+            // A part of an encoded body can't be decoded.
+            if decodes, !isBodiless, head.status != 206 { willDecode(fields) }
+            switch options.delivery {
+            case .streamed:
+                stream = BodyStream(resends: resends, interim: interim)
+                markUnsettled()
+                loop.expectDeadline(of: self)
+            case .buffered(let limit):
+                if let decodedLength, decodedLength > Int64(limit) { return refuse(limit) }
+                if loop.limits.idle != nil { loop.expectDeadline(of: self) }
+            }
+            return true
+        }
+
+        /// Takes a piece of the body as it came over the wire.
+        package final func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
+            guard codings.isEmpty else { return decode(bytes) }
+            guard loop.decoding.takesPiece() else {
+                isReceivingPaused = true
+                loop.post(.resumeReceiving(self))
+                return .later
+            }
+            return keep(bytes)
+        }
+
+        /// Keeps a decoded piece of the body.
+        final func keep(_ bytes: UnsafeRawBufferPointer) -> Taking {
+            if let stream {
+                guard stream.append(bytes) else {
+                    isReceivingPaused = true
+                    return .later
+                }
+                markUnsettled()
+                return .taken
+            }
+            guard case .buffered(let limit) = options.delivery, received.count + bytes.count <= limit || refuse(limit)
+            else { return .refused }
+            received.append(bytes)
+            if case .none = outgoing {} else { markUnsettled() }
+            return .taken
+        }
+
+        private func refuse(_ limit: Int) -> Bool {
+            failure = HTTPError.tooLarge(limit: limit)
+            return false
+        }
+
+        private static var badLength: String { "The response's Content-Length isn't a number." }
+
+        /// How long the body is (RFC 9112 §6.3). False when the fields contradict themselves: nobody knows then where it ends.
+        private func readLength(_ fields: ReceivedFields, isBodiless: Bool) -> Bool {
+            if isBodiless {
+                expectedLength = 0
+                return true
+            }
+            expectedLength = nil
+            // No other coding has been asked for by `TE`.
+            if fields.transferEncoding != .absent, let coding = headers[.transferEncoding] {
+                guard fields.contentLength == .absent || headers[.contentLength].flatMap(HTTPHeaders.contentLength) != nil else {
+                    return violateInHead(Self.badLength)
+                }
+                // `identity` is what some old servers say for none; the body is read to the connection's end then.
+                return coding.equalsIgnoringASCIICase("chunked") || coding.equalsIgnoringASCIICase("identity")
+                    || violateInHead("The response's Transfer-Encoding isn't chunked.")
+            }
+            if case .once(let place) = fields.contentLength, let length = fields.number(at: place) {
+                expectedLength = length
+                return true
+            }
+            guard fields.contentLength != .absent, let text = headers[.contentLength] else { return true }
+            guard let length = HTTPHeaders.contentLength(text) else {
+                return violateInHead(Self.badLength)
+            }
+            expectedLength = length
+            return true
+        }
+
+        /// Whether a body without a length ends with its connection (RFC 9112 §6.3).
+        package final func isEndedByConnection(_ fields: ReceivedFields) -> Bool {
+            guard head.version == .http1_1 || head.version == .http1_0 else { return false }
+            return fields.transferEncoding == .absent
+                || headers[.transferEncoding]?.equalsIgnoringASCIICase("identity") == true
+        }
+
+        /// The head is read, but worth nothing.
+        private func violateInHead(_ message: String) -> Bool {
+            failure = HTTPError(.protocolViolation, message, request: request, phase: .maybeProcessed)
+            return false
+        }
+    }
+#endif

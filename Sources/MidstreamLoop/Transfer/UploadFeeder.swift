@@ -1,0 +1,166 @@
+#if os(Linux)
+    import Glibc
+    package import Interception
+    package import MidstreamCore
+
+    /// Reads a body in its own task, ahead of what the loop is sending, so that each wake-up hands over several chunks.
+    ///
+    /// The task starts when it is first read from: without a connection the body isn't touched.
+    package final class UploadFeeder: Sendable {
+        package enum Result {
+            /// So many were copied; zero: the end.
+            case bytes(Int)
+            /// There are none now; the transfer is resumed when there are.
+            case later
+        }
+
+        private struct State {
+            /// Those before `first` have been sent, and `sent` bytes of that one.
+            var chunks: [[UInt8]] = []
+            var first = 0
+            var sent = 0
+            /// How many bytes are still to be sent.
+            var size = 0
+            /// No further chunk will come.
+            var isEnded = false
+            var isStopped = false
+            /// Sending is paused.
+            var isAwaited = false
+            var task: Task<Void, Never>?
+            /// The task waits for room.
+            var waiter: Suspension<Void>?
+
+            mutating func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+                var count = 0
+                while count < buffer.count, first < chunks.count {
+                    let piece = min(chunks[first].count - sent, buffer.count - count)
+                    chunks[first].withUnsafeBytes { bytes in
+                        UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[sent..<(sent + piece)]))
+                    }
+                    count += piece
+                    sent += piece
+                    if sent == chunks[first].count {
+                        chunks[first] = []
+                        first += 1
+                        sent = 0
+                    }
+                }
+                if first * 2 >= chunks.count {
+                    chunks.removeFirst(first)
+                    first = 0
+                }
+                size -= count
+                return count
+            }
+        }
+
+        /// How much is read ahead: 768 KiB, and no further chunk beyond it. Reading goes on when half of that is sent.
+        private static let limit = 768 << 10
+
+        /// The length that was announced; nil: none.
+        package let length: Int64?
+        private let body: HTTPBody
+        private let state = Locked(State())
+        private let executor: CallersExecutor
+
+        /// - Parameter executor: Where the body is read.
+        package init(_ body: HTTPBody, length: Int64?, executor: CallersExecutor) {
+            self.body = body
+            self.length = length
+            self.executor = executor
+        }
+
+        /// Whether all of the body has been taken.
+        package var isDrained: Bool { state.withLock { $0.isEnded && $0.size == 0 } }
+
+        /// Whether nothing of the body has been read.
+        package var isUntouched: Bool { state.withLock { $0.task == nil } }
+
+        /// Copies what there is into a buffer.
+        package func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Result {
+            var waiter: Suspension<Void>?
+            var mustStart = false
+            let result = state.withLock { state -> Result in
+                let count = state.copy(into: buffer)
+                if state.size <= Self.limit / 2 { swap(&waiter, &state.waiter) }
+                if count > 0 || state.isEnded { return .bytes(count) }
+                state.isAwaited = true
+                mustStart = state.task == nil && !state.isStopped
+                return .later
+            }
+            waiter?.resume()
+            if mustStart { start(for: transfer) }
+            return result
+        }
+
+        /// Ends the task; nothing more is sent.
+        package func stop() {
+            let (task, waiter) = state.withLock { state in
+                state.isStopped = true
+                defer { state.waiter = nil }
+                return (state.task, state.waiter)
+            }
+            task?.cancel()
+            waiter?.resume()
+        }
+
+        private func start(for transfer: Transfer) {
+            let task = executor.start { [self] in
+                do {
+                    try await feed(transfer)
+                } catch {
+                    transfer.loop.post(.fail(transfer, error))
+                }
+            }
+            let isStopped = state.withLock { state in
+                state.task = task
+                return state.isStopped
+            }
+            if isStopped { task.cancel() }
+        }
+
+        private func feed(_ transfer: Transfer) async throws {
+            var chunks = body.makeAsyncIterator()
+            var total: Int64 = 0
+            while let chunk = try await chunks.next() {
+                total += Int64(chunk.count)
+                if let length {
+                    guard total <= length else { throw mismatch("longer", length, transfer) }
+                    // The last byte is held back until it is known to be the last: otherwise the request would be complete
+                    // before the fault is noticed.
+                    if total == length, try await chunks.next() != nil { throw mismatch("longer", length, transfer) }
+                }
+                guard await put(chunk, for: transfer) else { return }
+                if total == length { break }
+            }
+            if let length, total < length { throw mismatch("shorter", length, transfer) }
+            let mustResume = state.withLock { state in
+                state.isEnded = true
+                defer { state.isAwaited = false }
+                return state.isAwaited
+            }
+            if mustResume { transfer.loop.post(.resumeSending(transfer)) }
+        }
+
+        private func mismatch(_ how: String, _ length: Int64, _ transfer: Transfer) -> HTTPError {
+            HTTPError(
+                .bodyUnreadable, "The body is \(how) than the \(length) bytes that were announced.", request: transfer.request,
+                phase: .maybeProcessed)
+        }
+
+        /// Hands over a chunk and waits for room for the one after it; false when no more is wanted.
+        private func put(_ chunk: [UInt8], for transfer: Transfer) async -> Bool {
+            let (mustResume, waiter) = state.withLock { state in
+                state.chunks.append(chunk)
+                state.size += chunk.count
+                if state.size >= Self.limit, !state.isStopped { state.waiter = Suspension() }
+                defer { state.isAwaited = false }
+                return (state.isAwaited, state.waiter)
+            }
+            if mustResume { transfer.loop.post(.resumeSending(transfer)) }
+            await waiter?.value()
+            return state.withLock { !$0.isStopped }
+        }
+    }
+#endif

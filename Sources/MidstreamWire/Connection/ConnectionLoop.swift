@@ -1,0 +1,38 @@
+#if os(Linux)
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// What connections need of the loop that drives them; all on its thread.
+    protocol ConnectionLoop: TransferLoop {
+        /// How often it has waited for sockets.
+        var waits: Int { get }
+        /// The last of these that has told of all sockets that were ready, and on all of which was acted.
+        var lastWholeWait: Int { get }
+        /// Ends a transfer of which nothing more will come.
+        func finish(_ transfer: Transfer, _ outcome: Result<TransportMetrics, any Error>, isClean: Bool)
+        /// Sends a transfer over a connection that nothing was sent over before.
+        func connectAnew(_ transfer: WireTransfer)
+        /// The connection has no transfer any more, and may have another.
+        func isFree(_ connection: HTTP1Connection)
+        /// The connection has no stream any more, and may have others.
+        func isIdle(_ connection: HTTP2Connection)
+        /// No further stream begins on the connection.
+        func retire(_ connection: HTTP2Connection)
+        /// Has ``HTTP2Connection/flush()`` called before the loop waits for sockets.
+        func flushLater(_ connection: HTTP2Connection)
+        /// The transfer's host shares connections among its requests.
+        func shareConnections(of transfer: Transfer)
+        /// Sends a transfer over a connection that isn't shared, since its server wants that.
+        func connectByHTTP1(_ transfer: WireTransfer)
+        /// Closes a connection that has no transfer any more, and may have no other.
+        func close(_ connection: Connection)
+        /// Wakes the sleeper when its time has come, unless it is told not to before.
+        func wake(_ sleeper: any Sleeper, at time: UInt64)
+        func letSleep(_ sleeper: any Sleeper)
+    }
+
+    /// What waits for a time.
+    protocol Sleeper: AnyObject {
+        func isWoken()
+    }
+#endif

@@ -1,0 +1,118 @@
+#if os(Linux)
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// A connection to a server that speaks HTTP/1.1 (RFC 9112), for one transfer after the other.
+    ///
+    /// Touched only on the loop's thread.
+    final class HTTP1Connection: Connection, TransferConnection {
+        private(set) var transfer: WireTransfer?
+        /// Whether a transfer has been over it before the present one.
+        private var isReused = false
+        var sending = SendingState()
+        var reader = ResponseReader()
+        /// What has been received and can't be dealt with yet.
+        var held: [UInt8] = []
+        /// Whether the next transfer may use it, as far as the last response says.
+        var isReusable = false
+
+        /// When the server may close it, as far as it says so.
+        private var serverLimit: UInt64 = .max
+
+        /// Sends a transfer's request, and receives its response.
+        ///
+        /// - Parameter times: Those of the connection, when it was made for this transfer.
+        func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
+            self.transfer = transfer
+            transfer.connection = self
+            transfer.willSend(over: channel.endpoints, times, isReused: isReused)
+            isReused = true
+            isReusable = false
+            reader.reset()
+            sending = SendingState(head: transfer.requestHead.bytes())
+            if transfer.framing.hasExpect, transfer.bodyFraming != .none { holdBody() }
+            send()
+        }
+
+        /// Whether it stands, and the server has sent nothing unasked. The system is asked only when the loop hasn't waited for sockets
+        /// since the last response: what had come by the end of a wait has closed the connection.
+        override var isUsable: Bool {
+            loop.now < serverLimit && (channel.isDrained && loop.lastWholeWait > idleSinceWait || channel.isQuiet)
+        }
+
+        override func channelIsReady() {
+            guard transfer != nil else {
+                // TLS may have news of its own.
+                if !channel.isQuiet { loop.close(self) }
+                return
+            }
+            send()
+            receive()
+        }
+
+        func letGo(_: WireTransfer, isClean: Bool) {
+            transfer = nil
+            loop.letSleep(self)
+            sending = SendingState()
+            held = []
+            guard isClean, isReusable else { return loop.close(self) }
+            becameIdle()
+            loop.isFree(self)
+        }
+
+        // MARK: Ends
+
+        /// The response is whole.
+        func end(_ transfer: WireTransfer, hasLeftover: Bool) {
+            if let decoder = transfer.decoder, !decoder.isComplete {
+                return fail(transfer, DecodingFault.truncated.error(transfer.request, ratio: nil))
+            }
+            isReusable = !hasLeftover && transfer.sent.isWhole && mayPersist(transfer)
+            loop.finish(transfer, .success(transfer.metrics()), isClean: true)
+        }
+
+        private func mayPersist(_ transfer: WireTransfer) -> Bool {
+            guard transfer.settings.configuration.keepsConnections, !reader.isEndedByConnection else { return false }
+            let persistence = Persistence(
+                request: transfer.request.headers, response: transfer.headers, version: transfer.head.version)
+            serverLimit = persistence.seconds.map { loop.now + $0 * 1_000_000_000 } ?? .max
+            return persistence.isAllowed
+        }
+
+        func fail(_ transfer: WireTransfer, _ error: any Error) {
+            var error = error
+            if var failure = error as? HTTPError {
+                failure.metrics = transfer.metrics()
+                error = failure
+            }
+            loop.finish(transfer, .failure(error), isClean: false)
+        }
+
+        /// The connection is gone before the response was whole.
+        ///
+        /// - Parameter failure: Nil when the server has closed it.
+        func lose(_ transfer: WireTransfer, _ failure: ChannelFailure?) {
+            let isAnswered = transfer.measured.firstByte > 0
+            let wasReused = transfer.measured.isReused == true
+            if !isAnswered, wasReused, transfer.mayGoOutAgain {
+                if transfer.sent.bytes > 0 { transfer.resends += 1 }
+                letGo(transfer, isClean: false)
+                return loop.connectAnew(transfer)
+            }
+            let isTLS = if case .tls = failure { true } else { false }
+            let text: String
+            if transfer.head.isComplete {
+                text = failure?.message ?? "The connection was closed before the body's end."
+            } else if isAnswered {
+                text = "The connection was closed within the head."
+            } else if wasReused {
+                text = "The kept connection was closed before an answer came."
+            } else {
+                text = failure?.message ?? "The connection was closed before an answer came."
+            }
+            let code: HTTPError.Code = isTLS && !isAnswered ? .tls : .connectionLost
+            fail(transfer, HTTPError(code, text, request: transfer.request, phase: transfer.phase))
+        }
+    }
+#endif

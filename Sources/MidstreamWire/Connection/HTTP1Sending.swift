@@ -1,0 +1,156 @@
+#if os(Linux)
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// How far a connection has come with a request.
+    struct SendingState {
+        /// The head, or a piece of a body that is read bit by bit.
+        fileprivate var piece: [UInt8] = []
+        fileprivate var sent = 0
+        /// Where the body's own bytes are in it.
+        fileprivate var payload = 0..<0
+        /// The body's last piece has been made.
+        fileprivate var isLast = false
+        /// Nothing is sent any more: the connection takes nothing.
+        fileprivate var isBroken = false
+        /// The body waits for the server's leave.
+        fileprivate var isBodyHeld = false
+
+        fileprivate var hasRest: Bool { sent < piece.count }
+    }
+
+    extension SendingState {
+        init(head: [UInt8]) { piece = head }
+    }
+
+    extension HTTP1Connection {
+        /// How much is sent before other connections have their turn.
+        private static let turn = 1 << 20
+        /// How much of a body is read at once.
+        private static let pieceSize = 64 << 10
+        /// How long an `Expect: 100-continue` waits for an answer (RFC 9110 §10.1.1), in nanoseconds: a second.
+        private static let patience: UInt64 = 1_000_000_000
+
+        func send() {
+            guard let transfer, !sending.isBroken, !transfer.sent.isWhole else { return }
+            var rest = Self.turn
+            while sending.hasRest || isBodyInMemoryLeft(transfer) || takePiece(transfer) {
+                guard let count = write(transfer) else {
+                    sending.isBroken = true
+                    // The server may have answered before it closed the connection; reading tells.
+                    channel.expectsSomething()
+                    return receive()
+                }
+                guard count > 0 else { return }
+                rest -= count
+                guard rest > 0 else {
+                    loop.post(.resumeSending(transfer))
+                    return
+                }
+            }
+        }
+
+        /// Sends some of what is there; nil when the connection takes nothing any more.
+        private func write(_ transfer: WireTransfer) -> Int? {
+            let start = sending.sent
+            let left = sending.piece.count - start
+            var body: [UInt8] = []
+            if case .bytes(let bytes) = transfer.outgoing, !sending.isBodyHeld { body = bytes }
+            let count = sending.piece.withUnsafeBytes { piece in
+                body.withUnsafeBytes { body in
+                    channel.write(
+                        UnsafeRawBufferPointer(rebasing: piece[start...]),
+                        UnsafeRawBufferPointer(rebasing: body.dropFirst(Int(transfer.sent.bodyBytes))))
+                }
+            }
+            guard let count else { return nil }
+            let fromPiece = min(count, left)
+            sending.sent += fromPiece
+            transfer.sent.bytes += Int64(count)
+            transfer.sent.bodyBytes += Int64(count - fromPiece + sending.payload.clamped(to: start..<sending.sent).count)
+            if count > 0 { transfer.noteActivity() }
+            return count
+        }
+
+        /// Whether there is more of a body that is sent from where it is. Notes the end of a request without another one.
+        private func isBodyInMemoryLeft(_ transfer: WireTransfer) -> Bool {
+            switch transfer.outgoing {
+            case .chunks: return false
+            case .none: transfer.sent.isWhole = true
+            case .bytes(let bytes):
+                if Int(transfer.sent.bodyBytes) < bytes.count { return !sending.isBodyHeld }
+                transfer.sent.isWhole = true
+            }
+            return false
+        }
+
+        /// Makes the next piece of a body that is read bit by bit; false when there is none now, or none any more.
+        private func takePiece(_ transfer: WireTransfer) -> Bool {
+            guard case .chunks(let feeder) = transfer.outgoing, !sending.isBodyHeld else { return false }
+            let bodyBytes = transfer.sent.bodyBytes
+            if sending.isLast || bodyBytes > 0 && feeder.length == bodyBytes && transfer.bodyFraming != .chunked {
+                transfer.sent.isWhole = true
+                return false
+            }
+            let isChunked = transfer.bodyFraming == .chunked
+            var taken = UploadFeeder.Result.later
+            // The size and its line's end come before the bytes, and a line's end after them (RFC 9112 §7.1).
+            let before = isChunked ? 8 : 0
+            var piece = [UInt8](unsafeUninitializedCapacity: before + Self.pieceSize + 2) { buffer, count in
+                buffer.initialize(repeating: 0)
+                let room = UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[before..<(before + Self.pieceSize)])
+                taken = feeder.read(into: room, for: transfer)
+                if case .bytes(let size) = taken { count = before + size }
+            }
+            switch taken {
+            case .later:
+                transfer.isSendingPaused = true
+                return false
+            case .bytes(0):
+                sending.isLast = true
+                sending.payload = 0..<0
+                sending.sent = 0
+                sending.piece = isChunked ? lastChunk(transfer) : []
+                transfer.sent.isWhole = !isChunked
+                return isChunked
+            case .bytes(let size):
+                sending.payload = before..<(before + size)
+                sending.sent = 0
+                if isChunked {
+                    let line = Array("\(String(size, radix: 16))\r\n".utf8)
+                    sending.sent = before - line.count
+                    piece.replaceSubrange(sending.sent..<before, with: line)
+                    piece += [13, 10]
+                }
+                sending.piece = piece
+                return true
+            }
+        }
+
+        private func lastChunk(_ transfer: WireTransfer) -> [UInt8] {
+            let trailers = transfer.request.trailers?().map { "\($0.name): \($0.value)\r\n" }.joined() ?? ""
+            return Array("0\r\n\(trailers)\r\n".utf8)
+        }
+
+        // MARK: Expectations
+
+        /// Keeps back the body until the server asks for it, or has had time to.
+        func holdBody() {
+            sending.isBodyHeld = true
+            loop.wake(self, at: loop.now + Self.patience)
+        }
+
+        /// Sends the body that was kept back, if it was.
+        func releaseBody() {
+            guard sending.isBodyHeld else { return }
+            sending.isBodyHeld = false
+            loop.letSleep(self)
+            send()
+        }
+    }
+
+    extension HTTP1Connection: Sleeper {
+        func isWoken() { releaseBody() }
+    }
+#endif

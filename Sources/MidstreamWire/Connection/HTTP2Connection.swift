@@ -1,0 +1,242 @@
+#if os(Linux)
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// A connection to a server that speaks HTTP/2 (RFC 9113), for many transfers at a time.
+    ///
+    /// `@unchecked Sendable`: touched only on the loop's thread; what is posted to the loop only carries it there.
+    final class HTTP2Connection: Connection, @unchecked Sendable {
+        /// How much is put together before it is sent.
+        private static let outputSize = 64 << 10
+        /// How much is read before other connections have their turn: 256 KiB, which may be ten thousand frames.
+        private static let turn = 256 << 10
+        /// How many frames that bring nothing may come one after the other (RFC 9113 §10.5).
+        private static let mostIdleFrames = 1_000
+
+        private(set) var session: HTTP2Session?
+        private var streams: [Int32: HTTP2Stream] = [:]
+        private var hasServed = false
+        /// No further streams begin.
+        private(set) var isRetired = false
+        /// It is to be closed once what the session has to say is sent.
+        private var isEnding = false
+        /// The pool's: it is among those without a stream.
+        var isIdle = false
+        /// What has been put together and the system hasn't taken.
+        private var output: [UInt8] = []
+        private var outputSent = 0
+        private var willBeFlushed = false
+        private var idleFrames = 0
+        /// The rule that the server has broken.
+        private var violation: String?
+
+        override init(_ channel: Channel, route: Route, loop: any ConnectionLoop) {
+            super.init(channel, route: route, loop: loop)
+            session = HTTP2Session(owner: self)
+        }
+
+        /// Sends a transfer's request, and receives its response.
+        ///
+        /// - Parameter times: Those of the connection, when it was made for this transfer.
+        func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
+            transfer.willSend(over: channel.endpoints, times, isReused: hasServed)
+            let hasBody = if case .none = transfer.outgoing { false } else { true }
+            guard let id = session?.submit(HTTP2Fields(transfer.requestHead), hasBody: hasBody) else {
+                retire()
+                guard !hasServed else { return loop.connectAnew(transfer) }
+                return loop.finish(transfer, .failure(HTTPError.noMemory), isClean: false)
+            }
+            hasServed = true
+            let stream = HTTP2Stream(id, transfer, on: self)
+            streams[id] = stream
+            transfer.connection = stream
+            flushSoon()
+        }
+
+        var hasStreams: Bool { !streams.isEmpty }
+
+        /// What has come since the last look is taken, since the server may have said that it takes no further streams.
+        override var isUsable: Bool {
+            if !hasStreams, loop.lastWholeWait <= idleSinceWait {
+                channel.expectsSomething()
+                receive()
+            }
+            return !isRetired && !channel.isClosed
+        }
+
+        /// Lets no further streams begin.
+        func retire() {
+            guard !isRetired else { return }
+            isRetired = true
+            loop.retire(self)
+        }
+
+        /// The stream's transfer has ended.
+        func remove(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode?) {
+            guard streams.removeValue(forKey: stream.id) != nil else { return }
+            if let code {
+                session?.reset(stream: stream.id, code)
+                flushSoon()
+            }
+            guard streams.isEmpty, !channel.isClosed else { return }
+            if isRetired || !stream.transfer.settings.configuration.keepsConnections { return endSoon() }
+            becameIdle()
+            loop.isIdle(self)
+        }
+
+        /// Closes the connection once what the session has to say is sent: within its callbacks that can't be done.
+        private func endSoon() {
+            session?.end(.noError)
+            isEnding = true
+            retire()
+            flushSoon()
+        }
+
+        /// Closes the connection, which has no stream.
+        func end() {
+            endSoon()
+            flush()
+        }
+
+        // MARK: Sending
+
+        func flushSoon() {
+            guard !willBeFlushed else { return }
+            willBeFlushed = true
+            loop.flushLater(self)
+        }
+
+        /// Sends what there is to be sent, as far as the system takes it.
+        func flush() {
+            willBeFlushed = false
+            guard !channel.isClosed else { return }
+            sendOutput()
+            if isEnding { channel.close() }
+        }
+
+        private func sendOutput() {
+            var rest = 16
+            while rest > 0 {
+                if outputSent == output.count {
+                    output.removeAll(keepingCapacity: hasStreams)
+                    outputSent = 0
+                    session?.takeOutput(into: &output, limit: Self.outputSize)
+                }
+                guard !output.isEmpty else { return closeIfOver() }
+                let count = output.withUnsafeBytes {
+                    channel.write(
+                        UnsafeRawBufferPointer(rebasing: $0[outputSent...]), UnsafeRawBufferPointer(start: nil, count: 0))
+                }
+                // When nothing can be sent any more, reading tells why.
+                guard let count, count > 0 else { return }
+                outputSent += count
+                rest -= 1
+            }
+            // The rest is sent after the others' turn.
+            loop.post(.run { [weak self] in self?.flush() })
+        }
+
+        // MARK: Receiving
+
+        override func channelIsReady() {
+            receive()
+            flush()
+        }
+
+        private func receive() {
+            var rest = Self.turn
+            while rest > 0 {
+                switch channel.read() {
+                case .bytes(let bytes):
+                    rest -= bytes.count
+                    guard session?.receive(bytes) == true else {
+                        return close(violating: violation ?? "The server broke a rule of HTTP/2.")
+                    }
+                    if idleFrames > Self.mostIdleFrames {
+                        session?.end(.enhanceYourCalm)
+                        flush()
+                        return close(violating: "The server sent more than \(Self.mostIdleFrames) frames that brought nothing.")
+                    }
+                case .wait: return
+                case .ended: return lose(nil)
+                case .failed(let failure): return lose(failure)
+                }
+            }
+            // The rest is read after the others' turn.
+            loop.post(.run { [weak self] in self?.channelIsReady() })
+        }
+
+        // MARK: Ends
+
+        private func closeIfOver() {
+            guard session?.isOver == true else { return }
+            if let violation { return close(violating: violation) }
+            lose(nil)
+        }
+
+        private func close(violating text: String) {
+            violation = text
+            lose(nil)
+        }
+
+        /// The connection is gone.
+        private func lose(_ failure: ChannelFailure?) {
+            guard !channel.isClosed else { return }
+            retire()
+            channel.close()
+            let ended = streams.values
+            streams = [:]
+            for stream in ended { stream.lose(failure, violation: violation) }
+        }
+    }
+
+    extension HTTP2Connection: HTTP2SessionOwner {
+        func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
+            // The head of a response that is waited for is something, and so are bytes of a body.
+            if type == 1, streams[stream] != nil { idleFrames = 0 } else { idleFrames += 1 }
+        }
+
+        func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
+        {
+            streams[stream]?.receive(field: name, value) ?? true
+        }
+
+        func receiveEndOfFields(endsStream: Bool, ofStream stream: Int32) {
+            streams[stream]?.receiveEndOfFields(endsStream: endsStream)
+        }
+
+        func receive(data: UnsafeRawBufferPointer, ofStream stream: Int32) {
+            idleFrames = 0
+            // Only what its reader is behind with holds up a stream, and never the others.
+            session?.consumeConnection(data.count)
+            if let stream = streams[stream] { stream.receive(data) } else { session?.consume(data.count, ofStream: stream) }
+        }
+
+        func receiveEnd(ofStream stream: Int32) { streams[stream]?.receiveEnd() }
+
+        func didReceiveInvalidFrame(ofStream stream: Int32) { streams[stream]?.isViolated = true }
+
+        func didClose(stream: Int32, _ code: HTTP2ErrorCode) { streams[stream]?.didClose(code) }
+
+        func didReceiveGoAway() {
+            retire()
+            if !hasStreams { endSoon() }
+        }
+
+        func didSendGoAway(_ code: HTTP2ErrorCode) {
+            if code != .noError { violation = violation ?? "The server broke a rule of HTTP/2: \(code.name)." }
+            retire()
+        }
+
+        func didSend(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32) {
+            // Heads and bodies.
+            guard type <= 1 else { return }
+            streams[stream]?.didSend(length + 9, isLast: isLast)
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer, ofStream stream: Int32) -> HTTP2Session.Reading {
+            streams[stream]?.read(into: buffer) ?? .end(0, trailers: nil)
+        }
+    }
+#endif

@@ -1,0 +1,247 @@
+#if os(Linux)
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// One transfer on a connection of HTTP/2.
+    final class HTTP2Stream: TransferConnection {
+        /// How often a request that a server has refused unseen goes out again.
+        private static let mostRefusals = 3
+
+        let id: Int32
+        let transfer: WireTransfer
+        /// Outlives its socket as long as a reader is behind.
+        private let connection: HTTP2Connection
+        /// Fields in the form of a head, or of trailers, of HTTP/1.
+        private var fields: [UInt8] = []
+        private var status = 0
+        /// What of the body can't be dealt with yet.
+        private var held: [UInt8] = []
+        /// The server has ended it.
+        private var hasEnd = false
+        /// Neither side sends any more.
+        private var isClosed = false
+        /// The server has broken a rule of the messages.
+        var isViolated = false
+
+        init(_ id: Int32, _ transfer: WireTransfer, on connection: HTTP2Connection) {
+            self.id = id
+            self.transfer = transfer
+            self.connection = connection
+        }
+
+        /// Has no further streams begin beside it: its server was too slow.
+        func distrustConnection() { connection.retire() }
+
+        private var loop: any ConnectionLoop { connection.loop }
+
+        func letGo(_: WireTransfer, isClean: Bool) {
+            // Nobody is to go on with what is whole.
+            let code: HTTP2ErrorCode? = isClosed ? nil : hasEnd && isClean ? .noError : .cancel
+            isClosed = true
+            connection.remove(self, code)
+        }
+
+        // MARK: Sending
+
+        func send() {
+            connection.session?.resume(stream: id)
+            connection.flushSoon()
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTP2Session.Reading {
+            switch transfer.outgoing {
+            case .none: return .end(0, trailers: nil)
+            case .bytes(let bytes):
+                let rest = bytes[Int(transfer.sent.bodyBytes)...]
+                let count = min(rest.count, buffer.count)
+                buffer.copyBytes(from: rest.prefix(count))
+                return sent(count, isLast: count == rest.count)
+            case .chunks(let feeder):
+                switch feeder.read(into: buffer, for: transfer) {
+                case .later:
+                    transfer.isSendingPaused = true
+                    return .later
+                case .bytes(let count): return sent(count, isLast: count == 0 || feeder.isDrained)
+                }
+            }
+        }
+
+        private func sent(_ count: Int, isLast: Bool) -> HTTP2Session.Reading {
+            transfer.sent.bodyBytes += Int64(count)
+            transfer.noteActivity()
+            guard isLast else { return .bytes(count) }
+            let trailers = transfer.bodyFraming == .chunked ? transfer.request.trailers?() : nil
+            return .end(count, trailers: trailers.flatMap { $0.isEmpty ? nil : HTTP2Fields(trailers: $0) })
+        }
+
+        /// Notes that a frame has left.
+        func didSend(_ count: Int, isLast: Bool) {
+            transfer.sent.bytes += Int64(count)
+            if isLast { transfer.sent.isWhole = true }
+        }
+
+        // MARK: Receiving
+
+        /// False stops the stream.
+        func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
+            if transfer.measured.firstByte == 0 { transfer.measured.firstByte = loop.now }
+            transfer.measured.headBytes += Int64(name.count + value.count)
+            guard fields.count + name.count + value.count <= HeadReader.sizeLimit else {
+                _ = transfer.violate(HeadReader.Fault.tooLarge.message)
+                return false
+            }
+            if name.first == UInt8(ascii: ":") {
+                status = value.reduce(0) { $0 * 10 + Int($1 &- 48) }
+                fields = Array("HTTP/2 \(status)\r\n".utf8)
+                return true
+            }
+            fields += name
+            fields.append(UInt8(ascii: ":"))
+            fields += value
+            fields.append(13)
+            fields.append(10)
+            return true
+        }
+
+        func receiveEndOfFields(endsStream: Bool) {
+            var head: [UInt8] = []
+            swap(&head, &fields)
+            let isTaken = head.withUnsafeBytes { transfer.head.isComplete ? take(trailers: $0) : take(head: $0) }
+            guard isTaken else { return stop() }
+            if endsStream { receiveEnd() }
+        }
+
+        private func take(head: UnsafeRawBufferPointer) -> Bool {
+            guard status >= 100 else { return transfer.violate("The status of the response is below 100.") }
+            switch transfer.head.read(head, status: status) {
+            case .interim(let fields):
+                transfer.completeInterim(HTTPHeaders(lines: fields.bytes))
+                return true
+            case .complete(let fields):
+                guard transfer.takeHead(fields) else { return false }
+                loop.shareConnections(of: transfer)
+                return true
+            case .refused(let fault): return transfer.violate(fault.message)
+            }
+        }
+
+        private func take(trailers: UnsafeRawBufferPointer) -> Bool {
+            var start = 0
+            while let feed = trailers[start...].firstIndex(of: 10) {
+                if let fault = transfer.head.read(trailer: UnsafeRawBufferPointer(rebasing: trailers[start...feed])) {
+                    return transfer.violate(fault.message)
+                }
+                start = feed + 1
+            }
+            return true
+        }
+
+        func receive(_ data: UnsafeRawBufferPointer) {
+            transfer.noteActivity()
+            transfer.measured.bodyBytes += Int64(data.count)
+            guard held.isEmpty, !transfer.isReceivingPaused else {
+                held.append(contentsOf: data)
+                return
+            }
+            if !take(data) { held.append(contentsOf: data) }
+        }
+
+        /// False when it is to be taken later.
+        private func take(_ data: UnsafeRawBufferPointer) -> Bool {
+            switch transfer.take(data) {
+            case .taken: connection.session?.consume(data.count, ofStream: id)
+            case .later: return false
+            case .refused: stop()
+            }
+            return true
+        }
+
+        func receive() {
+            guard !transfer.isReceivingPaused, !held.isEmpty else { return }
+            var bytes: [UInt8] = []
+            swap(&bytes, &held)
+            guard bytes.withUnsafeBytes({ take($0) }) else {
+                held = bytes
+                return
+            }
+            connection.flushSoon()
+            if hasEnd { receiveEnd() }
+        }
+
+        func receiveEnd() {
+            hasEnd = true
+            guard held.isEmpty, transfer.isUnderWay else { return }
+            guard transfer.head.isComplete else {
+                return fail(.protocolViolation, "The stream ended before the head of the response.")
+            }
+            if let decoder = transfer.decoder, !decoder.isComplete {
+                return fail(DecodingFault.truncated.error(transfer.request, ratio: nil))
+            }
+            loop.finish(transfer, .success(transfer.metrics()), isClean: true)
+        }
+
+        // MARK: Ends
+
+        private func stop() {
+            if transfer.failure == nil { _ = transfer.violate("The response can't be read.") }
+            if let failure = transfer.failure { fail(failure) }
+        }
+
+        private func fail(_ code: HTTPError.Code, _ text: String) {
+            fail(HTTPError(code, text, request: transfer.request, phase: transfer.phase))
+        }
+
+        private func fail(_ error: any Error) {
+            var error = error
+            if var failure = error as? HTTPError {
+                failure.metrics = transfer.metrics()
+                error = failure
+            }
+            loop.finish(transfer, .failure(error), isClean: false)
+        }
+
+        /// The stream has ended for both sides.
+        func didClose(_ code: HTTP2ErrorCode) {
+            isClosed = true
+            guard transfer.isUnderWay else { return connection.remove(self, nil) }
+            if isViolated { return fail(.protocolViolation, "The response broke a rule of HTTP/2: \(code.name).") }
+            if let failure = transfer.failure { return fail(failure) }
+            // What came before it waits for its reader.
+            if hasEnd { return }
+            let isUnseen = code == .refusedStream || code == .http11Required
+            if isUnseen, transfer.canBeSentAgain, transfer.refusals < Self.mostRefusals { return goElsewhere(code) }
+            let kind: HTTPError.Code = code.isViolation ? .protocolViolation : .connectionLost
+            // What a server refuses it hasn't processed (RFC 9113 §8.7).
+            fail(
+                HTTPError(
+                    kind, "The server ended the stream: \(code.name).", request: transfer.request,
+                    phase: isUnseen ? .notSent : transfer.phase))
+        }
+
+        private func goElsewhere(_ code: HTTP2ErrorCode) {
+            transfer.refusals += 1
+            transfer.resends += 1
+            transfer.connection = nil
+            connection.remove(self, nil)
+            if code == .http11Required { loop.connectByHTTP1(transfer) } else { loop.connectAnew(transfer) }
+        }
+
+        /// The connection is gone.
+        func lose(_ failure: ChannelFailure?, violation: String?) {
+            isClosed = true
+            guard transfer.isUnderWay else { return }
+            if let failure = transfer.failure { return fail(failure) }
+            if hasEnd { return }
+            let isAnswered = transfer.measured.firstByte > 0
+            if let violation { return fail(.protocolViolation, violation) }
+            if !isAnswered, transfer.measured.isReused == true, transfer.mayGoOutAgain {
+                if transfer.sent.bytes > 0 { transfer.resends += 1 }
+                transfer.connection = nil
+                return loop.connectAnew(transfer)
+            }
+            let text = failure?.message ?? "The connection was closed before the response's end."
+            if case .tls = failure, !isAnswered { return fail(.tls, text) }
+            fail(.connectionLost, text)
+        }
+    }
+#endif

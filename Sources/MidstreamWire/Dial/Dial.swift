@@ -1,0 +1,275 @@
+#if os(Linux)
+    import Glibc
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// Makes a connection: name, socket, proxy, TLS. It is made for a transfer, which may meanwhile get another connection, or end; then another
+    /// one may take its place. Others wait with it where they may all share the connection.
+    ///
+    /// `@unchecked Sendable`: touched only on the loop's thread; what looks names up only carries it there.
+    final class Dial: TransferConnection, ChannelOwner, Sleeper, @unchecked Sendable {
+        private enum Stage {
+            case lookup
+            case connecting(SocketRace)
+            case proxy(Channel, any ProxyHandshake)
+            case securing(Channel)
+            case over
+        }
+
+        let route: Route
+        private let settings: WireSettings
+        private let tls: TLSContext?
+        private unowned let loop: any DialLoop
+        /// The first is the one that it was made for, as long as that waits.
+        private(set) var transfers: [WireTransfer] = []
+        /// Whether HTTP/2 may come of it.
+        let mayBeShared: Bool
+        private(set) var times = DialTimes()
+        private var stage = Stage.lookup
+        /// When it has taken too long, in nanoseconds of the monotonic clock.
+        private let deadline: UInt64
+        /// When it has gone on for too long without a transfer.
+        private var loneDeadline: UInt64 = .max
+        /// When the next address is to be tried.
+        private var nextTry: UInt64 = .max
+        /// The origin's address, where it is looked up here and told to a proxy.
+        private var target: String?
+        /// What the proxy has sent.
+        private var received: [UInt8] = []
+        /// Its server was too slow for a transfer.
+        var isDistrusted = false
+
+        /// How long a dial goes on without a transfer where the configuration has no limit, in nanoseconds: 30 s.
+        private static let longestAlone: UInt64 = 30_000_000_000
+
+        init(_ route: Route, _ settings: WireSettings, tls: TLSContext?, mayBeShared: Bool, loop: any DialLoop) {
+            self.route = route
+            self.mayBeShared = mayBeShared
+            self.settings = settings
+            self.tls = route.isSecure ? tls : nil
+            self.loop = loop
+            deadline = settings.connectTimeout.map { loop.now + $0 } ?? .max
+        }
+
+        /// Takes a transfer that the connection will be for.
+        func adopt(_ transfer: WireTransfer) {
+            transfers.append(transfer)
+            transfer.connection = self
+            loneDeadline = .max
+            sleep()
+        }
+
+        /// Gives up the transfer that has waited longest; nil when there is none.
+        func disown() -> WireTransfer? {
+            guard !transfers.isEmpty else { return nil }
+            defer { goOnAlone() }
+            return transfers.removeFirst()
+        }
+
+        private func goOnAlone() {
+            guard transfers.isEmpty else { return }
+            loneDeadline = loop.now + Self.longestAlone
+            sleep()
+        }
+
+        /// Until something is due.
+        private func sleep() {
+            if case .over = stage { return }
+            loop.wake(self, at: min(deadline, loneDeadline, nextTry))
+        }
+
+        func start() { findAddresses() }
+
+        // MARK: As long as the transfer waits
+
+        func receive() {}
+        func send() {}
+
+        func letGo(_ transfer: WireTransfer, isClean: Bool) {
+            transfers.removeAll { $0 === transfer }
+            guard !isDistrusted || !transfers.isEmpty else { return fail(DialFailure(code: .timeout, message: "")) }
+            goOnAlone()
+        }
+
+        // MARK: Steps
+
+        func channelIsReady() {
+            do throws(DialFailure) { try goOn() } catch { fail(error) }
+        }
+
+        func isWoken() {
+            guard loop.now < min(deadline, loneDeadline) else {
+                let message = "The connection to \(Endpoint(of: route, settings).name) didn't stand within the time allowed."
+                return fail(DialFailure(code: .timeout, message: message))
+            }
+            channelIsReady()
+            sleep()
+        }
+
+        private func goOn() throws(DialFailure) {
+            switch stage {
+            case .lookup, .over: break
+            case .connecting(var race): try goOn(with: &race)
+            case .proxy(let channel, var handshake): try goOn(with: &handshake, channel)
+            case .securing(let channel): try secure(channel)
+            }
+        }
+
+        private func findAddresses() {
+            if case .socks5(resolvesNames: false) = route.proxy?.kind, target == nil {
+                return find(route.name, port: route.port) { dial, addresses in
+                    dial.target = addresses.first?.text?.address
+                    dial.findAddresses()
+                }
+            }
+            switch Endpoint(of: route, settings).place {
+            case .address(let address): connect([address])
+            case .host(let host, let port): find(host, port: port) { $0.connect($1) }
+            }
+        }
+
+        private func find(_ host: String, port: UInt16, then next: @escaping @Sendable (Dial, [HostAddress]) -> Void) {
+            if let known = settings.lookup.known(host, port: port) { return found(known, then: next) }
+            settings.lookup.find(host, port: port) { [self, loop] addresses in
+                loop.post(.run { self.found(addresses, then: next) })
+            }
+        }
+
+        private func found(_ addresses: HostLookup.Found, then next: (Dial, [HostAddress]) -> Void) {
+            guard case .lookup = stage else { return }
+            switch addresses {
+            case .success(let addresses): next(self, addresses)
+            case .failure(let error):
+                fail(DialFailure(code: route.proxy == nil ? error.code : .proxy, message: error.message))
+            }
+        }
+
+        private func connect(_ addresses: [HostAddress]) {
+            times.found = MonotonicTime.now()
+            stage = .connecting(SocketRace(addresses))
+            channelIsReady()
+        }
+
+        private func goOn(with race: inout SocketRace) throws(DialFailure) {
+            let progress = race.goOn(at: loop.now, loop.channels, owner: self)
+            stage = .connecting(race)
+            switch progress {
+            case .wait(let time):
+                nextTry = time
+                sleep()
+            case .failed(let number):
+                let message = "Can't connect to \(Endpoint(of: route, settings).name): \(String(cString: strerror(number)))."
+                throw DialFailure(
+                    code: route.proxy == nil ? .connection : .proxy, message: message,
+                    isOwn: [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number))
+            case .connected(let channel, _):
+                times.connected = MonotonicTime.now()
+                nextTry = .max
+                sleep()
+                try meetProxy(channel)
+            }
+        }
+
+        // MARK: The proxy
+
+        private func meetProxy(_ channel: Channel) throws(DialFailure) {
+            guard let proxy = route.proxy, !route.isForwarded, settings.configuration.unixSocketPath == nil else {
+                return try beginTLS(channel)
+            }
+            var handshake: any ProxyHandshake
+            switch proxy.kind {
+            case .http: handshake = Tunnel(to: route.authority, authorization: proxy.authorization)
+            case .socks5:
+                handshake = try SOCKSHandshake(to: target ?? route.name, port: route.port, credentials: proxy.credentials)
+            }
+            stage = .proxy(channel, handshake)
+            try say(handshake.opening(), to: channel)
+            try goOn(with: &handshake, channel)
+        }
+
+        private func goOn(with handshake: inout any ProxyHandshake, _ channel: Channel) throws(DialFailure) {
+            while true {
+                switch channel.read() {
+                case .bytes(let bytes): received += bytes
+                case .wait:
+                    stage = .proxy(channel, handshake)
+                    return
+                case .ended: throw .proxy("The proxy closed the connection.")
+                case .failed(let failure): throw .proxy("The proxy failed: \(failure.message)")
+                }
+                guard received.count <= HeadReader.sizeLimit else { throw .proxy("The proxy's answer is too long.") }
+                var hasMore = true
+                while hasMore {
+                    switch try handshake.next(&received) {
+                    case .wait: hasMore = false
+                    case .send(let bytes): try say(bytes, to: channel)
+                    case .done: return try beginTLS(channel)
+                    }
+                }
+            }
+        }
+
+        /// The few bytes of a handshake always have room.
+        private func say(_ bytes: [UInt8], to channel: Channel) throws(DialFailure) {
+            let count = bytes.withUnsafeBytes { channel.write($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+            guard count == bytes.count else { throw .proxy("The proxy closed the connection.") }
+        }
+
+        // MARK: TLS
+
+        private func beginTLS(_ channel: Channel) throws(DialFailure) {
+            guard let tls else { return finish(channel) }
+            do {
+                let protocols = settings.configuration.httpVersions == .http2PriorKnowledge ? ["h2"] : ["h2", "http/1.1"]
+                channel.beginTLS(
+                    try TLSSession(
+                        tls, host: route.name, peer: route.authority, protocols: mayBeShared ? protocols : ["http/1.1"]))
+            } catch {
+                throw DialFailure(code: .connection, message: HTTPError.noMemory.message, isOwn: true)
+            }
+            try secure(channel)
+        }
+
+        private func secure(_ channel: Channel) throws(DialFailure) {
+            stage = .securing(channel)
+            let isDone: Bool
+            do throws(ChannelFailure) {
+                isDone = try channel.handshake()
+            } catch {
+                throw DialFailure(code: .tls, message: error.message)
+            }
+            guard isDone else { return }
+            times.secured = MonotonicTime.now()
+            finish(channel)
+        }
+
+        // MARK: Ends
+
+        private func finish(_ channel: Channel) {
+            stage = .over
+            loop.letSleep(self)
+            let isShared =
+                channel.chosenProtocol == "h2" || mayBeShared && settings.configuration.httpVersions == .http2PriorKnowledge
+            loop.didDial(
+                self,
+                isShared
+                    ? HTTP2Connection(channel, route: route, loop: loop) : HTTP1Connection(channel, route: route, loop: loop))
+        }
+
+        private func fail(_ failure: DialFailure) {
+            close()
+            loop.didFail(self, failure)
+        }
+
+        /// Gives up what is under way.
+        func close() {
+            switch stage {
+            case .lookup, .over: break
+            case .connecting(var race): race.close()
+            case .proxy(let channel, _), .securing(let channel): channel.close()
+            }
+            stage = .over
+            loop.letSleep(self)
+        }
+    }
+#endif

@@ -1,0 +1,101 @@
+#if os(Linux)
+    import Glibc
+    internal import MidstreamLoop
+
+    /// Connects a socket to one of several addresses: each is tried a moment after the one before, or at once when that has failed
+    /// (RFC 8305), and the first that is connected wins.
+    struct SocketRace {
+        enum Progress {
+            /// When the next address is due, in nanoseconds of the monotonic clock; `.max`: nothing but an event helps.
+            case wait(until: UInt64)
+            case connected(Channel, HostAddress)
+            /// None can be connected to; with what the system said last.
+            case failed(Int32)
+        }
+
+        /// How long an address is tried alone, in nanoseconds: 250 ms (RFC 8305 §8).
+        private static let headStart: UInt64 = 250_000_000
+
+        private var waiting: ArraySlice<HostAddress>
+        private var tries: [(channel: Channel, address: HostAddress)] = []
+        private var nextTry: UInt64 = 0
+        private var lastError: Int32 = 0
+
+        init(_ addresses: [HostAddress]) { waiting = addresses[...] }
+
+        /// Looks at what is under way, and begins what is due.
+        mutating func goOn(at now: UInt64, _ channels: Channels, owner: any ChannelOwner) -> Progress {
+            for attempt in tries {
+                switch Self.state(of: attempt.channel.descriptor, attempt.address) {
+                case 0:
+                    tries.removeAll { $0.channel === attempt.channel }
+                    close()
+                    attempt.channel.didConnect(to: attempt.address)
+                    return .connected(attempt.channel, attempt.address)
+                case EALREADY: break
+                case let number:
+                    lastError = number
+                    attempt.channel.close()
+                    tries.removeAll { $0.channel === attempt.channel }
+                    nextTry = 0
+                }
+            }
+            while let address = waiting.first, tries.isEmpty || nextTry <= now {
+                waiting.removeFirst()
+                nextTry = now + Self.headStart
+                guard let channel = begin(address, channels, owner) else {
+                    nextTry = 0
+                    continue
+                }
+                if Self.state(of: channel.descriptor, address) == 0 {
+                    close()
+                    channel.didConnect(to: address)
+                    return .connected(channel, address)
+                }
+                tries.append((channel, address))
+            }
+            guard !tries.isEmpty else { return .failed(lastError) }
+            return .wait(until: waiting.isEmpty ? .max : nextTry)
+        }
+
+        /// Gives up what is under way.
+        mutating func close() {
+            for attempt in tries { attempt.channel.close() }
+            tries = []
+            waiting = []
+        }
+
+        /// Nil when it fails at once, for ``lastError``.
+        private mutating func begin(_ address: HostAddress, _ channels: Channels, _ owner: any ChannelOwner) -> Channel? {
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            let descriptor = socket(address.family, kind, 0)
+            guard descriptor >= 0 else {
+                lastError = errno
+                return nil
+            }
+            if address.family != AF_UNIX {
+                var isOn: Int32 = 1
+                setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+            }
+            let status = address.withSocketAddress { connect(descriptor, $0, $1) }
+            guard status == 0 || errno == EINPROGRESS || errno == EINTR else {
+                lastError = errno
+                Glibc.close(descriptor)
+                return nil
+            }
+            do throws(ChannelFailure) {
+                return try Channel(descriptor, channels, owner: owner)
+            } catch {
+                if case .system(let number) = error { lastError = number }
+                return nil
+            }
+        }
+
+        /// Zero when the socket is connected, `EALREADY` as long as it may be; otherwise why it isn't. Asked of the system, since a socket that
+        /// is reported ready may be another one that had the same number before.
+        private static func state(of descriptor: Int32, _ address: HostAddress) -> Int32 {
+            if address.withSocketAddress({ connect(descriptor, $0, $1) }) == 0 || errno == EISCONN { return 0 }
+            return errno == EINTR || errno == EINPROGRESS ? EALREADY : errno
+        }
+    }
+#endif

@@ -1,0 +1,226 @@
+#if os(Linux)
+    internal import CNghttp2
+    import Glibc
+    internal import MidstreamLoop
+
+    /// What is told of a session's streams. All of it happens within ``HTTP2Session/receive(_:)`` and ``HTTP2Session/takeOutput(into:limit:)``.
+    protocol HTTP2SessionOwner: AnyObject {
+        /// A frame of any kind comes.
+        func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32)
+        /// False stops the stream.
+        func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
+        func receiveEndOfFields(endsStream: Bool, ofStream stream: Int32)
+        func receive(data: UnsafeRawBufferPointer, ofStream stream: Int32)
+        func receiveEnd(ofStream stream: Int32)
+        /// What the server has sent breaks a rule of the messages.
+        func didReceiveInvalidFrame(ofStream stream: Int32)
+        func didClose(stream: Int32, _ code: HTTP2ErrorCode)
+        /// The server takes no further streams.
+        func didReceiveGoAway()
+        /// The session is ended from this side.
+        func didSendGoAway(_ code: HTTP2ErrorCode)
+        func didSend(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32)
+        /// Copies some of a request's body.
+        func read(into buffer: UnsafeMutableRawBufferPointer, ofStream stream: Int32) -> HTTP2Session.Reading
+    }
+
+    /// The frames of one connection (RFC 9113), by nghttp2.
+    final class HTTP2Session {
+        enum Reading {
+            case bytes(Int)
+            /// There are none now.
+            case later
+            /// The last ones, with the trailers after them.
+            case end(Int, trailers: HTTP2Fields?)
+        }
+
+        /// How much may come of a stream before its reader takes any: 1 MiB.
+        static let streamWindow: Int32 = 1 << 20
+        /// How much may come before any is dealt with: 16 MiB.
+        static let connectionWindow: Int32 = 16 << 20
+
+        /// The largest head of a request that is sent, before compression: 1 MiB.
+        private static let largestRequestHead = 1 << 20
+
+        private let session: OpaquePointer
+        fileprivate unowned let owner: any HTTP2SessionOwner
+
+        /// Nil for want of memory.
+        init?(owner: any HTTP2SessionOwner) {
+            self.owner = owner
+            var (callbacks, options, made): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
+            guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0 else { return nil }
+            defer {
+                nghttp2_session_callbacks_del(callbacks)
+                nghttp2_option_del(options)
+            }
+            HTTP2Callbacks.install(in: callbacks)
+            nghttp2_option_set_no_auto_window_update(options, 1)
+            nghttp2_option_set_no_closed_streams(options, 1)
+            nghttp2_option_set_max_send_header_block_length(options, Self.largestRequestHead)
+            guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let made else { return nil }
+            session = made
+            nghttp2_session_set_user_data(made, Unmanaged.passUnretained(self).toOpaque())
+            let settings = [
+                nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
+                nghttp2_settings_entry(
+                    settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(Self.streamWindow)),
+            ]
+            nghttp2_submit_settings(made, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
+            nghttp2_session_set_local_window_size(made, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Self.connectionWindow)
+        }
+
+        deinit { nghttp2_session_del(session) }
+
+        // MARK: Requests
+
+        /// Begins a stream; nil when the connection takes no further ones.
+        func submit(_ fields: HTTP2Fields, hasBody: Bool) -> Int32? {
+            let stream = fields.withValues { values in
+                guard hasBody else { return nghttp2_submit_request(session, nil, values.baseAddress, values.count, nil, nil) }
+                var provider = HTTP2Callbacks.provider
+                return nghttp2_submit_request(session, nil, values.baseAddress, values.count, &provider, nil)
+            }
+            return stream > 0 ? stream : nil
+        }
+
+        /// Goes on with a body of which there was nothing more.
+        func resume(stream: Int32) { nghttp2_session_resume_data(session, stream) }
+
+        func reset(stream: Int32, _ code: HTTP2ErrorCode) {
+            nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
+        }
+
+        fileprivate func submitTrailers(_ fields: HTTP2Fields, ofStream stream: Int32) {
+            _ = fields.withValues { nghttp2_submit_trailer(session, stream, $0.baseAddress, $0.count) }
+        }
+
+        /// Says that the connection is ended.
+        func end(_ code: HTTP2ErrorCode) { nghttp2_session_terminate_session(session, code.rawValue) }
+
+        // MARK: Windows
+
+        /// Lets the server send as much again on the connection.
+        func consumeConnection(_ count: Int) { nghttp2_session_consume_connection(session, count) }
+
+        /// Lets the server send as much again on a stream.
+        func consume(_ count: Int, ofStream stream: Int32) { nghttp2_session_consume_stream(session, stream, count) }
+
+        // MARK: Bytes
+
+        /// Takes what has been received; false when the session can't go on.
+        func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            let count = nghttp2_session_mem_recv(session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+            return count >= 0
+        }
+
+        /// Adds what is to be sent, until there is so much.
+        func takeOutput(into bytes: inout [UInt8], limit: Int) {
+            while bytes.count < limit {
+                var data: UnsafePointer<UInt8>?
+                let count = nghttp2_session_mem_send(session, &data)
+                guard count > 0 else { return }
+                bytes.append(contentsOf: UnsafeBufferPointer(start: data, count: count))
+            }
+        }
+
+        /// Whether nothing is to be sent or received any more.
+        var isOver: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
+    }
+
+    /// What nghttp2 calls.
+    private enum HTTP2Callbacks {
+        static func install(in callbacks: OpaquePointer?) {
+            nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, context in
+                if let head = head?.pointee {
+                    HTTP2Callbacks.owner(context)?.willReceive(frame: head.type, length: head.length, ofStream: head.stream_id)
+                }
+                return 0
+            }
+            nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+                _, frame, name, nameLength, value, valueLength, _, context in
+                guard let stream = frame?.pointee.hd.stream_id, let owner = HTTP2Callbacks.owner(context) else { return 0 }
+                let isTaken = owner.receive(
+                    field: UnsafeBufferPointer(start: name, count: nameLength),
+                    UnsafeBufferPointer(start: value, count: valueLength), ofStream: stream)
+                return isTaken ? 0 : HTTP2Callbacks.stopsStream
+            }
+            // Without it such a field would be left out, and the rest be taken for the whole.
+            nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, context in
+                if let stream = frame?.pointee.hd.stream_id {
+                    HTTP2Callbacks.owner(context)?.didReceiveInvalidFrame(ofStream: stream)
+                }
+                return HTTP2Callbacks.stopsStream
+            }
+            nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, context in
+                if let stream = frame?.pointee.hd.stream_id {
+                    HTTP2Callbacks.owner(context)?.didReceiveInvalidFrame(ofStream: stream)
+                }
+                return 0
+            }
+            nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, context in
+                if let frame, let owner = HTTP2Callbacks.owner(context) { HTTP2Callbacks.received(frame.pointee.hd, owner) }
+                return 0
+            }
+            nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, data, count, context in
+                HTTP2Callbacks.owner(context)?.receive(data: UnsafeRawBufferPointer(start: data, count: count), ofStream: stream)
+                return 0
+            }
+            nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, context in
+                HTTP2Callbacks.owner(context)?.didClose(stream: stream, HTTP2ErrorCode(rawValue: code))
+                return 0
+            }
+            nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, context in
+                if let frame, let owner = HTTP2Callbacks.owner(context) { HTTP2Callbacks.sent(frame.pointee, owner) }
+                return 0
+            }
+        }
+
+        private static let stopsStream = Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+
+        private static func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session? {
+            context.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        private static func owner(_ context: UnsafeMutableRawPointer?) -> (any HTTP2SessionOwner)? { session(context)?.owner }
+
+        private static func received(_ head: nghttp2_frame_hd, _ owner: any HTTP2SessionOwner) {
+            let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+            switch UInt32(head.type) {
+            case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream, ofStream: head.stream_id)
+            case NGHTTP2_DATA.rawValue where endsStream: owner.receiveEnd(ofStream: head.stream_id)
+            case NGHTTP2_GOAWAY.rawValue: owner.didReceiveGoAway()
+            default: break
+            }
+        }
+
+        private static func sent(_ frame: nghttp2_frame, _ owner: any HTTP2SessionOwner) {
+            if UInt32(frame.hd.type) == NGHTTP2_GOAWAY.rawValue {
+                return owner.didSendGoAway(HTTP2ErrorCode(rawValue: frame.goaway.error_code))
+            }
+            owner.didSend(
+                frame: frame.hd.type, length: frame.hd.length,
+                isLast: frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, ofStream: frame.hd.stream_id)
+        }
+
+        /// Reads a request's body.
+        static var provider: nghttp2_data_provider {
+            nghttp2_data_provider(source: nghttp2_data_source()) { _, stream, buffer, length, flags, _, context in
+                guard let session = HTTP2Callbacks.session(context), let buffer, let flags else {
+                    return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+                }
+                switch session.owner.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: length), ofStream: stream) {
+                case .bytes(let count): return count
+                case .later: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+                case .end(let count, let trailers):
+                    flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+                    if let trailers {
+                        flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
+                        session.submitTrailers(trailers, ofStream: stream)
+                    }
+                    return count
+                }
+            }
+        }
+    }
+#endif

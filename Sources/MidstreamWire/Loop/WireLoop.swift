@@ -1,0 +1,201 @@
+#if os(Linux)
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// A loop that drives transfers over connections of its own.
+    ///
+    /// `@unchecked Sendable`: `settings` is constant, and everything else is touched only on the loop's thread.
+    final class WireLoop: EventLoop, @unchecked Sendable {
+        private let settings: WireSettings
+
+        // Touched only on the loop's thread.
+        let channels: Channels
+        let pool = ConnectionPool()
+        private var sleepers: [ObjectIdentifier: (sleeper: any Sleeper, time: UInt64)] = [:]
+        /// When the oldest connection without a transfer is to be closed.
+        private var nextExpiry: UInt64 = .max
+        private let mostConnections: Int
+        /// Those of HTTP/2 that have something to send.
+        private var unflushed: [HTTP2Connection] = []
+
+        /// Starts the thread.
+        ///
+        /// - Parameter share: How many loops share the limits.
+        /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
+        init(_ settings: WireSettings, share: Int) throws {
+            let poller = Poller()
+            self.settings = settings
+            channels = Channels(poller)
+            let limits = settings.configuration
+            let total = limits.maximumConnections.map { max(1, $0 / share) }
+            mostConnections = total ?? .max
+            super.init(
+                "midstream-wire", poller, limits: settings.limits,
+                admission: Admission(
+                    hostLimit: limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0, totalLimit: total ?? 0),
+                usesCallersThreads: limits.usesCallersThreads)
+            try run()
+        }
+
+        // MARK: A transfer's way
+
+        override func begin(_ transfer: Transfer) throws {
+            let transfer = transfer.wire
+            try transfer.prepare()
+            connect(transfer)
+        }
+
+        private func connect(_ transfer: WireTransfer) {
+            if let connection = pool.shared(transfer.route) { return connection.begin(transfer) }
+            if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
+            if let dial = pool.freeDial(transfer.route) { return dial.adopt(transfer) }
+            connectAnew(transfer)
+        }
+
+        override func settle(_ transfer: Transfer) { transfer.wire.settle() }
+
+        override func release(_ transfer: Transfer, isClean: Bool) {
+            let transfer = transfer.wire
+            let connection = transfer.connection
+            transfer.connection = nil
+            connection?.letGo(transfer, isClean: isClean)
+        }
+
+        override func distrustConnection(of transfer: Transfer) {
+            switch transfer.wire.connection {
+            case let dial as Dial: dial.isDistrusted = true
+            case let stream as HTTP2Stream: stream.distrustConnection()
+            default: break
+            }
+        }
+
+        override func tidy() {
+            while let connection = unflushed.popLast() { connection.flush() }
+        }
+
+        // MARK: Events
+
+        override func handle(_ descriptor: Int32, _ readiness: Readiness) { channels[descriptor]?.becameReady(readiness) }
+
+        override func runTimers() {
+            guard let time = timer, time <= now else { return }
+            timer = nil
+            var next = UInt64.max
+            for (sleeper, time) in sleepers.values {
+                guard time <= now else {
+                    next = min(next, time)
+                    continue
+                }
+                letSleep(sleeper)
+                sleeper.isWoken()
+            }
+            if nextExpiry <= now { closeUnused() }
+            next = min(next, nextExpiry)
+            if next < .max { timer = min(timer ?? .max, next) }
+        }
+
+        private func closeUnused() {
+            let lifetime = settings.idleLifetime
+            let oldest = pool.closeUnused(since: now > lifetime ? now - lifetime : 0)
+            nextExpiry = oldest.map { $0.addingReportingOverflow(lifetime) }.map { $0.overflow ? .max : $0.partialValue } ?? .max
+        }
+
+        override var mayRest: Bool { pool.dialCount == 0 && unflushed.isEmpty }
+
+        override func tearDown() {
+            pool.closeAll()
+            channels.closeAll()
+            sleepers = [:]
+            unflushed = []
+        }
+    }
+
+    extension WireLoop: DialLoop {
+        func connectAnew(_ transfer: WireTransfer) {
+            dial(for: transfer, mayBeShared: mayShare(transfer.route))
+        }
+
+        func connectByHTTP1(_ transfer: WireTransfer) {
+            pool.rememberWithoutHTTP2(transfer.route)
+            dial(for: transfer, mayBeShared: false)
+        }
+
+        private func mayShare(_ route: Route) -> Bool {
+            guard settings.offersHTTP2, !route.isForwarded else { return false }
+            return settings.configuration.httpVersions == .http2PriorKnowledge
+                || route.isSecure && !pool.speaksOnlyHTTP1(route)
+        }
+
+        private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
+            // Those without a transfer make room: the limit is met by those that have one.
+            while channels.count >= mostConnections, pool.closeOldest() {}
+            let dial = Dial(transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, loop: self)
+            pool.add(dial)
+            dial.adopt(transfer)
+            dial.start()
+        }
+
+        func didDial(_ dial: Dial, _ connection: Connection) {
+            pool.remove(dial)
+            let first = dial.disown()
+            switch connection {
+            case let connection as HTTP2Connection:
+                pool.add(connection)
+                guard let first else { return isIdle(connection) }
+                connection.begin(first, dial.times)
+            case let connection as HTTP1Connection:
+                if dial.mayBeShared { pool.rememberWithoutHTTP2(dial.route) }
+                guard let first else { return isFree(connection) }
+                connection.begin(first, dial.times)
+            default: connection.channel.close()
+            }
+            while let transfer = dial.disown() { connect(transfer) }
+        }
+
+        func didFail(_ dial: Dial, _ failure: DialFailure) {
+            pool.remove(dial)
+            while let transfer = dial.disown() { fail(transfer, failure, dial) }
+        }
+
+        private func fail(_ transfer: WireTransfer, _ failure: DialFailure, _ dial: Dial) {
+            transfer.connection = nil
+            transfer.measured.times = dial.times
+            var error = HTTPError(failure.code, failure.message, request: transfer.request, phase: transfer.phase)
+            if failure.isOwn { error = error.refusedHere }
+            error.metrics = transfer.metrics()
+            finish(transfer, .failure(error), isClean: false)
+        }
+
+        func isFree(_ connection: HTTP1Connection) {
+            if let transfer = pool.takeWaiting(connection.route) { return connection.begin(transfer) }
+            pool.add(connection)
+            expectExpiry()
+        }
+
+        func isIdle(_ connection: HTTP2Connection) {
+            pool.keep(connection)
+            expectExpiry()
+        }
+
+        func retire(_ connection: HTTP2Connection) { pool.retire(connection) }
+
+        func flushLater(_ connection: HTTP2Connection) { unflushed.append(connection) }
+
+        private func expectExpiry() {
+            guard nextExpiry == .max, settings.idleLifetime < .max - now else { return }
+            nextExpiry = now + settings.idleLifetime
+            timer = min(timer ?? .max, nextExpiry)
+        }
+
+        func close(_ connection: Connection) { pool.close(connection) }
+
+        func wake(_ sleeper: any Sleeper, at time: UInt64) {
+            guard time < .max else { return letSleep(sleeper) }
+            sleepers[ObjectIdentifier(sleeper)] = (sleeper, time)
+            timer = min(timer ?? .max, time)
+        }
+
+        func letSleep(_ sleeper: any Sleeper) { sleepers[ObjectIdentifier(sleeper)] = nil }
+    }
+#endif

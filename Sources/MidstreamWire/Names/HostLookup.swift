@@ -1,0 +1,137 @@
+#if os(Linux)
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// Finds the addresses of hosts, by the system's resolver on a few threads of its own.
+    ///
+    /// What was found is kept for a minute, and that nothing was found for a second; a lookup that is under way serves all that ask for it.
+    final class HostLookup: Sendable {
+        typealias Found = Result<[HostAddress], HTTPError>
+
+        private struct State {
+            var kept: [String: (found: Found, until: UInt64)] = [:]
+            var asked: [String: [@Sendable (Found) -> Void]] = [:]
+            /// Those that no thread has begun with.
+            var waiting: [String] = []
+            var threads = 0
+        }
+
+        /// In nanoseconds.
+        private static let keptFor: UInt64 = 60_000_000_000
+        private static let failureKeptFor: UInt64 = 1_000_000_000
+        private static let mostThreads = 4
+        private static let mostKept = 4_096
+
+        private let state = Locked(State())
+
+        /// What is known of a host; nil: it has to be looked up.
+        func known(_ host: String, port: UInt16) -> Found? {
+            if let address = HostAddress(literal: host, port: port) { return .success([address]) }
+            return state.withLock { state in
+                guard let kept = state.kept["\(host):\(port)"], kept.until > MonotonicTime.now() else { return nil }
+                return kept.found
+            }
+        }
+
+        /// Looks a host up. The answer comes on another thread.
+        func find(_ host: String, port: UInt16, _ answer: @escaping @Sendable (Found) -> Void) {
+            let key = "\(host):\(port)"
+            let mustStart = state.withLock { state in
+                state.asked[key, default: []].append(answer)
+                guard state.asked[key]?.count == 1 else { return false }
+                state.waiting.append(key)
+                guard state.threads < Self.mostThreads else { return false }
+                state.threads += 1
+                return true
+            }
+            if mustStart { startThread() }
+        }
+
+        private func startThread() {
+            var thread = pthread_t()
+            let context = Unmanaged.passRetained(self)
+            let status = pthread_create(
+                &thread, nil,
+                { context in
+                    if let context { Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue().work() }
+                    return nil
+                }, context.toOpaque())
+            guard status != 0 else {
+                pthread_detach(thread)
+                return
+            }
+            context.release()
+            // Whoever asked has to hear of it; a thread that runs already would get to it, but there may be none.
+            while let key = next() { keep(.failure(HTTPError.noResources(status)), for: key) }
+        }
+
+        /// Looks up what is asked for until there is nothing more.
+        private func work() {
+            while let key = next() {
+                let colon = key.lastIndex(of: ":") ?? key.endIndex
+                keep(Self.addresses(of: String(key[..<colon]), port: String(key[colon...].dropFirst())), for: key)
+            }
+        }
+
+        private func next() -> String? {
+            state.withLock { state in
+                guard !state.waiting.isEmpty else {
+                    state.threads -= 1
+                    return nil
+                }
+                return state.waiting.removeFirst()
+            }
+        }
+
+        private func keep(_ found: Found, for key: String) {
+            let asked = state.withLock { state in
+                let now = MonotonicTime.now()
+                if state.kept.count >= Self.mostKept {
+                    state.kept = state.kept.filter { $0.value.until > now }
+                    if state.kept.count >= Self.mostKept { state.kept = [:] }
+                }
+                let isFailure = if case .failure = found { true } else { false }
+                state.kept[key] = (found, now + (isFailure ? Self.failureKeptFor : Self.keptFor))
+                return state.asked.removeValue(forKey: key) ?? []
+            }
+            for answer in asked { answer(found) }
+        }
+
+        private static func addresses(of host: String, port: String) -> Found {
+            var hints = addrinfo()
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+            hints.ai_flags = AI_NUMERICSERV
+            var list: UnsafeMutablePointer<addrinfo>?
+            let status = getaddrinfo(host, port, &hints, &list)
+            defer { if let list { freeaddrinfo(list) } }
+            var addresses: [HostAddress] = []
+            var entry = status == 0 ? list : nil
+            while let found = entry {
+                if let address = found.pointee.ai_addr.flatMap({ HostAddress($0, length: found.pointee.ai_addrlen) }),
+                    !addresses.contains(address)
+                {
+                    addresses.append(address)
+                }
+                entry = found.pointee.ai_next
+            }
+            guard addresses.isEmpty else { return .success(alternating(addresses)) }
+            let reason = status == 0 ? "it has no address" : String(cString: gai_strerror(status))
+            return .failure(HTTPError(.nameResolution, "The host \(host) can't be found: \(reason).", phase: .notSent))
+        }
+
+        /// By turns of either family, beginning with the one that the system prefers (RFC 8305 §4).
+        private static func alternating(_ addresses: [HostAddress]) -> [HostAddress] {
+            guard let preferred = addresses.first?.family else { return [] }
+            var first = addresses.filter { $0.family == preferred }[...]
+            var second = addresses.filter { $0.family != preferred }[...]
+            var mixed: [HostAddress] = []
+            while !first.isEmpty || !second.isEmpty {
+                if let next = first.popFirst() { mixed.append(next) }
+                if let next = second.popFirst() { mixed.append(next) }
+            }
+            return mixed
+        }
+    }
+#endif

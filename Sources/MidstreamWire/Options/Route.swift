@@ -1,0 +1,60 @@
+#if os(Linux)
+    import Glibc
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// Where a request goes, and through what. Requests of equal routes may share connections.
+    final class Route: Hashable, Sendable {
+        /// The URL up to its path, as it was written.
+        private let origin: [UInt8]
+        let isSecure: Bool
+        /// In small letters, an IPv6 address in its brackets.
+        let host: String
+        let port: UInt16
+        let proxy: ProxyServer?
+        /// Whether a proxy is to forward the requests; otherwise one is asked for a tunnel.
+        let isForwarded: Bool
+
+        init(_ url: String, _ routes: Routes) {
+            let parts = URLText(url)
+            let isSecure = url.hasSecureScheme
+            let host = parts.host?.lowercased() ?? ""
+            self.isSecure = isSecure
+            self.host = host
+            port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
+            proxy = routes.proxy(isSecure: isSecure, host: host)
+            isForwarded = !isSecure && proxy?.isHTTP == true
+            var url = url
+            origin = url.withUTF8 { Array($0.prefix(TargetParts($0).path)) }
+        }
+
+        /// Where connections lead: all forwarded requests share those to the proxy.
+        private var end: (String, UInt16) { isForwarded ? ("", 0) : (host, port) }
+
+        static func == (first: Route, second: Route) -> Bool {
+            first === second
+                || first.end == second.end && first.isSecure == second.isSecure && first.isForwarded == second.isForwarded
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(end.0)
+            hasher.combine(end.1)
+            hasher.combine(isSecure)
+        }
+
+        /// Whether a URL is for certain of this route: it begins as that did for which the route was found.
+        func leads(to url: inout String) -> Bool {
+            url.withUTF8 { url in
+                guard url.count >= origin.count, let start = url.baseAddress, memcmp(start, origin, origin.count) == 0 else {
+                    return false
+                }
+                return url.count == origin.count || [47, 63, 35].contains(url[origin.count])
+            }
+        }
+
+        /// As it stands in an authority.
+        var authority: String { "\(host):\(port)" }
+        /// Without an IPv6 address' brackets.
+        var name: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+    }
+#endif

@@ -1,0 +1,114 @@
+#if os(Linux)
+    internal import Foundation
+    import Glibc
+    internal import MidstreamCore
+
+    /// A proxy, and what it is told of its user.
+    struct ProxyServer: Sendable {
+        enum Kind: Sendable {
+            case http
+            /// RFC 1928; whether it looks up the names.
+            case socks5(resolvesNames: Bool)
+        }
+
+        let kind: Kind
+        let host: String
+        let port: UInt16
+        let credentials: TransportConfiguration.Credentials?
+
+        /// `Proxy-Authorization`'s value.
+        var authorization: String? { credentials.map { .basic(user: $0.user, password: $0.password) } }
+
+        var isHTTP: Bool { if case .http = kind { true } else { false } }
+    }
+
+    /// Through what connections go, by the URL's scheme and host.
+    struct Routes: Sendable {
+        private struct Rule {
+            var proxy: ProxyServer
+            var exceptions: [String]
+        }
+
+        private var plain: Rule?
+        private var secure: Rule?
+        private(set) var problem: HTTPError?
+
+        init(_ configuration: TransportConfiguration) {
+            switch configuration.proxy {
+            case .direct: break
+            case .environment: readEnvironment()
+            case .http(let address, let credentials, let exceptions):
+                plain = rule(address, .http, credentials, exceptions)
+                secure = plain
+            case .socks5(let address, let credentials, let exceptions):
+                plain = rule(address, .socks5(resolvesNames: true), credentials, exceptions)
+                secure = plain
+            }
+        }
+
+        /// Whether http requests may share connections to a proxy.
+        var mayForward: Bool { plain?.proxy.isHTTP == true }
+
+        /// The proxy for a host, in small letters; nil: none.
+        func proxy(isSecure: Bool, host: String) -> ProxyServer? {
+            guard let rule = isSecure ? secure : plain, !Self.isExcepted(host, rule.exceptions) else { return nil }
+            return rule.proxy
+        }
+
+        /// A name in the list covers its subdomains, `*` everything.
+        private static func isExcepted(_ host: String, _ exceptions: [String]) -> Bool {
+            let host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+            return exceptions.contains { exception in
+                var name = exception.lowercased()
+                if name.hasPrefix("[") { name = String(name.dropFirst().dropLast()) }
+                if name.hasPrefix(".") { name.removeFirst() }
+                return name == "*" || (!name.isEmpty && (host == name || host.hasSuffix(".\(name)")))
+            }
+        }
+
+        /// The capital forms are read, too, but for `HTTP_PROXY`, which a CGI server sets from a request's field.
+        private mutating func readEnvironment() {
+            func value(_ names: String...) -> String? {
+                names.lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
+            }
+            let exceptions = (value("no_proxy", "NO_PROXY") ?? "").split(whereSeparator: { $0 == "," || $0 == " " }).map(
+                String.init)
+            let all = value("all_proxy", "ALL_PROXY")
+            plain = (value("http_proxy") ?? all).flatMap { rule($0, .http, nil, exceptions) }
+            secure = (value("https_proxy", "HTTPS_PROXY") ?? all).flatMap { rule($0, .http, nil, exceptions) }
+        }
+
+        /// - Parameter kind: What an address without a scheme means.
+        private mutating func rule(
+            _ address: String, _ kind: ProxyServer.Kind, _ credentials: TransportConfiguration.Credentials?,
+            _ exceptions: [String]
+        ) -> Rule? {
+            let parts = URLText(address.contains("://") ? address : "proxy://\(address)")
+            let known: ProxyServer.Kind? =
+                switch parts.scheme?.lowercased() {
+                case "proxy": kind
+                case "http": .http
+                case "socks5h": .socks5(resolvesNames: true)
+                case "socks5": .socks5(resolvesNames: false)
+                default: nil
+                }
+            guard let known else {
+                problem = .unsupported(
+                    "The wire transport knows no proxy of the kind \(parts.scheme ?? ""), which proxy asks for.")
+                return nil
+            }
+            // 1080 is what curl takes where none is given.
+            guard let host = parts.host, !host.isEmpty, let port = parts.portText.map({ UInt16($0) }) ?? 1080 else {
+                problem = HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent)
+                return nil
+            }
+            let own = parts.userInfo.map { info in
+                let pieces = info.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                    .map { $0.removingPercentEncoding ?? String($0) }
+                return TransportConfiguration.Credentials(user: pieces[0], password: pieces.count > 1 ? pieces[1] : "")
+            }
+            let proxy = ProxyServer(kind: known, host: String(host), port: port, credentials: credentials ?? own)
+            return Rule(proxy: proxy, exceptions: exceptions)
+        }
+    }
+#endif

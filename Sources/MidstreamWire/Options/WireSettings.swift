@@ -1,0 +1,80 @@
+#if os(Linux)
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// What a configuration means for the wire, the same for all requests.
+    final class WireSettings: Sendable {
+        let configuration: TransportConfiguration
+        /// What `Accept-Encoding` offers; nil: nothing, and nothing is decoded.
+        let acceptEncoding: String?
+        /// What it allows every transfer.
+        let limits: TransferLimits
+        let routes: Routes
+        let lookup = HostLookup()
+        /// By `host:port` in small letters.
+        let hostOverrides: [String: String]
+        /// Whether servers may choose HTTP/2.
+        let offersHTTP2: Bool
+        let connectTimeout: UInt64?
+        let idleLifetime: UInt64
+        /// Why no request can be sent.
+        let problem: HTTPError?
+        /// The route of the last request; most go where the one before went.
+        private let lastRoute = Locked<Route?>(nil)
+        private let context = Locked<Result<TLSContext, any Error>?>(nil)
+
+        init(_ configuration: TransportConfiguration) {
+            self.configuration = configuration
+            acceptEncoding =
+                configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil
+            routes = Routes(configuration)
+            limits = TransferLimits(
+                head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
+                forwardsPlainRequests: routes.mayForward)
+            hostOverrides = Dictionary(
+                configuration.hostOverrides.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+            connectTimeout = configuration.connectTimeout?.wholeNanoseconds
+            idleLifetime = configuration.idleConnectionLifetime.wholeNanoseconds
+            offersHTTP2 = configuration.httpVersions != .http1Only && HTTP2Library.isSafe
+            problem = Self.problem(configuration) ?? routes.problem
+        }
+
+        private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
+            if configuration.httpVersions == .http2PriorKnowledge, !HTTP2Library.isSafe {
+                return .unsupported("The nghttp2 that is loaded lets servers hold up the client, so that HTTP/2 isn't spoken.")
+            }
+            if configuration.tls.pinnedPublicKeys.contains(where: { !$0.hasPrefix("sha256//") }) {
+                return HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
+            }
+            if let path = configuration.unixSocketPath, HostAddress(unixPath: path) == nil {
+                return HTTPError(.connection, "The path of the unix domain socket is empty or too long.", phase: .notSent)
+            }
+            return nil
+        }
+
+        func route(of url: String) -> Route {
+            var url = url
+            if let last = lastRoute.withLock({ $0 }), last.leads(to: &url) { return last }
+            let route = Route(url, routes)
+            lastRoute.withLock { $0 = route }
+            return route
+        }
+
+        /// OpenSSL's context, made for the first request that needs it: reading the authorities takes up to tens of milliseconds.
+        ///
+        /// - Throws: ``HTTPError``
+        func tlsContext() throws -> TLSContext {
+            try context.withLock { context in
+                if let context { return try context.get() }
+                let made = Result { try TLSContext(configuration.tls) }
+                context = made
+                return try made.get()
+            }
+        }
+    }
+
+    extension HTTPError {
+        static func unsupported(_ message: String) -> HTTPError { HTTPError(.unsupported, message, phase: .notSent) }
+    }
+#endif

@@ -1,0 +1,164 @@
+#if os(Linux)
+    /// A loop's connections without a transfer, those that are shared, and those that are being made.
+    ///
+    /// Touched only on the loop's thread.
+    final class ConnectionPool {
+        private final class Destination {
+            let route: Route
+            /// The one that was used last at the end.
+            var idle: [HTTP1Connection] = []
+            /// Those of HTTP/2 on which streams may begin.
+            var shared: [HTTP2Connection] = []
+            var dials: [Dial] = []
+
+            init(_ route: Route) { self.route = route }
+        }
+
+        /// How many are kept without a transfer.
+        private static let mostIdle = 4_096
+        /// Of how many hosts it is remembered that they don't speak HTTP/2.
+        private static let mostRemembered = 4_096
+
+        private var destinations: [Route: Destination] = [:]
+        /// The last one; most requests go where the one before went.
+        private var last: Destination?
+        private(set) var idle = IdleConnections()
+        private(set) var dialCount = 0
+        private var withoutHTTP2: Set<Route> = []
+
+        private func destination(of route: Route) -> Destination {
+            if let last, last.route === route { return last }
+            let destination = destinations[route] ?? Destination(route)
+            destinations[route] = destination
+            last = destination
+            return destination
+        }
+
+        private func forgetIfEmpty(_ destination: Destination) {
+            guard destination.idle.isEmpty, destination.shared.isEmpty, destination.dials.isEmpty else { return }
+            destinations[destination.route] = nil
+            if last === destination { last = nil }
+        }
+
+        // MARK: Shared connections
+
+        /// One of HTTP/2 on which a stream may begin.
+        func shared(_ route: Route) -> HTTP2Connection? {
+            let destination = destination(of: route)
+            // What turns out to be unusable leaves the list.
+            for connection in destination.shared where connection.isUsable {
+                if connection.isIdle { idle.remove(connection) }
+                connection.isIdle = false
+                return connection
+            }
+            return nil
+        }
+
+        func add(_ connection: HTTP2Connection) { destination(of: connection.route).shared.append(connection) }
+
+        /// No further stream begins on it.
+        func retire(_ connection: HTTP2Connection) {
+            let destination = destination(of: connection.route)
+            destination.shared.removeAll { $0 === connection }
+            if connection.isIdle { idle.remove(connection) }
+            connection.isIdle = false
+            forgetIfEmpty(destination)
+        }
+
+        func keep(_ connection: HTTP2Connection) {
+            connection.isIdle = true
+            idle.append(connection)
+            if idle.count > Self.mostIdle { closeOldest() }
+        }
+
+        /// Notes that a host doesn't speak HTTP/2.
+        func rememberWithoutHTTP2(_ route: Route) {
+            if withoutHTTP2.count >= Self.mostRemembered { withoutHTTP2 = [] }
+            withoutHTTP2.insert(route)
+        }
+
+        func speaksOnlyHTTP1(_ route: Route) -> Bool { !withoutHTTP2.isEmpty && withoutHTTP2.contains(route) }
+
+        // MARK: Connections without a transfer
+
+        /// Takes the one that was used last and can be used.
+        func take(_ route: Route) -> HTTP1Connection? {
+            let destination = destination(of: route)
+            while let connection = destination.idle.popLast() {
+                idle.remove(connection)
+                if connection.isUsable { return connection }
+                connection.channel.close()
+            }
+            return nil
+        }
+
+        func add(_ connection: HTTP1Connection) {
+            destination(of: connection.route).idle.append(connection)
+            idle.append(connection)
+            if idle.count > Self.mostIdle { closeOldest() }
+        }
+
+        /// Closes one that has no transfer.
+        func close(_ connection: Connection) {
+            if let shared = connection as? HTTP2Connection { return shared.end() }
+            let destination = destination(of: connection.route)
+            if let place = destination.idle.firstIndex(where: { $0 === connection }) {
+                destination.idle.remove(at: place)
+                idle.remove(connection)
+            }
+            connection.channel.close()
+            forgetIfEmpty(destination)
+        }
+
+        /// Closes the one that hasn't been used for the longest time; false when there is none.
+        @discardableResult
+        func closeOldest() -> Bool {
+            guard let oldest = idle.oldest else { return false }
+            close(oldest)
+            return true
+        }
+
+        /// Closes those that have had no transfer since a time; gives since when the next one hasn't had any.
+        func closeUnused(since time: UInt64) -> UInt64? {
+            while let oldest = idle.oldest, oldest.idleSince <= time { close(oldest) }
+            return idle.oldest?.idleSince
+        }
+
+        // MARK: Dials
+
+        func add(_ dial: Dial) {
+            destination(of: dial.route).dials.append(dial)
+            dialCount += 1
+        }
+
+        func remove(_ dial: Dial) {
+            let destination = destination(of: dial.route)
+            guard let place = destination.dials.firstIndex(where: { $0 === dial }) else { return }
+            destination.dials.remove(at: place)
+            dialCount -= 1
+            forgetIfEmpty(destination)
+        }
+
+        /// A dial whose transfer has ended or got another connection.
+        func freeDial(_ route: Route) -> Dial? {
+            destination(of: route).dials.first { ($0.transfers.isEmpty || $0.mayBeShared) && !$0.isDistrusted }
+        }
+
+        /// Takes the transfer that has waited longest for a connection of a route.
+        func takeWaiting(_ route: Route) -> WireTransfer? {
+            let dials = destination(of: route).dials
+            return dials.isEmpty ? nil : dials.first { !$0.transfers.isEmpty }?.disown()
+        }
+
+        /// Ends everything.
+        func closeAll() {
+            while closeOldest() {}
+            for destination in destinations.values {
+                for dial in destination.dials { dial.close() }
+            }
+            destinations = [:]
+            last = nil
+            dialCount = 0
+        }
+    }
+#endif

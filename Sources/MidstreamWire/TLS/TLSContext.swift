@@ -1,0 +1,213 @@
+#if os(Linux)
+    internal import CTLS
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// A transport's settings for TLS, and the sessions that its servers have offered for resumption.
+    ///
+    /// `@unchecked Sendable`: OpenSSL's contexts may be used by several threads once they are set up, which they are after `init`; the sessions
+    /// are behind a lock.
+    final class TLSContext: @unchecked Sendable {
+        let pointer: OpaquePointer
+        let configuration: TLSConfiguration
+        private let sessions = Locked(KeptSessions())
+
+        /// - Throws: ``HTTPError`` with ``HTTPError/Code/tls`` for files that can't be read or aren't what they should be.
+        init(_ configuration: TLSConfiguration) throws {
+            // Without it OpenSSL frees its memory when the process ends, while other threads may be using it.
+            OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+            ERR_clear_error()
+            guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw HTTPError.tls("OpenSSL has no memory.") }
+            self.pointer = pointer
+            self.configuration = configuration
+            let oldest = configuration.minimumVersion == .tls1_3 ? TLS1_3_VERSION : TLS1_2_VERSION
+            SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(oldest), nil)
+            SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS), nil)
+            SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
+            // With pins alone a certificate still has to be valid, as in libcurl.
+            SSL_CTX_set_verify(pointer, configuration.verifiesCertificates ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
+            SSL_CTX_ctrl(
+                pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE), nil)
+            SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
+                guard let ssl, let session, let data = SSL_get_ex_data(ssl, 0) else { return 0 }
+                let owner = Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
+                // One means that the session is kept.
+                return owner.context.keep(session, for: owner.peer) ? 1 : 0
+            }
+            try addAuthorities()
+            try addClientCertificate()
+        }
+
+        deinit {
+            sessions.withLock { $0.removeAll() }
+            SSL_CTX_free(pointer)
+        }
+
+        // MARK: Sessions
+
+        private func keep(_ session: OpaquePointer, for peer: String) -> Bool {
+            sessions.withLock { $0.add(session, for: peer) }
+        }
+
+        /// A session to resume; each is given once (RFC 8446 §C.4).
+        func takeSession(for peer: String) -> OpaquePointer? { sessions.withLock { $0.take(for: peer) } }
+
+        // MARK: Certificates
+
+        private func addAuthorities() throws {
+            let store = SSL_CTX_get_cert_store(pointer)
+            // An authority that was given is trusted, even when it isn't at the root.
+            X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+            if configuration.trustsSystemAuthorities, configuration.verifiesCertificates {
+                let (file, folder) = SystemAuthorities.found
+                if file != nil || folder != nil { SSL_CTX_load_verify_locations(pointer, file, folder) }
+            }
+            switch configuration.authorities {
+            case nil: break
+            case .pem(let bytes): try add(bytes, to: store, from: "The authorities hold")
+            case .file(let path):
+                guard let bytes = FileContents.read(path) else {
+                    throw HTTPError.tls("The authorities' file \(path) can't be read.")
+                }
+                try add(bytes, to: store, from: "The authorities' file \(path) holds")
+            }
+        }
+
+        private func add(_ pem: [UInt8], to store: OpaquePointer?, from source: String) throws {
+            let count = pem.withUnsafeBytes { bytes in
+                let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
+                defer { BIO_free(input) }
+                var count = 0
+                while let certificate = PEM_read_bio_X509(input, nil, nil, nil) {
+                    if X509_STORE_add_cert(store, certificate) == 1 { count += 1 }
+                    X509_free(certificate)
+                }
+                return count
+            }
+            ERR_clear_error()
+            guard count > 0 else { throw HTTPError.tls("\(source) no certificate.") }
+        }
+
+        private func addClientCertificate() throws {
+            guard let client = configuration.clientCertificate else { return }
+            let isSet =
+                switch client.format {
+                case .pem: usePEM(client)
+                case .pkcs12: usePKCS12(client)
+                }
+            guard isSet, SSL_CTX_check_private_key(pointer) == 1 else {
+                throw HTTPError.tls(
+                    "The client certificate \(client) can't be used: \(TLSErrors.takeFirst() ?? "it has no key").")
+            }
+        }
+
+        private func usePEM(_ client: TLSConfiguration.ClientCertificate) -> Bool {
+            guard SSL_CTX_use_certificate_chain_file(pointer, client.certificate) == 1 else { return false }
+            return (client.password ?? "").withCString { password in
+                // Without one the default function would ask at the terminal.
+                SSL_CTX_set_default_passwd_cb(pointer) { buffer, size, _, context in
+                    guard let context, let buffer else { return 0 }
+                    let password = context.assumingMemoryBound(to: CChar.self)
+                    let length = min(strlen(password), Int(size))
+                    memcpy(buffer, password, length)
+                    return Int32(length)
+                }
+                SSL_CTX_set_default_passwd_cb_userdata(pointer, UnsafeMutableRawPointer(mutating: password))
+                defer { SSL_CTX_set_default_passwd_cb_userdata(pointer, nil) }
+                return SSL_CTX_use_PrivateKey_file(pointer, client.key, SSL_FILETYPE_PEM) == 1
+            }
+        }
+
+        private func usePKCS12(_ client: TLSConfiguration.ClientCertificate) -> Bool {
+            guard let bytes = FileContents.read(client.certificate) else { return false }
+            return bytes.withUnsafeBufferPointer { bytes in
+                var start = bytes.baseAddress
+                guard let archive = d2i_PKCS12(nil, &start, bytes.count) else { return false }
+                defer { PKCS12_free(archive) }
+                var (key, certificate): (OpaquePointer?, OpaquePointer?) = (nil, nil)
+                var chain: OpaquePointer?
+                guard PKCS12_parse(archive, client.password ?? "", &key, &certificate, &chain) == 1 else { return false }
+                defer {
+                    EVP_PKEY_free(key)
+                    X509_free(certificate)
+                }
+                // The chain becomes the context's.
+                return SSL_CTX_use_cert_and_key(pointer, certificate, key, chain, 1) == 1
+            }
+        }
+    }
+
+    /// Sessions by the peer that has offered them, the newest last.
+    private struct KeptSessions {
+        /// How many are kept for one peer, and in all.
+        private static let perPeer = 8
+        private static let total = 4_096
+
+        private var byPeer: [String: [OpaquePointer]] = [:]
+        private var count = 0
+
+        mutating func add(_ session: OpaquePointer, for peer: String) -> Bool {
+            if count >= Self.total { removeAll() }
+            var kept = byPeer.removeValue(forKey: peer) ?? []
+            if kept.count == Self.perPeer {
+                SSL_SESSION_free(kept.removeFirst())
+                count -= 1
+            }
+            kept.append(session)
+            byPeer[peer] = kept
+            count += 1
+            return true
+        }
+
+        mutating func take(for peer: String) -> OpaquePointer? {
+            while let session = byPeer[peer]?.popLast() {
+                count -= 1
+                if byPeer[peer]?.isEmpty == true { byPeer[peer] = nil }
+                if SSL_SESSION_is_resumable(session) == 1 { return session }
+                SSL_SESSION_free(session)
+            }
+            return nil
+        }
+
+        mutating func removeAll() {
+            for session in byPeer.values.joined() { SSL_SESSION_free(session) }
+            byPeer = [:]
+            count = 0
+        }
+    }
+
+    /// Where the system keeps the authorities that it trusts.
+    private enum SystemAuthorities {
+        /// The folder if there is one with certificates by their hash, since only those that are needed are read then; else the file.
+        static let found: (file: String?, folder: String?) = {
+            let folder = X509_get_default_cert_dir().map { String(cString: $0) } ?? "/etc/ssl/certs"
+            if isHashed(folder) { return (nil, folder) }
+            let standard = X509_get_default_cert_file().map { String(cString: $0) }
+            let files = [standard, "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
+            return (files.compactMap { $0 }.first { access($0, R_OK) == 0 }, nil)
+        }()
+
+        private static func isHashed(_ folder: String) -> Bool {
+            guard let stream = opendir(folder) else { return false }
+            defer { closedir(stream) }
+            while let entry = readdir(stream) {
+                // Such as 5ad8a5d6.0.
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+                }
+                if name.utf8.count == 10, name.hasSuffix(".0"),
+                    name.utf8.prefix(8).allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+                {
+                    return true
+                }
+            }
+            return false
+        }
+    }
+
+    extension HTTPError {
+        static func tls(_ message: String) -> HTTPError { HTTPError(.tls, message, phase: .notSent) }
+    }
+#endif

@@ -1,0 +1,189 @@
+#if os(Linux)
+    internal import CTLS
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+
+    /// TLS on one connection. Its bytes go through memory; a channel moves them.
+    ///
+    /// Touched only on its loop's thread.
+    final class TLSSession {
+        enum Progress {
+            case done
+            /// More has to be received first.
+            case wait
+            case failed(String)
+        }
+
+        enum Reading {
+            case bytes(Int)
+            case wait
+            /// The other side has ended TLS.
+            case ended
+            /// The connection has ended, and TLS hasn't.
+            case cut
+            case failed(String)
+        }
+
+        let context: TLSContext
+        /// Whose sessions can be resumed.
+        let peer: String
+        private let ssl: OpaquePointer
+        private let input: OpaquePointer
+        private let output: OpaquePointer
+
+        /// - Parameters:
+        ///   - host: The name or address, without brackets, that the certificate has to be for.
+        ///   - peer: What sessions are kept by.
+        ///   - protocols: What is offered to be spoken, the best first (RFC 7301).
+        init(_ context: TLSContext, host: String, peer: String, protocols: [String]) throws {
+            guard let ssl = SSL_new(context.pointer), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+                throw HTTPError.noMemory
+            }
+            self.context = context
+            self.peer = peer
+            self.ssl = ssl
+            self.input = input
+            self.output = output
+            // An empty one means "later", not "ended".
+            BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
+            BIO_ctrl(output, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
+            SSL_set_bio(ssl, input, output)
+            SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+            setPeer(host)
+            if let session = context.takeSession(for: peer) {
+                SSL_set_session(ssl, session)
+                SSL_SESSION_free(session)
+            }
+            let offer = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+            SSL_set_alpn_protos(ssl, offer, UInt32(offer.count))
+            SSL_set_connect_state(ssl)
+        }
+
+        deinit {
+            SSL_set_ex_data(ssl, 0, nil)
+            SSL_free(ssl)
+        }
+
+        private func setPeer(_ host: String) {
+            if HostAddress.isLiteral(host) {
+                X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host)
+                return
+            }
+            // A name's last dot says that it is absolute; certificates have none.
+            var name = host.hasSuffix(".") ? String(host.dropLast()) : host
+            SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            SSL_set1_host(ssl, name)
+            name.withUTF8 { _ in }
+            name.withCString { pointer in
+                _ = SSL_ctrl(
+                    ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), UnsafeMutableRawPointer(mutating: pointer))
+            }
+        }
+
+        // MARK: The handshake
+
+        func handshake() -> Progress {
+            ERR_clear_error()
+            let result = SSL_do_handshake(ssl)
+            if result == 1 { return checkPins() }
+            if SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ { return .wait }
+            return .failed(failure())
+        }
+
+        private func checkPins() -> Progress {
+            let pins = context.configuration.pinnedPublicKeys
+            guard !pins.isEmpty else { return .done }
+            guard let certificate = SSL_get1_peer_certificate(ssl) else { return .failed("The server has no certificate.") }
+            defer { X509_free(certificate) }
+            var der: UnsafeMutablePointer<UInt8>?
+            let length = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der)
+            guard length > 0, let der else { return .failed("The public key of the server can't be read.") }
+            defer { CRYPTO_free(der, #file, #line) }
+            var digest = [UInt8](repeating: 0, count: 32)
+            EVP_Digest(der, Int(length), &digest, nil, EVP_sha256(), nil)
+            let pin = "sha256//" + Self.base64(digest)
+            return pins.contains(pin) ? .done : .failed("The server's public key isn't one of the pinned ones.")
+        }
+
+        private static func base64(_ bytes: [UInt8]) -> String {
+            var text = [UInt8](repeating: 0, count: bytes.count / 3 * 4 + 5)
+            let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
+            return String(decoding: text[..<Int(count)], as: UTF8.self)
+        }
+
+        /// Why the handshake, or the session, has failed: a bad certificate by its fault.
+        private func failure() -> String {
+            let noted = TLSErrors.takeFirst()
+            let verdict = SSL_get_verify_result(ssl)
+            if verdict != Int(X509_V_OK), context.configuration.verifiesCertificates,
+                let text = X509_verify_cert_error_string(verdict)
+            {
+                return "The server's certificate isn't accepted: \(String(cString: text))."
+            }
+            return "TLS failed: \(noted ?? "the connection was closed")."
+        }
+
+        /// What the server has chosen to speak; nil: it doesn't choose.
+        var chosenProtocol: String? {
+            var (name, length): (UnsafePointer<UInt8>?, UInt32) = (nil, 0)
+            SSL_get0_alpn_selected(ssl, &name, &length)
+            return length == 0 ? nil : String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+        }
+        /// Such as `TLSv1.3`.
+        var version: String { SSL_get_version(ssl).map { String(cString: $0) } ?? "TLS" }
+
+        // MARK: Bytes
+
+        /// Takes what has been received.
+        func feed(_ bytes: UnsafeRawBufferPointer) { _ = BIO_write(input, bytes.baseAddress, Int32(bytes.count)) }
+
+        /// Whether something has been received that nobody has read.
+        var hasInput: Bool { BIO_ctrl_pending(input) > 0 || SSL_has_pending(ssl) == 1 }
+
+        /// Notes that nothing more will be received.
+        func feedEnd() { BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, 0, nil) }
+
+        /// Gives what has been received, in the clear.
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+            ERR_clear_error()
+            let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
+            if count > 0 { return .bytes(Int(count)) }
+            switch SSL_get_error(ssl, count) {
+            case SSL_ERROR_WANT_READ: return .wait
+            case SSL_ERROR_ZERO_RETURN: return .ended
+            case SSL_ERROR_SSL where TLSErrors.isUnexpectedEnd: return .cut
+            case SSL_ERROR_SYSCALL: return .cut
+            default: return .failed(failure())
+            }
+        }
+
+        /// Takes bytes to be sent; gives how many. What they become is ``output(into:)``'s.
+        func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+            guard !bytes.isEmpty else { return 0 }
+            ERR_clear_error()
+            return max(0, Int(SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))))
+        }
+
+        /// Adds what is to be sent over the connection to `bytes`.
+        func takeOutput(into bytes: inout [UInt8]) {
+            let waiting = BIO_ctrl_pending(output)
+            guard waiting > 0 else { return }
+            let start = bytes.count
+            bytes.append(contentsOf: repeatElement(0, count: waiting))
+            bytes.withUnsafeMutableBytes { buffer in
+                _ = BIO_read(output, buffer.baseAddress.map { $0 + start }, Int32(waiting))
+            }
+        }
+
+        /// Says that nothing more will be sent.
+        func shutdown() {
+            ERR_clear_error()
+            SSL_shutdown(ssl)
+        }
+    }
+
+    extension HTTPError {
+        static let noMemory = HTTPError(.connection, "There is no memory for the connection.", phase: .notSent).refusedHere
+    }
+#endif

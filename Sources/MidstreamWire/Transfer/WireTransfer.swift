@@ -1,0 +1,202 @@
+#if os(Linux)
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// What moves the bytes of a transfer that is under way.
+    protocol TransferConnection: AnyObject {
+        /// Goes on receiving.
+        func receive()
+        /// Goes on sending.
+        func send()
+        /// The transfer has ended, or is given up.
+        ///
+        /// - Parameter isClean: Whether the connection may be used again as far as the transfer is concerned.
+        func letGo(_ transfer: WireTransfer, isClean: Bool)
+    }
+
+    /// A transfer over a connection of ours.
+    final class WireTransfer: Transfer, @unchecked Sendable {
+        let settings: WireSettings
+        let framing: RequestFraming
+        let route: Route
+        /// That of an https request.
+        let tls: TLSContext?
+
+        // Touched only on the loop's thread.
+        var bodyFraming = RequestHead.BodyFraming.none
+        /// What it is under way with: a connection, or what is being set up for it.
+        var connection: (any TransferConnection)?
+        /// How often a server has refused it unseen.
+        var refusals = 0
+        /// How much of the request has left, for this try.
+        var sent = Sent()
+        var measured = Measured()
+
+        struct Sent {
+            var bytes: Int64 = 0
+            var bodyBytes: Int64 = 0
+            /// Nothing of the request is left.
+            var isWhole = false
+        }
+
+        /// Times in nanoseconds of the monotonic clock; zero: not reached.
+        struct Measured {
+            var times = DialTimes()
+            var began: UInt64 = 0
+            var firstByte: UInt64 = 0
+            var headBytes: Int64 = 0
+            var bodyBytes: Int64 = 0
+            var isReused: Bool?
+            var endpoints: Endpoints?
+        }
+
+        init(
+            _ request: HTTPRequest, _ options: ExchangeOptions, settings: WireSettings, tls: TLSContext?, loop: any TransferLoop,
+            owner: any Sendable
+        ) {
+            self.settings = settings
+            self.tls = tls
+            framing = RequestFraming(request)
+            route = settings.route(of: request.urlText)
+            super.init(request, options, loop: loop, owner: owner)
+        }
+
+        /// Decides how the request is sent.
+        ///
+        /// - Throws: ``HTTPError``; nothing has been sent.
+        func prepare() throws {
+            if let problem = settings.problem { throw problem }
+            if !options.isChecked { try request.checkSendable() }
+            // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
+            decodes =
+                settings.acceptEncoding != nil && !framing.hasRange
+                && (!framing.hasAcceptEncoding || request.encodedBodyCheck != nil)
+            guard framing.hasBody, request.method != .head else { return }
+            if let bytes = request.body.bytes {
+                bodyFraming = .length(Int64(bytes.count))
+                if !bytes.isEmpty { outgoing = .bytes(bytes) }
+            } else {
+                bodyFraming = try prepareChunks(framing).map { .length($0) } ?? .chunked
+            }
+        }
+
+        var requestHead: RequestHead {
+            RequestHead(
+                request: request, framing: framing, bodyFraming: bodyFraming,
+                acceptEncoding: decodes && !framing.hasAcceptEncoding ? settings.acceptEncoding : nil,
+                isForwarded: route.isForwarded, proxyAuthorization: route.isForwarded ? route.proxy?.authorization : nil)
+        }
+
+        // MARK: The loop's steps
+
+        func settle() {
+            answer()
+            if stream?.deliver() == true { resumeReceiving() }
+        }
+
+        override func resumeReceiving() {
+            guard isUnderWay else { return }
+            if isReceivingPaused {
+                isReceivingPaused = false
+                noteActivity()
+                loop.expectDeadline(of: self)
+            }
+            connection?.receive()
+        }
+
+        override func resumeSending() {
+            guard isUnderWay else { return }
+            if isSendingPaused {
+                isSendingPaused = false
+                noteActivity()
+                loop.expectDeadline(of: self)
+            }
+            connection?.send()
+        }
+
+        override var isUploading: Bool {
+            if case .none = outgoing { return false }
+            return !sent.isWhole
+        }
+
+        override var uploadedBytes: Int64 { sent.bodyBytes }
+
+        override var phase: HTTPError.Phase {
+            if head.isComplete { return .answered }
+            return sent.bytes > 0 || resends > 0 ? .maybeProcessed : .notSent
+        }
+
+        /// Begins anew, on a connection that stands.
+        ///
+        /// - Parameter times: Those of the connection, when it was made for this transfer.
+        func willSend(over endpoints: Endpoints, _ times: DialTimes?, isReused: Bool) {
+            isBegun = true
+            isSendingPaused = false
+            sent = Sent()
+            noteActivity()
+            measured = Measured(times: times ?? DialTimes(), began: loop.now, isReused: isReused, endpoints: endpoints)
+        }
+
+        /// Whether the request can go out again after its connection has died without a byte of an answer. Once at most when the server may
+        /// have seen it, and never when the body would have to be read a second time.
+        var mayGoOutAgain: Bool { canBeSentAgain && (sent.bytes == 0 || (resends == 0 && mayBeRepeated)) }
+
+        /// Whether nothing of its body would have to be read a second time.
+        var canBeSentAgain: Bool {
+            if case .chunks(let feeder) = outgoing { return feeder.isUntouched }
+            return true
+        }
+
+        // MARK: Metrics
+
+        override var metricsSoFar: TransportMetrics? { metrics() }
+
+        func metrics() -> TransportMetrics {
+            var metrics = TransportMetrics()
+            metrics.nameLookup = time(measured.times.found)
+            metrics.connect = time(measured.times.connected)
+            metrics.tlsHandshake = time(measured.times.secured)
+            metrics.sendStart = time(measured.began)
+            metrics.firstByte = time(measured.firstByte)
+            metrics.total = time(MonotonicTime.now())
+            if let ends = measured.endpoints {
+                metrics.remoteAddress = ends.remote?.address
+                metrics.remotePort = ends.remote?.port
+                metrics.localAddress = ends.local?.address
+                metrics.localPort = ends.local?.port
+                metrics.tlsVersion = ends.tlsVersion
+            }
+            metrics.isReusedConnection = measured.isReused
+            metrics.resends = resends
+            metrics.interim = interim
+            metrics.requestBodyBytes = sent.bodyBytes
+            metrics.responseBodyBytes = measured.bodyBytes
+            metrics.bytesSent = sent.bytes
+            metrics.bytesReceived = measured.headBytes + measured.bodyBytes
+            if measured.isReused == true {
+                // As for every phase that was over before the exchange began.
+                (metrics.nameLookup, metrics.connect) = (.zero, .zero)
+                if metrics.tlsVersion != nil { metrics.tlsHandshake = .zero }
+            }
+            return metrics
+        }
+
+        private func time(_ moment: UInt64) -> Duration? {
+            guard moment > 0 else { return nil }
+            return .nanoseconds(Int64(clamping: moment > startTime ? moment - startTime : 0))
+        }
+    }
+
+    /// When what a new connection takes was done, in nanoseconds of the monotonic clock; zero: not yet.
+    struct DialTimes {
+        var found: UInt64 = 0
+        var connected: UInt64 = 0
+        var secured: UInt64 = 0
+    }
+
+    extension Transfer {
+        /// As this transport's; no other's comes to its loops.
+        var wire: WireTransfer { unsafeDowncast(self, to: WireTransfer.self) }
+    }
+#endif

@@ -1,0 +1,125 @@
+#if os(Linux)
+    internal import Interception
+    public import MidstreamCore
+    internal import MidstreamLoop
+
+    /// Sends requests over connections of its own: HTTP/1.1, HTTP/2 by nghttp2, TLS by OpenSSL, proxies, unix domain sockets, gzip, brotli and zstd.
+    ///
+    /// One thread moves the bytes of all requests (see ``TransportConfiguration/eventLoops``); it is started with the first request and
+    /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
+    /// are resumed on their own executors. Connections are kept and shared by all requests of the transport: over HTTP/1.1 one after the
+    /// other, over HTTP/2 beside each other.
+    ///
+    /// When requests are sent one after the other to a server that answers within a millisecond, their callers' threads move the bytes
+    /// themselves (``TransportConfiguration/usesCallersThreads``). The transport's thread takes over when another request is sent, or an answer
+    /// takes longer than some milliseconds.
+    ///
+    /// A request may be sent from any task; cancelling that task, or the one that reads a streamed body, gives up the exchange.
+    /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader.
+    ///
+    /// A request whose kept connection turns out to be dead before a byte of an answer goes out on a new one, once, if none of it was sent or
+    /// if it may be repeated (RFC 9110 §9.2.2); others fail with ``HTTPError/Code/connectionLost``. What a server says not to have processed
+    /// (RFC 9113 §8.7) goes out again whatever it is, three times at most.
+    ///
+    /// Names are looked up by the system's resolver; what it finds is kept for a minute. Of several addresses each is tried 250 ms after the
+    /// one before (RFC 8305).
+    public final class WireTransport: HTTPTransport {
+        /// What it is made with.
+        public typealias Configuration = TransportConfiguration
+
+        /// How the transport was configured.
+        public let configuration: Configuration
+        private let settings: WireSettings
+        private let state = Locked(State.unused)
+
+        private enum State {
+            case unused
+            case running(LoopGroup<WireLoop>)
+            case closed
+        }
+
+        /// Makes a transport. Nothing is opened before the first request.
+        public init(configuration: Configuration = Configuration()) {
+            self.configuration = configuration
+            settings = WireSettings(configuration)
+        }
+
+        /// Sends a request; see ``HTTPTransport/send(_:)``.
+        ///
+        /// - Throws: ``HTTPError``: ``HTTPError/Code/invalidRequest`` for what can't be sent, ``HTTPError/Code/nameResolution``,
+        ///   ``HTTPError/Code/connection``, ``HTTPError/Code/tls``, ``HTTPError/Code/proxy``, ``HTTPError/Code/timeout``,
+        ///   ``HTTPError/Code/connectionLost``, ``HTTPError/Code/protocolViolation``, ``HTTPError/Code/bodyUnreadable``,
+        ///   ``HTTPError/Code/bodyTooLarge`` …; ``HTTPError/Code/unsupported`` for what the configuration asks for and this transport
+        ///   can't do; what the request's body throws, as it is; `CancellationError`.
+        public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
+
+        /// The client certificate's; without one `.nobody`.
+        public var identity: RequestIdentity { configuration.tls.identity }
+
+        /// A thread of the transport as a preference for tasks: `withTaskExecutorPreference(transport.executor) { … }`.
+        ///
+        /// Tasks that mostly send requests cost less there, since a response is handled on the thread that received it. They hold
+        /// up the other requests of that thread while they compute, and must not block. With several event loops, each access
+        /// gives the next one's. After ``close()`` tasks go on, elsewhere.
+        public var executor: any TaskExecutor {
+            guard let group = try? group() else { return globalConcurrentExecutor }
+            return group.next
+        }
+
+        /// Ends the threads and closes the connections. Requests that are under way, and all later ones, fail with
+        /// ``HTTPError/Code/connection``. Harmless when repeated.
+        public func close() {
+            let group = state.withLock { state -> LoopGroup<WireLoop>? in
+                defer { state = .closed }
+                guard case .running(let group) = state else { return nil }
+                return group
+            }
+            group?.close()
+        }
+
+        private func group() throws -> LoopGroup<WireLoop> {
+            try state.withLock { state in
+                switch state {
+                case .running(let group): return group
+                case .closed: throw HTTPError.transportClosed
+                case .unused:
+                    let group = try LoopGroup(count: configuration.eventLoops) { try WireLoop(settings, share: $0) }
+                    state = .running(group)
+                    return group
+                }
+            }
+        }
+    }
+
+    extension WireTransport: ExchangeTransport {
+        /// The loop keeps the attempt's timeout, which is cheaper than a task that waits for each request.
+        package var keepsTime: Bool { true }
+
+        /// A buffered response comes with its body in memory, and the caller is resumed once.
+        package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
+            try Task.checkCancellation()
+            let transfer = try transfer(of: request, options)
+            var arrived = try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
+            } onCancel: {
+                transfer.loop.post(.cancel(transfer))
+            }
+            return arrived.whole()
+        }
+
+        /// Not inlined, to keep async frames small.
+        @inline(never)
+        private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> WireTransfer {
+            let group = try group()
+            let tls = request.urlText.hasSecureScheme ? try settings.tlsContext() : nil
+            return WireTransfer(request, options, settings: settings, tls: tls, loop: group.preferred, owner: group)
+        }
+    }
+
+    extension WireTransport: CustomStringConvertible, CustomReflectable {
+        /// The name alone.
+        public var description: String { "WireTransport" }
+        /// Shows the configuration without its secrets, and nothing of what is under way.
+        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
+    }
+#endif
