@@ -7,6 +7,9 @@ import Testing
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+#if os(Linux)
+    import MidstreamWire
+#endif
 #if Curl && os(Linux)
     import MidstreamCurl
 #endif
@@ -62,6 +65,19 @@ struct TransportExamples {
         }
         #expect(count == 1_000_000)
     }
+
+    #if os(Linux)
+        @Test("The wire")
+        func wire() async throws {
+            let server = try MockServer()
+            defer { server.shutdown() }
+            server.enqueue(.init(body: "hello"))
+            let wire = WireTransport(configuration: TransportConfiguration(connectTimeout: .seconds(5)))
+            let client = HTTPClient(baseURL: server.url(), transport: wire)
+            defer { wire.close() }
+            #expect(try await client.send(HTTPRequest("greeting")).data == Data("hello".utf8))
+        }
+    #endif
 
     #if Curl && os(Linux)
         @Test("libcurl, with a configuration of one's own")

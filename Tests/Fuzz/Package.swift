@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "MidstreamSigning", package: "Midstream"),
                 .product(name: "MidstreamTesting", package: "Midstream"),
                 .product(name: "MidstreamURLSession", package: "Midstream"),
+                .product(name: "MidstreamWire", package: "Midstream", condition: .when(platforms: [.linux])),
             ]),
         .systemLibrary(name: "LibFuzzer"),
         .executableTarget(name: "Fuzzer", dependencies: ["ForeignText", "LibFuzzer"]),

@@ -6,6 +6,10 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 /// The rule finds what it is there for. Things are kept past the end of an inner test, and let go before that of the outer one.
 @Suite("The rule that a test leaves nothing", .leavesNothing, .timeLimit(.minutes(10)))
 struct LeavesNothingTests {
@@ -29,7 +33,7 @@ struct LeavesNothingTests {
         let url = server.url()
         let kept = Locked<HTTPResponse?>(nil)
         #if Curl && os(Linux)
-            let holder = "EventLoop"
+            let holder = platformTransport() is CurlTransport ? "CurlLoop" : "WireLoop"
         #else
             let holder = "SessionDelegate"
         #endif

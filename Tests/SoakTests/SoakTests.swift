@@ -7,6 +7,9 @@ import Testing
 #if Curl && os(Linux)
     import MidstreamCurl
 #endif
+#if os(Linux)
+    import MidstreamWire
+#endif
 
 /// Set to a number of calls by `Scripts/check soak`, which lets these tests have the process to themselves.
 private let wantedCalls = ProcessInfo.processInfo.environment["MIDSTREAM_SOAK"].flatMap { Int($0) }
@@ -56,11 +59,7 @@ struct SoakTests {
         calls: Int, seed: UInt64
     ) async throws -> (SoakRun.Account, sent: (most: Int, unrepeatable: Int, all: Int), received: Int, connections: Int) {
         let run = try SoakRun(calls: calls, seed: seed)
-        #if Curl && os(Linux)
-            var transport: CurlTransport? = CurlTransport()
-        #else
-            var transport: URLSessionTransport? = URLSessionTransport()
-        #endif
+        var transport: (any HTTPTransport & AnyObject)? = Self.transport()
         weak let released = transport
         let account = try await run.run(on: #require(transport), inFlight: 128)
         // Nothing is under way any more, so nothing may hold the transport.
@@ -72,6 +71,18 @@ struct SoakTests {
         run.server.shutdown()
         if wantedCalls != nil { try await Task.sleep(for: .milliseconds(200)) }
         return (account, run.sent, run.server.requestCount, run.server.connectionCount)
+    }
+
+    /// The one that `MIDSTREAM_TRANSPORT` names, otherwise the platform's.
+    private static func transport() -> any HTTPTransport & AnyObject {
+        #if os(Linux)
+            if ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] == "wire" { return WireTransport() }
+        #endif
+        #if Curl && os(Linux)
+            return CurlTransport()
+        #else
+            return URLSessionTransport()
+        #endif
     }
 
     /// Waits for what other threads do without telling, ten seconds at most.

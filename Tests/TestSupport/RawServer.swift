@@ -206,6 +206,10 @@
         /// Ends TLS as it has to be ended (RFC 8446 §6.1); nothing can be written after it.
         package func endTLS() { tls?.end() }
 
+        /// Ends what is sent, and still receives (FIN). Closing the connection with something of the peer's unread would break it instead,
+        /// and what has been written could be lost (RFC 9112 §9.6).
+        package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
         /// Breaks the connection (RST). What has been written and read by then may be lost to the peer, too.
         package func reset() {
             // Closing it wouldn't be enough, as its end would have been announced before.

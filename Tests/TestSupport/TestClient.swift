@@ -8,6 +8,9 @@ package import MidstreamURLSession
 #if Curl && os(Linux)
     package import MidstreamCurl
 #endif
+#if os(Linux)
+    package import MidstreamWire
+#endif
 
 /// A client as `HTTPClient.init` makes it, but with no limits in real time that a slow machine could meet: an attempt has a
 /// timeout only if the test sets one, or has a clock of its own.
@@ -36,12 +39,16 @@ package func testClient(
         baseURL: baseURL.absoluteString, configuration: configuration, transport: transport, interceptors: interceptors)
 }
 
-/// A new transport of the kind that clients have by default, without limits in real time.
+/// A new transport of the kind that clients have by default, without limits in real time; on Linux the wire where `MIDSTREAM_TRANSPORT`
+/// says so.
 package func platformTransport() -> any HTTPTransport {
+    #if os(Linux)
+        if ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] == "wire" { return wireTransport() }
+    #endif
     #if Curl && os(Linux)
-        curlTransport()
+        return curlTransport()
     #else
-        urlSessionTransport()
+        return urlSessionTransport()
     #endif
 }
 
@@ -56,17 +63,33 @@ package func urlSessionTransport(
     return transport
 }
 
+#if os(Linux)
+    extension TransportConfiguration {
+        /// Without limits in real time other than those that the test sets.
+        fileprivate var unlimited: TransportConfiguration {
+            let defaults = TransportConfiguration()
+            var configuration = self
+            if connectTimeout == defaults.connectTimeout { configuration.connectTimeout = .seconds(86_400) }
+            if idleTimeout == defaults.idleTimeout { configuration.idleTimeout = nil }
+            if idleConnectionLifetime == defaults.idleConnectionLifetime {
+                configuration.idleConnectionLifetime = .seconds(86_400)
+            }
+            return configuration
+        }
+    }
+
+    /// A transport as `WireTransport.init` makes it, but with no limits in real time other than those that the test sets.
+    package func wireTransport(configuration: TransportConfiguration = .init()) -> WireTransport {
+        let transport = WireTransport(configuration: configuration.unlimited)
+        Belongings.current?.add(transport)
+        return transport
+    }
+#endif
+
 #if Curl && os(Linux)
     /// A transport as `CurlTransport.init` makes it, but with no limits in real time other than those that the test sets.
-    package func curlTransport(configuration: CurlTransport.Configuration = .init()) -> CurlTransport {
-        let defaults = CurlTransport.Configuration()
-        var configuration = configuration
-        if configuration.connectTimeout == defaults.connectTimeout { configuration.connectTimeout = .seconds(86_400) }
-        if configuration.idleTimeout == defaults.idleTimeout { configuration.idleTimeout = nil }
-        if configuration.idleConnectionLifetime == defaults.idleConnectionLifetime {
-            configuration.idleConnectionLifetime = .seconds(86_400)
-        }
-        let transport = CurlTransport(configuration: configuration)
+    package func curlTransport(configuration: TransportConfiguration = .init()) -> CurlTransport {
+        let transport = CurlTransport(configuration: configuration.unlimited)
         Belongings.current?.add(transport)
         return transport
     }

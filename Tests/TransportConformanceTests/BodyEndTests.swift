@@ -86,11 +86,9 @@
             tls.authorities = .file(try #require(Nginx.authority))
             switch self {
             #if Curl
-                case .curl:
-                    var configuration = CurlTransport.Configuration()
-                    configuration.tls = tls
-                    return curlTransport(configuration: configuration)
+                case .curl: return curlTransport(configuration: .init(tls: tls))
             #endif
+            case .wire: return wireTransport(configuration: .init(tls: tls))
             case .urlSession: return urlSessionTransport(tls: tls)
             }
         }

@@ -13,11 +13,17 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
     #if Curl && os(Linux)
         case curl
     #endif
+    #if os(Linux)
+        case wire
+    #endif
     case urlSession
 
     /// All of them, or the one that `MIDSTREAM_TRANSPORT` names.
     static let allCases: [Self] = {
         var all: [Self] = [.urlSession]
+        #if os(Linux)
+            all.insert(.wire, at: 0)
+        #endif
         #if Curl && os(Linux)
             all.insert(.curl, at: 0)
         #endif
@@ -29,6 +35,9 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
         switch self {
         #if Curl && os(Linux)
             case .curl: curlTransport()
+        #endif
+        #if os(Linux)
+            case .wire: wireTransport()
         #endif
         case .urlSession: urlSessionTransport()
         }
@@ -52,6 +61,33 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
 
     var testDescription: String { rawValue }
 }
+
+#if os(Linux)
+    /// The transports that a ``TransportConfiguration`` sets up.
+    enum ConfiguredTransport: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
+        #if Curl
+            case curl
+        #endif
+        case wire
+
+        /// All of them, or the one that `MIDSTREAM_TRANSPORT` names.
+        static let allCases = TransportUnderTest.allCases.compactMap { Self(rawValue: $0.rawValue) }
+
+        func make(_ configuration: TransportConfiguration = .init()) -> any HTTPTransport {
+            switch self {
+            #if Curl
+                case .curl: curlTransport(configuration: configuration)
+            #endif
+            case .wire: wireTransport(configuration: configuration)
+            }
+        }
+
+        /// The newest version of HTTP that it speaks.
+        var newestVersion: HTTPVersion { .http2 }
+
+        var testDescription: String { rawValue }
+    }
+#endif
 
 /// How a response is asked for. Both ways have to give the same.
 enum Delivery: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 #if os(Linux)
-    @testable import MidstreamCurl
+    @testable import MidstreamLoop
 
-    /// Has the libcurl transport's decoders undo encodings of a body that comes in pieces.
+    /// Has the decoders of Linux's transports undo encodings of a body that comes in pieces.
     enum EncodedBody {
         private static let codings: [[ContentCoding]] = [
             [.gzip], [.deflate], [.brotli], [.zstandard], [.gzip, .gzip], [.brotli, .gzip], [.zstandard, .brotli],
@@ -11,7 +11,7 @@
 
         /// The first byte says which encodings, and the second how large the pieces are.
         static func read(_ bytes: [UInt8]) {
-            guard bytes.count > 2, let decoder = try? BodyDecoder(codings[Int(bytes[0]) % codings.count], ratio: ratio)
+            guard bytes.count > 2, let decoder = try? BodyDecoding(codings[Int(bytes[0]) % codings.count], ratio: ratio)
             else { return }
             let size = Int(bytes[1]) + 1
             var made = 0
@@ -24,7 +24,7 @@
         }
 
         /// As the transport does it; false when the body can't be decoded.
-        private static func decode(_ bytes: ArraySlice<UInt8>, by decoder: BodyDecoder, _ made: inout Int) -> Bool {
+        private static func decode(_ bytes: ArraySlice<UInt8>, by decoder: BodyDecoding, _ made: inout Int) -> Bool {
             bytes.withUnsafeBytes { bytes in
                 var input = bytes
                 var idle = 0

@@ -85,6 +85,9 @@ extension ForeignParser {
             _ = try? URLText.resolve(text, base: "https://h/a/?q", query: "k=v")
             _ = NormalizedURL.text(text)
         case .vary: readVary(text)
+        #if os(Linux)
+            case .wireResponse: WireResponses.read(bytes)
+        #endif
         }
     }
 

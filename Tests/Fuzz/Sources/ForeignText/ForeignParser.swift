@@ -47,4 +47,7 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case uriTemplate = "uri-template"
     case url
     case vary
+    #if os(Linux)
+        case wireResponse = "wire-response"
+    #endif
 }

@@ -2,6 +2,7 @@
     import Glibc
     @testable import MidstreamCore
     @testable import MidstreamCurl
+    @testable import MidstreamLoop
 
     /// Has the libcurl transport read heads and trailers as curl hands them over: line by line, one response after the other.
     final class ReceivedHeads: HandleUser {

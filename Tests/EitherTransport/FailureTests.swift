@@ -1,0 +1,168 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import MidstreamLoop
+    import TestSupport
+    import Testing
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct FailureTests {
+        struct Fault: Sendable, CustomTestStringConvertible {
+            let answer: String
+            let code: HTTPError.Code
+            let progress: HTTPError.Phase
+            var testDescription: String { String(answer.prefix(60)) }
+
+            init(_ answer: String, _ code: HTTPError.Code, _ progress: HTTPError.Phase = .maybeProcessed) {
+                self.answer = answer
+                self.code = code
+                self.progress = progress
+            }
+        }
+
+        static let faults = [
+            Fault("", .connectionLost),
+            Fault("garbage\r\n\r\n", .protocolViolation),
+            Fault("HTTP/1.1 200 OK\r\nX-A: ", .connectionLost),
+            Fault("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", .protocolViolation),
+            Fault("HTTP/1.1 200 OK\r\nX-A: \(String(repeating: "a", count: 400_000))\r\n\r\n", .protocolViolation),
+            Fault("HTTP/1.1 200 OK\r\n" + String(repeating: "X-A: b\r\n", count: 60_000) + "\r\n", .protocolViolation),
+            Fault("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", .connectionLost, .answered),
+            Fault("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", .connectionLost, .answered),
+            Fault("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc", .protocolViolation, .answered),
+            Fault("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding, .answered),
+        ]
+
+        @Test(arguments: faults, deliveries)
+        func `A server's fault is told by its code`(_ fault: Fault, _ delivery: BodyDelivery) async throws {
+            let server = try RawServer { connection in
+                _ = connection.readHead()
+                connection.write(fault.answer)
+            }
+            let transport = testedTransport()
+            let error = try await #require(throws: HTTPError.self) {
+                _ = try await transport.deliver(request(server.url, delivery)).body.collect()
+            }
+            #expect(error.code == fault.code, "\(error)")
+            #expect(error.phase == fault.progress)
+        }
+
+        @Test func `A refused connection was never a request`() async throws {
+            let body = HTTPBody.once([[UInt8]]().stream)
+            let error = try await #require(throws: HTTPError.self) {
+                try await testedTransport().send(HTTPRequest(.post, "http://127.0.0.1:1", body: body))
+            }
+            #expect(error.code == .connection)
+            #expect(error.phase == .notSent)
+            #expect(!body.isSpent)
+        }
+
+        @Test func `A failed exchange says how far it came`() async throws {
+            let refused = await #expect(throws: HTTPError.self) {
+                try await testedTransport().deliver(request("http://127.0.0.1:1", .buffered(upTo: 10)))
+            }
+            #expect(refused?.metrics?.total != nil)
+            #expect(refused?.metrics?.connect == nil)
+            let server = try RawServer { connection in _ = connection.readHead() }
+            let unanswered = await #expect(throws: HTTPError.self) {
+                try await testedTransport().deliver(request(server.url, .buffered(upTo: 10)))
+            }
+            #expect(unanswered?.metrics?.connect != nil)
+            #expect(unanswered?.metrics?.firstByte == nil)
+            #expect(unanswered?.metrics?.bytesSent ?? 0 > 0)
+            let again = HTTPError(.retriesExhausted, underlying: unanswered)
+            #expect(again.metrics == unanswered?.metrics)
+        }
+
+        @Test func `A name that doesn't exist is told apart`() async throws {
+            let error = try await #require(throws: HTTPError.self) {
+                try await testedTransport().send(HTTPRequest("http://nowhere.invalid"))
+            }
+            #expect(error.code == .nameResolution)
+            #expect(error.phase == .notSent)
+        }
+
+        @Test func `A handshake that fails was never a request`() async throws {
+            let server = try RawServer { $0.write("no TLS here\r\n") }
+            let error = try await #require(throws: HTTPError.self) {
+                try await testedTransport().send(HTTPRequest("https://127.0.0.1:\(server.port)"))
+            }
+            #expect(error.code == .tls)
+            #expect(error.phase == .notSent)
+        }
+
+        @Test(arguments: ["connect", "head", "body", "upload"]) func `Each phase has its timeout`(_ phase: String) async throws {
+            let server = try RawServer { connection in
+                if phase == "body" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab") }
+                connection.waitForHangUp()
+            }
+            var configuration = TransportConfiguration()
+            configuration.connectTimeout = .milliseconds(phase == "connect" ? 50 : 60_000)
+            configuration.headTimeout = phase == "head" ? .milliseconds(50) : nil
+            configuration.idleTimeout = .milliseconds(phase == "body" || phase == "upload" ? 50 : 60_000)
+            // The system's authorities aren't where every build of libcurl looks for them.
+            configuration.tls.verifiesCertificates = false
+            let transport = testedTransport(configuration: configuration)
+            let scheme = phase == "connect" ? "https" : "http"
+            let body = HTTPBody.bytes([UInt8](repeating: 0, count: phase == "upload" ? 64 << 20 : 0))
+            for delivery in deliveries {
+                var request = request("\(scheme)://127.0.0.1:\(server.port)", delivery)
+                request.body = body
+                let error = try await #require(throws: HTTPError.self) {
+                    _ = try await transport.deliver(request).body.collect()
+                }
+                #expect(error.code == .timeout)
+                #expect(error.phase == (phase == "connect" ? .notSent : phase == "body" ? .answered : .maybeProcessed))
+            }
+        }
+
+        @Test func `A slow reader isn't a stalled server`() async throws {
+            let server = try RawServer.answering { _ in
+                "HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + String(repeating: "a", count: 2_000_000)
+            }
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .milliseconds(20)
+            let response = try await testedTransport(configuration: configuration).send(HTTPRequest(server.url))
+            // Longer than the limit; no later moment is asserted.
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(try await response.body.collect().count == 2_000_000)
+        }
+
+        @Test(arguments: deliveries) func `Closing fails what is under way and all that follows`(_ delivery: BodyDelivery)
+            async throws
+        {
+            let arrived = AsyncStream.makeStream(of: Void.self)
+            let server = try RawServer { connection in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
+                arrived.continuation.yield()
+                connection.waitForEnd()
+            }
+            let transport = testedTransport()
+            let request = request(server.url, delivery)
+            let task = Task { try await transport.deliver(request).body.collect() }
+            for await _ in arrived.stream { break }
+            transport.close()
+            let error = try await #require(throws: HTTPError.self) { _ = try await task.value }
+            #expect(error.code == .connection)
+            let later = try await #require(throws: HTTPError.self) { _ = try await transport.deliver(request) }
+            #expect(later.code == .connection && later.phase == .notSent)
+        }
+
+        @Test func `Passwords are in no description`() {
+            var configuration = TransportConfiguration()
+            configuration.proxy = .http("http://u:s3cret@h:1", credentials: .init(user: "u", password: "s3cret"))
+            configuration.tls.clientCertificate = .init(certificate: "c", key: "k", password: "s3cret")
+            var dumped = ""
+            dump(configuration, to: &dumped)
+            #expect(!"\(configuration)\(String(reflecting: configuration))\(dumped)".contains("s3cret"))
+        }
+
+        @Test func `Userinfo of a URL isn't in an error's message`() async throws {
+            let error = try await #require(throws: HTTPError.self) {
+                try await testedTransport().send(HTTPRequest("http://user:s3cret@nowhere.invalid:1/"))
+            }
+            #expect(!"\(error)".contains("s3cret") && !error.message.contains("s3cret"))
+        }
+    }
+#endif

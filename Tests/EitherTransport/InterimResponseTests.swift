@@ -1,0 +1,42 @@
+#if os(Linux)
+    import Interception
+    import MidstreamCore
+    import MidstreamLoop
+    import TestSupport
+    import Testing
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct InterimResponseTests {
+        private static let heads =
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
+            + "HTTP/1.1 199 Own\r\nX-Own: 1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
+
+        @Test(arguments: deliveries) func `Interim responses are told as they come, 100 excepted`(_ delivery: BodyDelivery)
+            async throws
+        {
+            let transport = testedTransport()
+            defer { transport.close() }
+            let server = try RawServer.answering { _ in Self.heads }
+            let told = Locked<[InterimResponse]>([])
+            var request = request(server.url, delivery)
+            request.onInterim = { interim in told.withLock { $0.append(interim) } }
+            let response = try await transport.deliver(request)
+            let expected = [
+                InterimResponse(status: 103, headers: ["Link": "</a>", "link": "</b>"]),
+                InterimResponse(status: 199, headers: ["X-Own": "1"]),
+            ]
+            #expect(told.withLock { $0 } == expected)
+            #expect(response.metrics?.interim == expected)
+            #expect(try await response.body.collect() == [UInt8(ascii: "x")])
+        }
+
+        @Test func `A trace tells them`() async throws {
+            let transport = testedTransport()
+            defer { transport.close() }
+            let server = try RawServer.answering { _ in Self.heads }
+            let response = try await testClient(transport: transport).send(HTTPRequest(server.url))
+            let notes = "\(response.trace)"
+            #expect(notes.contains("before it: 103 Early Hints") && notes.contains("before it: 199"))
+            #expect(!notes.contains("100 Continue"))
+        }
+    }
+#endif

@@ -1,0 +1,96 @@
+#if os(Linux)
+    @testable import MidstreamLoop
+    @testable import MidstreamWire
+
+    /// Has the wire find the parts of responses, however the bytes are cut. The first byte says how bodies are framed.
+    struct WireResponses: ~Copyable {
+        /// What was found.
+        enum Part: Equatable {
+            case head([UInt8], status: Int)
+            case body([UInt8])
+            case trailer([UInt8])
+            case end
+            case violation
+        }
+
+        private var reader = ResponseReader()
+        private let framing: ResponseReader.Framing
+        /// Nil when nobody wants to know.
+        private var parts: [Part]?
+        private var isOver = false
+        private var held: [UInt8] = []
+
+        private init(_ framing: ResponseReader.Framing, parts: [Part]?) {
+            self.framing = framing
+            self.parts = parts
+        }
+
+        static func framing(_ first: UInt8) -> ResponseReader.Framing {
+            switch first {
+            case UInt8(ascii: "c"): .chunked
+            case UInt8(ascii: "e"): .empty
+            case UInt8(ascii: "u"): .connection
+            default: .length(Int64(first))
+            }
+        }
+
+        /// Reads what the bytes stand for.
+        static func read(_ bytes: [UInt8]) { _ = read(bytes, cutAt: [], into: nil) }
+
+        /// Reads what the bytes stand for, in pieces, and tells what came of it.
+        static func parts(_ bytes: [UInt8], cutAt cuts: [Int]) -> [Part] { read(bytes, cutAt: cuts, into: []) ?? [] }
+
+        private static func read(_ bytes: [UInt8], cutAt cuts: [Int], into parts: [Part]?) -> [Part]? {
+            guard let first = bytes.first else { return parts }
+            var responses = WireResponses(framing(first), parts: parts)
+            var start = 1
+            for cut in cuts.sorted() + [bytes.count] where cut >= start {
+                responses.take(bytes[start..<cut])
+                start = cut
+            }
+            return responses.parts
+        }
+
+        private mutating func take(_ bytes: ArraySlice<UInt8>) {
+            guard !isOver else { return }
+            let all = held + bytes
+            let rest = all.withUnsafeBytes { bytes in
+                var input = bytes
+                while takePart(of: &input) {}
+                return input.count
+            }
+            held = all.suffix(rest)
+        }
+
+        /// False when more is needed, or nothing helps.
+        private mutating func takePart(of input: inout UnsafeRawBufferPointer) -> Bool {
+            switch reader.next(&input) {
+            case .none: return false
+            case .head(let head, let status):
+                parts?.append(.head([UInt8](head), status: status))
+                if !(100..<200 ~= status) { reader.begin(framing) }
+            case .body(let count):
+                // Not always all of it, as when a reader has no room.
+                let count = max(1, count - count / 3)
+                let piece = [UInt8](input.prefix(count))
+                if case .body(let before) = parts?.last {
+                    parts?.removeLast()
+                    parts?.append(.body(before + piece))
+                } else {
+                    parts?.append(.body(piece))
+                }
+                reader.take(count)
+                input = UnsafeRawBufferPointer(rebasing: input[count...])
+            case .trailer(let line): parts?.append(.trailer([UInt8](line)))
+            case .end:
+                parts?.append(.end)
+                reader.reset()
+            case .violation:
+                parts?.append(.violation)
+                isOver = true
+                return false
+            }
+            return true
+        }
+    }
+#endif

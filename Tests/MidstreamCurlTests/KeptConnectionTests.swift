@@ -1,0 +1,82 @@
+#if Curl && os(Linux)
+    import Foundation
+    import Interception
+    import LibraryInterposition
+    import MidstreamCore
+    import MidstreamLoop
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamCurl
+
+    /// What is watched of the connections that curl keeps.
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct KeptConnectionTests {
+        private let transport = curlTransport()
+
+        @Test func `Connections are kept, and stay registered while they are`() async throws {
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let loop = try #require(transport.executor as? CurlLoop)
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            let before = await onLoop(loop) { loop.sockets.changes }
+            for _ in 0..<20 {
+                let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+                #expect(response.metrics?.isReusedConnection == true)
+            }
+            #expect(server.accepted == 1)
+            // Newer versions of curl also ask whether a socket can be written to, and then don't any more, for each request.
+            let allowed = CurlLibrary.version < 0x08_01_00 ? 0 : 40
+            #expect(await onLoop(loop) { loop.sockets.changes } <= before + allowed)
+        }
+
+        /// An answer that has come before curl asks for it, and is too large for its reader: curl stops without having waited for
+        /// the socket, so that nothing but the sending tells that the connection isn't idle any more.
+        @Test func `A kept connection that answers at once isn't idle`() async throws {
+            let size = 1 + 258 * 4_000
+            let body = Self.zeros(runs: 4_000)
+            let isStopped = DispatchSemaphore(value: 0)
+            let hasSpoken = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                while let head = connection.readHead() {
+                    guard head.hasPrefix("GET /answered-at-once ") else {
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                        continue
+                    }
+                    let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(body.count)\r\n\r\n"
+                    connection.write(Array(answer.utf8) + body.dropLast(100))
+                    isStopped.wait()
+                    connection.write(Array(body.suffix(100)))
+                    hasSpoken.signal()
+                }
+            }
+            let loop = try #require(transport.executor as? CurlLoop)
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            let before = sends_answered_at_once()
+            let response = try await transport.deliver(request("\(server.url)/answered-at-once", .streamed))
+            #expect(sends_answered_at_once() == before + 1, "Curl's sending doesn't come here.")
+            await eventually { await onLoop(loop, { loop.active.contains { $0.isReceivingPaused } }) }
+            isStopped.signal()
+            hasSpoken.wait()
+            // A turn of the loop in which it sees the socket readable.
+            for _ in 0..<3 { await onLoop(loop) {} }
+            #expect(await onLoop(loop) { loop.sockets.kept.buried } == 0)
+            #expect(try await response.body.collect().count == size)
+            #expect(server.accepted == 1)
+        }
+
+        /// Zeros in zlib's format (RFC 1950): a literal, and then as often "258 times the byte before" (RFC 1951 §3.2.6).
+        private static func zeros(runs: Int) -> [UInt8] {
+            var bits: [UInt8] = [1, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0]
+            for _ in 0..<runs { bits += [1, 1, 0, 0, 0, 1, 0, 1] + [0, 0, 0, 0, 0] }
+            bits += [0, 0, 0, 0, 0, 0, 0]
+            var bytes: [UInt8] = [0x78, 0x01]
+            for start in stride(from: 0, to: bits.count, by: 8) {
+                var byte: UInt8 = 0
+                for place in start..<min(start + 8, bits.count) { byte |= bits[place] << UInt8(place - start) }
+                bytes.append(byte)
+            }
+            // Adler-32 of nothing but zeros: 1, and their count.
+            let sum = (1 + 258 * runs) % 65_521
+            return bytes + [UInt8(sum >> 8), UInt8(sum & 255), 0, 1]
+        }
+    }
+#endif

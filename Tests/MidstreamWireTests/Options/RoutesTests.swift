@@ -1,0 +1,58 @@
+#if os(Linux)
+    import MidstreamCore
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamWire
+
+    @Suite(.leavesNothing) struct RoutesTests {
+        private func routes(_ proxy: TransportConfiguration.Proxy) -> Routes { Routes(TransportConfiguration(proxy: proxy)) }
+
+        @Test(arguments: [
+            ("http://h.example/", true), ("https://h.example", true), ("http://a.h.example", true), ("http://ah.example", false),
+            ("http://H.Example", true), ("http://127.0.0.1:80", true), ("http://[::1]/", true), ("http://other", false),
+        ])
+        func `Exceptions cover names, their subdomains and addresses`(url: String, isDirect: Bool) {
+            let routes = routes(.http("http://p.example:3128", noProxy: [".h.example", "127.0.0.1", "::1", ""]))
+            #expect((Route(url, routes).proxy == nil) == isDirect)
+            #expect(Route(url, self.routes(.http("p.example", noProxy: ["*"]))).proxy == nil)
+        }
+
+        @Test func `A proxy's address has what it doesn't say by default`() {
+            let proxy = routes(.http("http://u%20x:p%40@p.example")).proxy(isSecure: true, host: "h")
+            #expect(proxy?.host == "p.example")
+            #expect(proxy?.port == 1080)
+            #expect(proxy?.credentials == .init(user: "u x", password: "p@"))
+            let given = TransportConfiguration.Credentials(user: "a", password: "b")
+            #expect(routes(.socks5("p:9", credentials: given)).proxy(isSecure: false, host: "h")?.credentials == given)
+        }
+
+        @Test(arguments: ["https://p.example:3128", "socks4://p.example:1"])
+        func `What can't be spoken to is told`(address: String) {
+            #expect(routes(.http(address)).problem?.code == .unsupported)
+        }
+
+        @Test(arguments: ["", "http://", "http://p.example:0x1", "http://p.example:99999"])
+        func `An address that isn't one is told`(address: String) { #expect(routes(.http(address)).problem?.code == .proxy) }
+
+        @Test func `Requests to the same end share its connections`() {
+            let direct = routes(.direct)
+            #expect(Route("http://h.example/a", direct) == Route("http://H.EXAMPLE:80?b", direct))
+            #expect(Route("http://h.example/", direct) != Route("https://h.example/", direct))
+            #expect(Route("http://h.example/", direct) != Route("http://h.example:81/", direct))
+            let forwarded = routes(.http("p.example"))
+            #expect(Route("http://a/", forwarded) == Route("http://b/", forwarded))
+            #expect(Route("https://a/", forwarded) != Route("https://b/", forwarded))
+        }
+
+        @Test(arguments: [
+            ("http://h.example", true), ("http://h.example/b", true), ("http://h.example?b", true), ("http://h.example#b", true),
+            ("http://h.example:81/", false), ("http://h.example.net/", false), ("http://h.exampl", false),
+            ("https://h.example/", false),
+        ])
+        func `A route knows the URLs that it is for`(url: String, leads: Bool) {
+            var url = url
+            #expect(Route("http://h.example/a", routes(.direct)).leads(to: &url) == leads)
+        }
+    }
+#endif

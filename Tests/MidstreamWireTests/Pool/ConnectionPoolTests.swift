@@ -1,0 +1,71 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import MidstreamLoop
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamWire
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionPoolTests {
+        private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+        private func idleCount(_ transport: WireTransport) async throws -> Int {
+            let loop = try #require(transport.executor as? WireLoop)
+            return await onLoop(loop) { loop.pool.idle.count }
+        }
+
+        @Test func `A connection that the server is about to close isn't kept`() async throws {
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 0\r\n\r\n" }
+            let transport = wireTransport()
+            for _ in 0..<2 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
+            #expect(server.accepted == 2)
+            #expect(try await idleCount(transport) == 0)
+        }
+
+        @Test func `An unused connection makes room for one that is needed`() async throws {
+            let first = try RawServer.answering { _ in Self.ok }
+            let second = try RawServer.answering { _ in Self.ok }
+            let transport = wireTransport(configuration: TransportConfiguration(maximumConnections: 1))
+            for server in [first, second, first] {
+                _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+                #expect(try await idleCount(transport) == 1)
+            }
+            #expect(first.accepted == 2)
+            #expect(second.accepted == 1)
+        }
+
+        @Test func `An unused connection is closed in time`() async throws {
+            let server = try RawServer.answering { _ in Self.ok }
+            let transport = wireTransport(configuration: TransportConfiguration(idleConnectionLifetime: .milliseconds(20)))
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            await eventually { (try? await idleCount(transport)) == 0 }
+        }
+
+        /// Connecting goes on when its request is given up, and serves the next one.
+        @Test func `A dial that nobody waits for any more isn't wasted`() async throws {
+            let mayAnswer = DispatchSemaphore(value: 0)
+            let proxy = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                mayAnswer.wait()
+                connection.write("HTTP/1.1 200 OK\r\n\r\n")
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(proxy: .http(proxy.url), httpVersions: .http1Only))
+            let loop = try #require(transport.executor as? WireLoop)
+            // TLS is never reached: the connection ends with the tunnel's answer.
+            let first = Task { try await transport.deliver(request("https://h.example/", .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.pool.dialCount } == 1 }
+            first.cancel()
+            _ = await first.result
+            #expect(await onLoop(loop) { loop.pool.dialCount } == 1)
+            let second = Task { try await transport.deliver(request("https://h.example/", .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.count } == 1 }
+            #expect(await onLoop(loop) { loop.pool.dialCount } == 1)
+            mayAnswer.signal()
+            await #expect(throws: HTTPError.self) { _ = try await second.value }
+            #expect(proxy.accepted == 1)
+        }
+    }
+#endif

@@ -1,0 +1,27 @@
+#if os(Linux)
+    import MidstreamCore
+    import MidstreamLoop
+    import TestSupport
+
+    @testable import MidstreamWire
+
+    /// The transport that the tests in `EitherTransport` are about.
+    func testedTransport(configuration: TransportConfiguration = .init()) -> any LoopTransport {
+        wireTransport(configuration: configuration)
+    }
+
+    /// Whether a loop has noticed that something has come over a connection without a transfer; on its thread.
+    func hasBuriedConnection(_ loop: EventLoop) -> Bool { (loop as? WireLoop)?.pool.idle.count == 0 }
+
+    extension HTTP2Limitation {
+        /// nghttp2's, not the transport's.
+        var applies: Bool { self == .priorityIsChecked }
+    }
+
+    extension Misbehaviour.Outcome {
+        static let otherwiseOfBrokenConnection: [HTTP2Limitation.Result] = []
+    }
+
+    /// What a server says not to have seen goes out again, whatever its method.
+    let resendsWhatWasRefused = true
+#endif

@@ -1,0 +1,43 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import LibraryInterposition
+    import MidstreamCore
+    import TestSupport
+    import Testing
+
+    /// Names are looked up on threads of their own, which nobody may wait for when their transfer is given up. Curl does by default.
+    @Suite(.leavesNothing, .serialized, .timeLimit(.minutes(10))) struct SlowLookupTests {
+        enum End: CaseIterable { case cancellation, connectTimeout }
+
+        @Test(arguments: ConfiguredTransport.allCases, End.allCases)
+        func `A lookup that hangs holds up nothing but its own request`(_ kind: ConfiguredTransport, _ end: End) async throws {
+            var configuration = TransportConfiguration()
+            if end == .connectTimeout { configuration.connectTimeout = .milliseconds(100) }
+            let transport = kind.make(configuration)
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            defer { release_stalled_lookups() }
+
+            let hanging = Task { try await transport.send(HTTPRequest("http://stalled-lookup.invalid/")) }
+            let isStalled = await offTheCooperativePool { wait_for_stalled_lookup() }
+            #expect(isStalled, "The transport's lookups don't come here.")
+            if end == .cancellation { hanging.cancel() }
+            let error = await #expect(throws: (any Error).self) { try await hanging.value }
+            switch end {
+            case .cancellation: #expect(error is CancellationError)
+            case .connectTimeout: #expect((error as? HTTPError)?.phase == .notSent)
+            }
+
+            let response = try await transport.send(HTTPRequest(server.url))
+            #expect(response.status == 200)
+            // Newer versions of libcurl look both families of addresses up by themselves.
+            #expect(stalled_lookups() > 0, "The other request had to wait for the lookup.")
+        }
+    }
+
+    private func offTheCooperativePool(_ work: @escaping @Sendable () -> Bool) async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: work()) }
+        }
+    }
+#endif
