@@ -41,6 +41,7 @@ let package = Package(
             dependencies: [
                 "Measuring", .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamCurl", package: "Midstream"),
+                .product(name: "MidstreamWire", package: "Midstream"),
                 .product(name: "MidstreamURLSession", package: "Midstream"),
             ],
             swiftSettings: settings),

@@ -1,6 +1,7 @@
 import Midstream
 import MidstreamCurl
 import MidstreamURLSession
+import MidstreamWire
 
 /// Does nothing: what it costs is what any interceptor costs.
 struct PassThrough: HTTPInterceptor {
@@ -29,6 +30,15 @@ struct Chunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
     func makeAsyncIterator() -> Self { self }
 }
+
+/// What the transports have in common whose bytes a loop moves.
+protocol LoopTransport: HTTPTransport {
+    var executor: any TaskExecutor { get }
+    func close()
+}
+
+extension CurlTransport: LoopTransport {}
+extension WireTransport: LoopTransport {}
 
 extension Options {
     func outcome() async throws -> Outcome {
@@ -97,15 +107,18 @@ extension Options {
 
     private var request: HTTPRequest { HTTPRequest(HTTPMethod(rawValue: method), url) }
 
-    private func curlTransport() -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+    private func loopTransport() -> any LoopTransport {
+        var configuration = TransportConfiguration()
         configuration.tls.authorities = authorities.map { .file($0) }
         configuration.httpVersions = isHTTP2 ? .automatic : .http1Only
-        return CurlTransport(configuration: configuration)
+        return switch loop {
+        case .curl: CurlTransport(configuration: configuration)
+        case .wire: WireTransport(configuration: configuration)
+        }
     }
 
-    private func onTransport(_ run: (CurlTransport) -> WireRun) async throws -> Outcome {
-        let transport = curlTransport()
+    private func onTransport(_ run: (any LoopTransport) -> WireRun) async throws -> Outcome {
+        let transport = loopTransport()
         defer { transport.close() }
         let run = run(transport)
         guard runsOnLoop else { return try await run.outcome() }
@@ -113,7 +126,7 @@ extension Options {
     }
 
     private func download() async throws -> Outcome {
-        let client = client(on: curlTransport())
+        let client = client(on: loopTransport())
         let before = Reading()
         for _ in 0..<requests {
             let response = try await client.stream(HTTPRequest(url))

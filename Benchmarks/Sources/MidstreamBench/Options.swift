@@ -1,9 +1,9 @@
 /// What the command line says.
 struct Options: Sendable {
     enum Mode: String, CaseIterable {
-        /// The libcurl transport without a client; the body is collected from the stream.
+        /// A transport with a loop, without a client; the body is collected from the stream.
         case transport
-        /// The client on the libcurl transport.
+        /// The client on a transport with a loop.
         case client
         /// The client on URLSession, as on platforms without libcurl.
         case urlsession
@@ -21,7 +21,11 @@ struct Options: Sendable {
         let description: String
     }
 
+    enum Loop: String { case curl, wire }
+
     var mode = Mode.client
+    /// What moves the bytes.
+    var loop = Loop.curl
     var url = "http://127.0.0.1/"
     var authorities: String?
     var isHTTP2 = false
@@ -64,6 +68,9 @@ struct Options: Sendable {
             case "--upload": upload = try Self.count(value, atLeast: 1)
             case "--parts": parts = value.split(separator: ",").map { String($0) }
             case "--method": method = value
+            case "--transport":
+                guard let loop = Loop(rawValue: value) else { throw Failure(description: "unknown: \(option) \(value)") }
+                self.loop = loop
             case "--observer" where ["nothing", "line", "json"].contains(value): observer = value
             case "--interceptors": interceptors = try Self.count(value, atLeast: 0)
             case "--protocol" where ["http1", "http2"].contains(value): isHTTP2 = value == "http2"

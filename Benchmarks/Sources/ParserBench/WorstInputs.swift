@@ -227,7 +227,16 @@ enum WorstInputs {
                     .init("HTTP/1.1 103\r\na:b" + String(repeating: "\r", count: 262_000) + "c\r\n\r\n"),
                     .init("HTTP/1.1 103\r\na:b" + String(repeating: "\0", count: 262_000) + "c\r\n\r\n"),
                 ]
-            )
+            ),
+            (
+                .wireResponse,
+                [
+                    .init("1\r\na\r\n", start: "cHTTP/1.1 200 OK\r\n\r\n"), .init("0", start: "cHTTP/1.1 200 OK\r\n\r\n"),
+                    .init("1;" + String(repeating: " ", count: 4_000) + "\r\na\r\n", start: "cHTTP/1.1 200 OK\r\n\r\n"),
+                    .init("a:\r\n", start: "cHTTP/1.1 200 OK\r\n\r\n0\r\n"), .init("a:\n", start: "eHTTP/1.1 200 OK\r\n"),
+                    .init("HTTP/1.1 200\r\n\r\n", start: "e"), .init("\n\r", start: "eHTTP/1.1 200"),
+                ]
+            ),
         ]
     #else
         private static let transports: [(ForeignParser, [WorstInput])] = []
