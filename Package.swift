@@ -13,7 +13,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
-let curl = Target.Dependency.target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"]))
+let curl = Target.Dependency.target(name: "MidstreamCurl", condition: .when(platforms: [.linux]))
 let wire = Target.Dependency.target(name: "MidstreamWire", condition: .when(platforms: [.linux]))
 
 /// The transports of the platform and the traits.
@@ -22,7 +22,7 @@ let transports: [Target.Dependency] = [
         name: "MidstreamURLSession", condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
     // On Linux a program loads FoundationNetworking for it, so only where it is asked for.
     .target(name: "URLSessionOnLinux", condition: .when(platforms: [.linux], traits: ["URLSession"])),
-    curl,
+    .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
     .target(name: "MidstreamWire", condition: .when(platforms: [.linux], traits: ["Wire"])),
 ]
 
@@ -44,15 +44,14 @@ let package = Package(
         .executable(name: "midst", targets: ["MidstreamTool"]),
     ],
     traits: [
-        .trait(name: "Curl", description: "The libcurl transport, the default one on Linux. Needs libcurl's headers."),
-        .trait(
-            name: "URLSession",
-            description: "The URLSession transport on Linux, too; the default one there without Curl. Elsewhere it always is."),
         .trait(
             name: "Wire",
-            description:
-                "The wire transport, the default one on Linux then. Needs OpenSSL's and nghttp2's headers, and no libcurl."),
-        .default(enabledTraits: ["Curl"]),
+            description: "Connections of our own, the default transport on Linux. Needs OpenSSL's and nghttp2's headers."),
+        .trait(name: "Curl", description: "The libcurl transport, the default one on Linux without Wire. Needs libcurl's headers."),
+        .trait(
+            name: "URLSession",
+            description: "The URLSession transport on Linux, too; the default one there without Wire and Curl. Elsewhere it always is."),
+        .default(enabledTraits: ["Wire"]),
     ],
     targets: [
         .target(name: "Platform", swiftSettings: settings),
@@ -91,7 +90,7 @@ let package = Package(
             name: "MidstreamCurl",
             dependencies: [
                 "MidstreamCore", "Interception", "MidstreamLoop",
-                .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .systemLibrary(name: "CTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -253,8 +252,7 @@ let package = Package(
             name: "ForeignTextTests",
             dependencies: [
                 "Midstream", "MidstreamLoop", "MidstreamSigning", "MidstreamTesting", "MidstreamURLSession", "TestSupport",
-                .target(name: "MidstreamCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
-                wire,
+                curl, wire,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -27,6 +27,7 @@ private final class DetachedOwner: CallOwner {
 
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }
     func takeRetry() -> Bool { false }
+    func count(resends: Int) {}
     func planned(_ request: HTTPRequest) async throws -> PlannedRequest { .unknown("a released client") }
     func sendAlternate(_ request: HTTPRequest, of call: Call, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         throw CancellationError()

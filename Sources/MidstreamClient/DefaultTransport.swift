@@ -11,10 +11,10 @@ public import Foundation
 #endif
 
 extension HTTPClient {
-    /// Makes a client on the platform's transport: libcurl on Linux, URLSession elsewhere.
+    /// Makes a client on the platform's transport: the wire on Linux, URLSession elsewhere.
     ///
-    /// On Linux the package trait `Curl` brings libcurl, and is on by default. The trait `Wire` brings connections of its own in place of it,
-    /// and the trait `URLSession` brings URLSession where both are off. Without any, a client without a transport of its own fails with
+    /// On Linux the package trait `Wire` brings connections of our own, and is on by default. The trait `Curl` brings libcurl where it is
+    /// off, and the trait `URLSession` brings URLSession where both are. Without any, a client without a transport of its own fails with
     /// ``HTTPError/Code/unsupported``.
     ///
     /// - Parameters:
@@ -64,7 +64,7 @@ extension HTTPClient {
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
             throw HTTPError(
                 .unsupported,
-                "This program was built without a transport. Turn on one of the package traits Curl, Wire and URLSession, or give the client one.",
+                "This program was built without a transport. Turn on one of the package traits Wire, Curl and URLSession, or give the client one.",
                 request: request, phase: .notSent)
         }
     }

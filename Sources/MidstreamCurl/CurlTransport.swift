@@ -1,5 +1,4 @@
-#if Curl && os(Linux)
-    internal import Interception
+#if os(Linux)
     public import MidstreamCore
     internal import MidstreamLoop
 
@@ -30,17 +29,12 @@
 
         /// How the transport was configured.
         public let configuration: Configuration
-        private let state = Locked(State.unused)
-
-        private enum State {
-            case unused
-            case running(CurlLoops)
-            case closed
-        }
+        private let loops: LazyLoops<CurlLoops>
 
         /// Makes a transport. Nothing is opened before the first request.
         public init(configuration: Configuration = Configuration()) {
             self.configuration = configuration
+            loops = LazyLoops { try CurlLoops(configuration) }
         }
 
         /// Sends a request; see ``HTTPTransport/send(_:)``.
@@ -62,33 +56,14 @@
         /// up the other requests of that thread while they compute, and must not block. With several event loops, each access
         /// gives the next one's. After ``close()`` tasks go on, elsewhere.
         public var executor: any TaskExecutor {
-            guard let group = try? group() else { return globalConcurrentExecutor }
+            guard let group = try? loops.get() else { return globalConcurrentExecutor }
             return group.next
         }
 
         /// Ends the threads and closes the connections. Requests that are under way, and all later ones, fail with
-        /// ``HTTPError/Code/connection``. Harmless when repeated.
-        public func close() {
-            let group = state.withLock { state -> CurlLoops? in
-                defer { state = .closed }
-                guard case .running(let group) = state else { return nil }
-                return group
-            }
-            group?.close()
-        }
-
-        private func group() throws -> CurlLoops {
-            try state.withLock { state in
-                switch state {
-                case .running(let group): return group
-                case .closed: throw HTTPError.transportClosed
-                case .unused:
-                    let group = try CurlLoops(configuration)
-                    state = .running(group)
-                    return group
-                }
-            }
-        }
+        /// ``HTTPError/Code/connection``. Returns when the threads have ended, but for a call on the thread of a transport, which doesn't
+        /// wait. Harmless when repeated.
+        public func close() { loops.close() }
     }
 
     extension CurlTransport: ExchangeTransport {
@@ -110,7 +85,7 @@
         /// Not inlined, to keep async frames small.
         @inline(never)
         private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> CurlTransfer {
-            let group = try group()
+            let group = try loops.get()
             return CurlTransfer(request, options, loop: try group.loop(for: request), group: group)
         }
     }

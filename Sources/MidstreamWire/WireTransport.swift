@@ -1,5 +1,4 @@
 #if os(Linux)
-    internal import Interception
     public import MidstreamCore
     internal import MidstreamLoop
 
@@ -30,18 +29,17 @@
         /// How the transport was configured.
         public let configuration: Configuration
         private let settings: WireSettings
-        private let state = Locked(State.unused)
-
-        private enum State {
-            case unused
-            case running(LoopGroup<WireLoop>)
-            case closed
-        }
+        private let loops: LazyLoops<LoopGroup<WireLoop>>
 
         /// Makes a transport. Nothing is opened before the first request.
-        public init(configuration: Configuration = Configuration()) {
-            self.configuration = configuration
-            settings = WireSettings(configuration)
+        public convenience init(configuration: Configuration = Configuration()) { self.init(WireSettings(configuration)) }
+
+        init(_ settings: WireSettings) {
+            configuration = settings.configuration
+            self.settings = settings
+            loops = LazyLoops {
+                try LoopGroup(count: settings.configuration.eventLoops) { try WireLoop(settings, share: $0) }
+            }
         }
 
         /// Sends a request; see ``HTTPTransport/send(_:)``.
@@ -62,33 +60,14 @@
         /// up the other requests of that thread while they compute, and must not block. With several event loops, each access
         /// gives the next one's. After ``close()`` tasks go on, elsewhere.
         public var executor: any TaskExecutor {
-            guard let group = try? group() else { return globalConcurrentExecutor }
+            guard let group = try? loops.get() else { return globalConcurrentExecutor }
             return group.next
         }
 
         /// Ends the threads and closes the connections. Requests that are under way, and all later ones, fail with
-        /// ``HTTPError/Code/connection``. Harmless when repeated.
-        public func close() {
-            let group = state.withLock { state -> LoopGroup<WireLoop>? in
-                defer { state = .closed }
-                guard case .running(let group) = state else { return nil }
-                return group
-            }
-            group?.close()
-        }
-
-        private func group() throws -> LoopGroup<WireLoop> {
-            try state.withLock { state in
-                switch state {
-                case .running(let group): return group
-                case .closed: throw HTTPError.transportClosed
-                case .unused:
-                    let group = try LoopGroup(count: configuration.eventLoops) { try WireLoop(settings, share: $0) }
-                    state = .running(group)
-                    return group
-                }
-            }
-        }
+        /// ``HTTPError/Code/connection``. Returns when the threads have ended, but for a call on the thread of a transport, which doesn't
+        /// wait. Harmless when repeated.
+        public func close() { loops.close() }
     }
 
     extension WireTransport: ExchangeTransport {
@@ -110,7 +89,7 @@
         /// Not inlined, to keep async frames small.
         @inline(never)
         private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> WireTransfer {
-            let group = try group()
+            let group = try loops.get()
             let tls = request.urlText.hasSecureScheme ? try settings.tlsContext() : nil
             return WireTransfer(request, options, settings: settings, tls: tls, loop: group.preferred, owner: group)
         }

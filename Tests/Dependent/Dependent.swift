@@ -23,7 +23,7 @@ enum Dependent {
     }
 
     #if os(Linux)
-        private static let defaultTransport = "CurlTransport"
+        private static let defaultTransport = "WireTransport"
     #else
         private static let defaultTransport = "URLSessionTransport"
     #endif

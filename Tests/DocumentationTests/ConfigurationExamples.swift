@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -71,7 +71,7 @@ struct ConfigurationExamples {
         }
     }
 
-    #if Curl && os(Linux)
+    #if os(Linux)
         @Test("A transport")
         func transport() {
             let transport = CurlTransport(configuration: .init(connectTimeout: .seconds(5), maximumConnectionsPerHost: 20))

@@ -32,7 +32,7 @@ struct MetricsExamples {
             print("first byte after", metrics.firstByte ?? .zero, "of", metrics.total ?? .zero)
             print(metrics.isReusedConnection == true ? "kept connection" : "new connection")
         }
-        #if Curl && os(Linux)
+        #if os(Linux)
             let metrics = try #require(response.metrics)
             #expect(metrics.remotePort == server.port && metrics.total != nil && metrics.resends == 0)
             #expect(counted.events == ["127.0.0.1 true"])

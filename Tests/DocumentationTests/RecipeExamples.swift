@@ -7,7 +7,7 @@ import MidstreamTesting
 import MidstreamURLSession
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -175,7 +175,7 @@ struct RecipeExamples {
         #expect(server.requestCount == 2)
     }
 
-    #if Curl && os(Linux)
+    #if os(Linux)
         @Test("Behind a proxy")
         func proxy() async throws {
             let server = try MockServer()

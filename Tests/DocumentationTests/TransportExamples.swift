@@ -10,7 +10,7 @@ import Testing
 #if os(Linux)
     import MidstreamWire
 #endif
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -79,7 +79,7 @@ struct TransportExamples {
         }
     #endif
 
-    #if Curl && os(Linux)
+    #if os(Linux)
         @Test("libcurl, with a configuration of one's own")
         func curl() async throws {
             let server = try MockServer()

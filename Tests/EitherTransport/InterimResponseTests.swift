@@ -29,6 +29,16 @@
             #expect(try await response.body.collect() == [UInt8(ascii: "x")])
         }
 
+        @Test(arguments: [32, 33]) func `At most 32 are taken`(_ count: Int) async throws {
+            let transport = testedTransport()
+            defer { transport.close() }
+            let server = try RawServer.answering { _ in
+                String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
+            }
+            let response = try? await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect((response != nil) == (count == 32))
+        }
+
         @Test func `A trace tells them`() async throws {
             let transport = testedTransport()
             defer { transport.close() }

@@ -127,6 +127,18 @@
             #expect(!isStillCurrent)
         }
 
+        @Test func `Closing waits for the thread`() async throws {
+            let server = try RawServer { $0.waitForEnd() }
+            let url = server.url
+            let task = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await eventually { server.accepted == 1 }
+            let loop = try #require(transport.executor as? EventLoop)
+            transport.close()
+            // The thread's alone as long as there is one.
+            #expect(loop.active.isEmpty)
+            await #expect(throws: HTTPError.self) { try await task.value }
+        }
+
         @Test func `A transport that is dropped leaves nothing behind`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             weak var weakLoop: EventLoop?

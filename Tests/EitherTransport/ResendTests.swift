@@ -32,6 +32,13 @@
             #expect(server.requests == ["GET / HTTP/1.1", "GET / HTTP/1.1", "GET / HTTP/1.1"])
         }
 
+        @Test func `What is sent again is charged to the retry budget`() async throws {
+            let server = try MortalServer()
+            let client = testClient(transport: transport)
+            for _ in 1...2 { _ = try await client.send(HTTPRequest(server.url)) }
+            #expect(client.retryBudget?.retries == 1)
+        }
+
         @Test func `A body that is unsafe to repeat reaches the server once, however much of it has been sent`() async throws {
             let bytes = [UInt8](repeating: 7, count: 4 << 20)
             let bodies: [HTTPBody] = [

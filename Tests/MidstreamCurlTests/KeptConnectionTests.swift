@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     import Foundation
     import Interception
     import LibraryInterposition

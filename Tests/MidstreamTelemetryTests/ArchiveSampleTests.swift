@@ -6,7 +6,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -61,7 +61,7 @@ struct ArchiveSampleTests {
     }
 
     private func sendEncrypted(_ configuration: HTTPClient.Configuration) async throws {
-        #if Curl && os(Linux)
+        #if os(Linux)
             let url = try #require(Self.environment["MIDSTREAM_NGINX_HTTPS"])
             var settings = CurlTransport.Configuration()
             settings.tls.authorities = Self.environment["MIDSTREAM_CA"].map { .file($0) }

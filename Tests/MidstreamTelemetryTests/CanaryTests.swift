@@ -7,7 +7,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -149,7 +149,7 @@ struct CanaryTests {
         }
     }
 
-    #if Curl && os(Linux)
+    #if os(Linux)
         @Test("in the settings of a proxy", .enabled(if: ProcessInfo.processInfo.environment["MIDSTREAM_HTTP_PROXY"] != nil))
         func proxy() async throws {
             let proxy = try #require(ProcessInfo.processInfo.environment["MIDSTREAM_HTTP_PROXY"])

@@ -5,7 +5,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -127,7 +127,7 @@ struct LargestNumbersTests {
         #expect(!authenticator.needsRefresh(OAuthToken(accessToken: "a", expires: Date() + 3_600)))
     }
 
-    #if Curl && os(Linux)
+    #if os(Linux)
         @Test("the libcurl transport's times and numbers", arguments: durations)
         func curl(duration: Duration) async throws {
             let server = try MockServer()

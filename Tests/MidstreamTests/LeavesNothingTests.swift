@@ -6,7 +6,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -32,7 +32,7 @@ struct LeavesNothingTests {
         server.enqueue(.init(body: "0123456789", fault: .stall(.insideBody(afterBytes: 3))))
         let url = server.url()
         let kept = Locked<HTTPResponse?>(nil)
-        #if Curl && os(Linux)
+        #if os(Linux)
             let holder = platformTransport() is CurlTransport ? "CurlLoop" : "WireLoop"
         #else
             let holder = "SessionDelegate"

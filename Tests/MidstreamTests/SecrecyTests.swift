@@ -8,7 +8,7 @@ import Testing
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -146,7 +146,7 @@ struct TypeSecrecyTests {
         expectNoSecret(request)
     }
 
-    #if Curl && os(Linux)
+    #if os(Linux)
         @Test("the libcurl transport, unused and in use", arguments: Self.urls)
         func curl(proxy: String) async throws {
             let secret = Self.secret

@@ -117,7 +117,7 @@ struct OptionTests {
         Example("$m $u/slow --deadline 0.2 --check-status", "deadline", status: 7),
         Example("$m $u/flaky --retries 2", "GET /flaky"), Example("$m $u/redirect --no-redirects -i", "302"),
         Example("$m $u --standard --hedge", "GET /"),
-        Example("$m $u --connect-timeout 5 --http1.1 --transport curl", "GET /"),
+        Example("$m $u --connect-timeout 5 --http1.1 --transport wire", "GET /"),
         Example("$m http://name.test:$p/ --resolve name.test:$p:127.0.0.1", "Host: name.test"),
         Example("$m --version", "midst 0.1.0"), Example("$m -h; $m --help; $m help", "usage: midst"),
         Example("$m $u --unknown", "unknown option --unknown", status: 2), Example("$m $u -vX", "needs a value", status: 2),

@@ -4,10 +4,8 @@ import MidstreamTesting
 import MidstreamURLSession
 import Testing
 
-#if Curl && os(Linux)
-    import MidstreamCurl
-#endif
 #if os(Linux)
+    import MidstreamCurl
     import MidstreamWire
 #endif
 
@@ -76,10 +74,8 @@ struct SoakTests {
     /// The one that `MIDSTREAM_TRANSPORT` names, otherwise the platform's.
     private static func transport() -> any HTTPTransport & AnyObject {
         #if os(Linux)
-            if ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] == "wire" { return WireTransport() }
-        #endif
-        #if Curl && os(Linux)
-            return CurlTransport()
+            let name = ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"]
+            return name == "curl" ? CurlTransport() : WireTransport()
         #else
             return URLSessionTransport()
         #endif

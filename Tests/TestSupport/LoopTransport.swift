@@ -1,10 +1,7 @@
 #if os(Linux)
     package import MidstreamCore
+    package import MidstreamCurl
     package import MidstreamWire
-
-    #if Curl
-        package import MidstreamCurl
-    #endif
 
     /// What the transports have in common whose bytes are moved by a loop.
     package protocol LoopTransport: ExchangeTransport {
@@ -14,7 +11,5 @@
     }
 
     extension WireTransport: LoopTransport {}
-    #if Curl
-        extension CurlTransport: LoopTransport {}
-    #endif
+    extension CurlTransport: LoopTransport {}
 #endif

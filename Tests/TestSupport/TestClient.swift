@@ -5,10 +5,8 @@ package import MidstreamURLSession
 #if canImport(FoundationNetworking)
     package import FoundationNetworking
 #endif
-#if Curl && os(Linux)
-    package import MidstreamCurl
-#endif
 #if os(Linux)
+    package import MidstreamCurl
     package import MidstreamWire
 #endif
 
@@ -39,16 +37,13 @@ package func testClient(
         baseURL: baseURL.absoluteString, configuration: configuration, transport: transport, interceptors: interceptors)
 }
 
-/// A new transport of the kind that clients have by default, without limits in real time; on Linux the wire where `MIDSTREAM_TRANSPORT`
-/// says so.
+/// A new transport of the kind that clients have by default, without limits in real time; on Linux libcurl's where `MIDSTREAM_TRANSPORT`
+/// is `curl`.
 package func platformTransport() -> any HTTPTransport {
     #if os(Linux)
-        if ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] == "wire" { return wireTransport() }
-    #endif
-    #if Curl && os(Linux)
-        return curlTransport()
+        ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] == "curl" ? curlTransport() : wireTransport()
     #else
-        return urlSessionTransport()
+        urlSessionTransport()
     #endif
 }
 
@@ -84,9 +79,7 @@ package func urlSessionTransport(
         Belongings.current?.add(transport)
         return transport
     }
-#endif
 
-#if Curl && os(Linux)
     /// A transport as `CurlTransport.init` makes it, but with no limits in real time other than those that the test sets.
     package func curlTransport(configuration: TransportConfiguration = .init()) -> CurlTransport {
         let transport = CurlTransport(configuration: configuration.unlimited)

@@ -1,12 +1,9 @@
 #if os(Linux)
     import Foundation
     import MidstreamCore
+    import MidstreamCurl
     import TestSupport
     import Testing
-
-    #if Curl
-        import MidstreamCurl
-    #endif
 
     /// Where nothing but the connection's end tells that of a body, it has to be a clean one (RFC 9112 §8 and §9.8).
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct BodyEndTests {
@@ -85,10 +82,8 @@
             var tls = TLSConfiguration()
             tls.authorities = .file(try #require(Nginx.authority))
             switch self {
-            #if Curl
-                case .curl: return curlTransport(configuration: .init(tls: tls))
-            #endif
             case .wire: return wireTransport(configuration: .init(tls: tls))
+            case .curl: return curlTransport(configuration: .init(tls: tls))
             case .urlSession: return urlSessionTransport(tls: tls)
             }
         }

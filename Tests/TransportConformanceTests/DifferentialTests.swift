@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     import Interception
     import MidstreamCore
     import TestSupport

@@ -4,17 +4,14 @@ import MidstreamURLSession
 import TestSupport
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
 /// The transports that have to pass the suite. Every test takes one as its argument and makes a new one for itself.
 enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
-    #if Curl && os(Linux)
-        case curl
-    #endif
     #if os(Linux)
-        case wire
+        case wire, curl
     #endif
     case urlSession
 
@@ -22,10 +19,7 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
     static let allCases: [Self] = {
         var all: [Self] = [.urlSession]
         #if os(Linux)
-            all.insert(.wire, at: 0)
-        #endif
-        #if Curl && os(Linux)
-            all.insert(.curl, at: 0)
+            all = [.wire, .curl] + all
         #endif
         guard let only = ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] else { return all }
         return all.filter { $0.rawValue == only }
@@ -33,11 +27,9 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
 
     func make() -> any HTTPTransport {
         switch self {
-        #if Curl && os(Linux)
-            case .curl: curlTransport()
-        #endif
         #if os(Linux)
             case .wire: wireTransport()
+            case .curl: curlTransport()
         #endif
         case .urlSession: urlSessionTransport()
         }
@@ -65,20 +57,15 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
 #if os(Linux)
     /// The transports that a ``TransportConfiguration`` sets up.
     enum ConfiguredTransport: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
-        #if Curl
-            case curl
-        #endif
-        case wire
+        case wire, curl
 
         /// All of them, or the one that `MIDSTREAM_TRANSPORT` names.
         static let allCases = TransportUnderTest.allCases.compactMap { Self(rawValue: $0.rawValue) }
 
         func make(_ configuration: TransportConfiguration = .init()) -> any HTTPTransport {
             switch self {
-            #if Curl
-                case .curl: curlTransport(configuration: configuration)
-            #endif
             case .wire: wireTransport(configuration: configuration)
+            case .curl: curlTransport(configuration: configuration)
             }
         }
 

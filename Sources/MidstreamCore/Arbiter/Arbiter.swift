@@ -33,6 +33,9 @@ package final class Arbiter: HTTPInterceptor {
     /// Takes one retry from the budget; false when there is none.
     package func takeRetry() -> Bool { ledger?.takeRetry() ?? true }
 
+    /// Charges the budget with what the transport has sent again by itself.
+    package func count(resends: Int) { ledger?.count(resends: resends) }
+
     /// The type of one of the validators of a request.
     package func validatorName(_ number: Int, for request: HTTPRequest) -> String? {
         let validators = request.validators ?? settings.validators

@@ -95,6 +95,9 @@ package protocol CallOwner: AnyObject, Sendable {
     /// Takes one retry from the budget; false when there is none.
     func takeRetry() -> Bool
 
+    /// Charges the budget with what the transport has sent again by itself.
+    func count(resends: Int)
+
     /// The request that the interceptors after stage `call` would make of one, found without sending anything.
     func planned(_ request: HTTPRequest) async throws -> PlannedRequest
 

@@ -250,6 +250,7 @@ extension HTTPClient: CallOwner {
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
     package func takeRetry() -> Bool { arbiter.takeRetry() }
+    package func count(resends: Int) { arbiter.count(resends: resends) }
 
     package func planned(_ request: HTTPRequest) async throws -> PlannedRequest {
         try await assembled.planned(request) { rehearsed(request, $0) }

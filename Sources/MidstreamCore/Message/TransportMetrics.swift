@@ -22,10 +22,16 @@ public struct TransportMetrics: Sendable, Hashable {
     public var localPort: Int?
     /// The TLS version, such as `TLSv1.3`; nil without TLS.
     public var tlsVersion: String?
+    /// Whether the TLS session was resumed, so that certificates weren't exchanged again (RFC 8446 §2.2); nil without TLS, and where
+    /// the transport can't tell.
+    public var isResumedSession: Bool?
+    /// The connection's number: exchanges of one transport that have the same number shared a connection; nil where the transport can't
+    /// tell.
+    public var connection: Int?
     /// Whether a connection was used that stood already.
     public var isReusedConnection: Bool?
-    /// How many times the transport sent the request again by itself, since a kept connection had died under it; 0 as a rule. For
-    /// a streamed response known with its head.
+    /// How many times the transport sent the request again by itself, since a kept connection had died under it; 0 as a rule. Each is
+    /// charged to the client's ``RetryBudget``. For a streamed response known with its head.
     public var resends: Int?
     /// The responses before the final one, in order, without 100 (Continue). For a streamed response known with its head.
     public var interim: [InterimResponse] = []

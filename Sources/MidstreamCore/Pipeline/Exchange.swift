@@ -49,6 +49,7 @@ struct Exchange: Interceptor {
             if terms.isInterrupted { return try await interruptedDelivery(request, terms.options, call, position) }
             return try await deliver(request, terms.options, call)
         } catch {
+            if let resends = (error as? HTTPError)?.metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
             throw position.due == .max ? error : Self.cause(of: error, at: position)
         }
     }
@@ -124,6 +125,7 @@ struct Exchange: Interceptor {
     {
         var response =
             if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
+        if let resends = response.metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
         switch options.delivery {
         case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
         case .streamed: call?.opened(response.body)

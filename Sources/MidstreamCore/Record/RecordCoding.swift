@@ -190,6 +190,7 @@ private struct EncodedMetrics: Codable {
     var addresses: [String: String]
     var counts: [String: Int64]
     var isReusedConnection: Bool?
+    var isResumedSession: Bool?
     var interim: [Interim]
 
     struct Interim: Codable {
@@ -205,7 +206,7 @@ private struct EncodedMetrics: Codable {
         ("remoteAddress", \.remoteAddress), ("localAddress", \.localAddress), ("tlsVersion", \.tlsVersion),
     ]
     private static let integers: [(String, any WritableKeyPath<TransportMetrics, Int?> & Sendable)] = [
-        ("remotePort", \.remotePort), ("localPort", \.localPort), ("resends", \.resends),
+        ("remotePort", \.remotePort), ("localPort", \.localPort), ("connection", \.connection), ("resends", \.resends),
     ]
     private static let sizes: [(String, any WritableKeyPath<TransportMetrics, Int64?> & Sendable)] = [
         ("bytesSent", \.bytesSent), ("bytesReceived", \.bytesReceived), ("requestBodyBytes", \.requestBodyBytes),
@@ -223,6 +224,7 @@ private struct EncodedMetrics: Codable {
             uniqueKeysWithValues: Self.integers.compactMap { name, path in metrics[keyPath: path].map { (name, Int64($0)) } }
                 + Self.sizes.compactMap { name, path in metrics[keyPath: path].map { (name, $0) } })
         isReusedConnection = metrics.isReusedConnection
+        isResumedSession = metrics.isResumedSession
         interim = metrics.interim.map {
             Interim(status: $0.status.code, headers: EncodedField.fields($0.headers, showing: redaction))
         }
@@ -235,6 +237,7 @@ private struct EncodedMetrics: Codable {
         for (name, path) in Self.integers { metrics[keyPath: path] = counts[name].map { Int(clamping: $0) } }
         for (name, path) in Self.sizes { metrics[keyPath: path] = counts[name] }
         metrics.isReusedConnection = isReusedConnection
+        metrics.isResumedSession = isResumedSession
         metrics.interim = interim.map {
             InterimResponse(status: HTTPStatus($0.status), headers: EncodedField.headers($0.headers))
         }

@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import CCurl
 
     /// One of curl's easy handles, with the memory that its options point into.

@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import CCurl
 
     /// The receiver of curl's callbacks for a handle.

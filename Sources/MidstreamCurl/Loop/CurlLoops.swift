@@ -1,10 +1,10 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
 
     /// The loops of a ``CurlTransport``: those that all requests share, and one for uploads that share their connection with nothing.
-    final class CurlLoops: Sendable {
+    final class CurlLoops: TransportLoops {
         private struct OwnConnections {
             var loop: CurlLoop?
             var isClosed = false
@@ -31,6 +31,11 @@
                 own.isClosed = true
                 own.loop?.close()
             }
+        }
+
+        func waitForEnd() {
+            shared.waitForEnd()
+            ownConnections.withLock { $0.loop }?.waitForEnd()
         }
 
         /// Each of the shared loops in turn.

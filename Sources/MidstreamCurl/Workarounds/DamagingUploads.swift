@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import MidstreamCore
 
     /// When an upload over HTTP/2 ends otherwise than with the last byte of a known length, because the length is unknown or the server

@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import CCurl
 
     /// libcurl goes on with an upload although its response is whole, and waits for ever when the server doesn't read the rest. Nor does it

@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import CCurl
     import Dispatch
     import Glibc

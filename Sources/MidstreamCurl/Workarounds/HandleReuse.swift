@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import CCurl
 
     /// A handle of libcurl before 8.1.0 keeps a pointer to the last field that it has received, which `curl_easy_reset` doesn't clear, and

@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import CCurl
 
     /// With libcurl before 8.0.0, a connection that begins with HTTP/2 over plain http serves one request; later ones on it fail.

@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     internal import CCurl
 
     /// libcurl takes any end of a TLS connection for the end of a body without a length, so that one that was cut passes for whole. A

@@ -123,6 +123,11 @@
         /// Ends the thread soon; the transfers that it drives fail.
         package final func close() { inbox.close() }
 
+        /// Blocks until the thread has ended, after ``close()``; not on the thread of a loop, which would keep another one from ending.
+        package final func waitForEnd() {
+            if !Self.isAnyCurrent { inbox.waitForEnd() }
+        }
+
         // MARK: On the loop's thread
 
         private static func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
@@ -134,6 +139,7 @@
             loop.beginDriving()
             loop.turn()
             loop.endDriving()
+            loop.inbox.end()
             return nil
         }
 

@@ -15,6 +15,9 @@
             pthread_getspecific(Self.currentKey) == Unmanaged.passUnretained(self).toOpaque()
         }
 
+        /// Whether the present thread drives any loop.
+        static var isAnyCurrent: Bool { pthread_getspecific(currentKey) != nil }
+
         final func beginDriving() {
             pthread_setspecific(Self.currentKey, Unmanaged.passUnretained(self).toOpaque())
             willDrive()
@@ -30,7 +33,7 @@
         package final func drive(_ transfer: Transfer) -> Bool {
             guard transfer.options.delivery != .streamed, transfer.bodyExecutor == nil,
                 // The thread of a loop would keep its other transfers waiting.
-                pthread_getspecific(Self.currentKey) == nil, inbox.enter()
+                !Self.isAnyCurrent, inbox.enter()
             else { return false }
             beginDriving()
             clock.pointee = MonotonicTime.now()

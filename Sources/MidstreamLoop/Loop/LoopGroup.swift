@@ -2,7 +2,7 @@
     internal import Interception
 
     /// A transport's loops. They end with the last reference to the group: the transport's, or that of a response still arriving.
-    package final class LoopGroup<Loop: EventLoop>: Sendable {
+    package final class LoopGroup<Loop: EventLoop>: TransportLoops {
         private let loops: [Loop]
         private let turn = Locked(0)
 
@@ -26,9 +26,12 @@
 
         package static func allowed(_ wanted: Int) -> Int { min(max(1, wanted), 64) }
 
-        /// Ends the threads; harmless when repeated.
         package func close() {
             for loop in loops { loop.close() }
+        }
+
+        package func waitForEnd() {
+            for loop in loops { loop.waitForEnd() }
         }
 
         /// The loop that the caller's thread drives, else each in turn.

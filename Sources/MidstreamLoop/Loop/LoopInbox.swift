@@ -49,12 +49,14 @@
         let wakeDescriptor = clinux_eventfd()
         /// Readable when the thread's rest is to end.
         private let restDescriptor = clinux_eventfd()
+        /// Readable once the thread has ended.
+        private let endDescriptor = clinux_eventfd()
 
         /// False when the system has no descriptor to spare.
-        var isUsable: Bool { wakeDescriptor >= 0 && restDescriptor >= 0 }
+        var isUsable: Bool { wakeDescriptor >= 0 && restDescriptor >= 0 && endDescriptor >= 0 }
 
         deinit {
-            for descriptor in [wakeDescriptor, restDescriptor] where descriptor >= 0 { Glibc.close(descriptor) }
+            for descriptor in [wakeDescriptor, restDescriptor, endDescriptor] where descriptor >= 0 { Glibc.close(descriptor) }
         }
 
         func withLock<Value>(_ body: (inout State) -> Value) -> Value { state.withLock(body) }
@@ -84,9 +86,17 @@
         }
 
         private func wake(_ waiter: Waiter?) {
-            guard let waiter else { return }
+            if let waiter { signal(waiter == .driver ? wakeDescriptor : restDescriptor) }
+        }
+
+        private func signal(_ descriptor: Int32) {
             var one: UInt64 = 1
-            _ = Glibc.write(waiter == .driver ? wakeDescriptor : restDescriptor, &one, 8)
+            _ = Glibc.write(descriptor, &one, 8)
+        }
+
+        /// Blocks until the thread has ended.
+        func waitForEnd() {
+            while clinux_wait_readable(endDescriptor, -1) <= 0 {}
         }
 
         // MARK: From the driver
@@ -139,6 +149,9 @@
         }
 
         // MARK: From the loop's thread
+
+        /// The thread does nothing more.
+        func end() { signal(endDescriptor) }
 
         /// Leaves the loop to callers; returns when it is the thread's again, at once if there are operations.
         ///

@@ -16,7 +16,7 @@
 
         /// What no server may send.
         package enum Fault: Error {
-            case tooLarge, tooManyFields, foldedFirst, notAField, switchedProtocols
+            case tooLarge, tooManyFields, tooManyInterim, foldedFirst, notAField, switchedProtocols
         }
 
         /// The largest head, and the most trailers, that are taken: 256 KiB.
@@ -24,8 +24,12 @@
         /// The most fields up to the end of the final head, interim heads and theirs included, and the most trailers.
         package static let lineLimit = 1_000
 
+        /// The most interim responses to a request.
+        package static let interimLimit = 32
+
         /// Fields, and interim heads.
         private var lines = 0
+        private var interim = 0
         package private(set) var status = 0
         package private(set) var version = HTTPVersion.http1_1
         package private(set) var isComplete = false
@@ -57,6 +61,8 @@
                 lines = 0
                 return .complete(fields)
             }
+            interim += 1
+            guard interim <= Self.interimLimit else { return .refused(.tooManyInterim) }
             lines += fields.count + 1
             return lines <= Self.lineLimit ? .interim(fields) : .refused(.tooManyFields)
         }
@@ -110,6 +116,7 @@
             switch self {
             case .tooLarge: "The head or the trailers of the response are larger than \(HeadReader.sizeLimit) bytes."
             case .tooManyFields: "The head or the trailers of the response have more than \(HeadReader.lineLimit) fields."
+            case .tooManyInterim: "More than \(HeadReader.interimLimit) interim responses came."
             case .foldedFirst: "The head or the trailers of the response begin with a folded line."
             case .notAField: "A line in the head or the trailers of the response is no field."
             case .switchedProtocols: "The server switched protocols unasked."

@@ -67,6 +67,7 @@ struct TransportOptions {
         #endif
         #if os(Linux)
             case "wire": throw UsageError("this midst was built without the wire: it takes the package trait Wire")
+            case "curl": throw UsageError("this midst was built without libcurl: it takes the package trait Curl")
         #endif
         case let name?: throw UsageError("there is no transport '\(name)' here")
         }

@@ -79,9 +79,11 @@
         }
 
         /// Notes that the socket is connected.
-        func didConnect(to address: HostAddress) {
+        ///
+        /// - Parameter number: The connection's.
+        func didConnect(to address: HostAddress, number: Int) {
             canWrite = true
-            endpoints = Endpoints(remote: address.text, local: HostAddress.local(of: descriptor)?.text)
+            endpoints = Endpoints(remote: address.text, local: HostAddress.local(of: descriptor)?.text, number: number)
         }
 
         /// Whether the connection stands, and nothing has come that nobody has asked for, not even a part of it; asks the system.
@@ -234,6 +236,7 @@
                 switch progress {
                 case .done:
                     endpoints.tlsVersion = tls.version
+                    endpoints.isResumedSession = tls.isResumed
                     return true
                 case .failed(let text): throw .tls(text)
                 case .wait: break
@@ -254,6 +257,10 @@
         var local: (address: String, port: Int)?
         /// Nil without TLS.
         var tlsVersion: String?
+        /// Whether TLS goes on with an earlier session; nil without TLS.
+        var isResumedSession: Bool?
+        /// No other connection of the transport has the same.
+        var number = 0
     }
 
     /// Why nothing more can be sent or received.

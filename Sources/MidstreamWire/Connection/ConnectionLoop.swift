@@ -14,6 +14,8 @@
         func connectAnew(_ transfer: WireTransfer)
         /// The connection has no transfer any more, and may have another.
         func isFree(_ connection: HTTP1Connection)
+        /// The connection has one stream less, and others.
+        func hasRoom(_ connection: HTTP2Connection)
         /// The connection has no stream any more, and may have others.
         func isIdle(_ connection: HTTP2Connection)
         /// No further stream begins on the connection.

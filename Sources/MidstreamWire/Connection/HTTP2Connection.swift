@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Glibc
     internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
@@ -13,6 +14,8 @@
         private static let turn = 256 << 10
         /// How many frames that bring nothing may come one after the other (RFC 9113 §10.5).
         private static let mostIdleFrames = 1_000
+        /// How many streams there are at a time, whatever the server takes.
+        private static let mostStreams = 1_000
 
         private(set) var session: HTTP2Session?
         private var streams: [Int32: HTTP2Stream] = [:]
@@ -28,10 +31,15 @@
         private var outputSent = 0
         private var willBeFlushed = false
         private var idleFrames = 0
+        /// When something was received last, in nanoseconds of the monotonic clock.
+        private var lastReceived: UInt64
+        /// The server has been asked for an answer, and nothing has come since.
+        private var isPinging = false
         /// The rule that the server has broken.
         private var violation: String?
 
         override init(_ channel: Channel, route: Route, loop: any ConnectionLoop) {
+            lastReceived = loop.now
             super.init(channel, route: route, loop: loop)
             session = HTTP2Session(owner: self)
         }
@@ -48,6 +56,8 @@
                 return loop.finish(transfer, .failure(HTTPError.noMemory), isClean: false)
             }
             hasServed = true
+            let silence = transfer.settings.silence
+            if loop.now - lastReceived > silence.longest { ping(answeredWithin: silence.longestAnswer) }
             let stream = HTTP2Stream(id, transfer, on: self)
             streams[id] = stream
             transfer.connection = stream
@@ -55,6 +65,11 @@
         }
 
         var hasStreams: Bool { !streams.isEmpty }
+
+        var streamCount: Int { streams.count }
+
+        /// Whether a further stream could begin at once. One always may, since a server's limit of zero doesn't last.
+        var hasRoom: Bool { streams.count < max(1, min(session?.streamLimit ?? 0, Self.mostStreams)) }
 
         /// What has come since the last look is taken, since the server may have said that it takes no further streams.
         override var isUsable: Bool {
@@ -79,7 +94,8 @@
                 session?.reset(stream: stream.id, code)
                 flushSoon()
             }
-            guard streams.isEmpty, !channel.isClosed else { return }
+            guard !channel.isClosed else { return }
+            guard streams.isEmpty else { return loop.hasRoom(self) }
             if isRetired || !stream.transfer.settings.configuration.keepsConnections { return endSoon() }
             becameIdle()
             loop.isIdle(self)
@@ -150,6 +166,7 @@
                 switch channel.read() {
                 case .bytes(let bytes):
                     rest -= bytes.count
+                    noteAnswer()
                     guard session?.receive(bytes) == true else {
                         return close(violating: violation ?? "The server broke a rule of HTTP/2.")
                     }
@@ -184,10 +201,44 @@
         private func lose(_ failure: ChannelFailure?) {
             guard !channel.isClosed else { return }
             retire()
+            endPing()
             channel.close()
             let ended = streams.values
             streams = [:]
             for stream in ended { stream.lose(failure, violation: violation) }
+        }
+    }
+
+    /// How long a server of HTTP/2 may be silent, in nanoseconds.
+    struct HTTP2Silence {
+        /// Before it is asked for an answer when the next stream begins: 15 s. A path that was forgotten on the way gives no sign of it.
+        var longest: UInt64 = 15_000_000_000
+        /// After it was asked: 15 s.
+        var longestAnswer: UInt64 = 15_000_000_000
+    }
+
+    /// A server that stays silent is taken for gone.
+    extension HTTP2Connection: Sleeper {
+        private func ping(answeredWithin limit: UInt64) {
+            guard !isPinging else { return }
+            isPinging = true
+            session?.ping()
+            loop.wake(self, at: loop.now + limit)
+        }
+
+        private func noteAnswer() {
+            lastReceived = loop.now
+            endPing()
+        }
+
+        private func endPing() {
+            guard isPinging else { return }
+            isPinging = false
+            loop.letSleep(self)
+        }
+
+        func isWoken() {
+            if isPinging { lose(.system(ETIMEDOUT)) }
         }
     }
 

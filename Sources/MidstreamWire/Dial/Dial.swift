@@ -162,7 +162,8 @@
                 throw DialFailure(
                     code: route.proxy == nil ? .connection : .proxy, message: message,
                     isOwn: [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number))
-            case .connected(let channel, _):
+            case .connected(let channel, let address):
+                channel.didConnect(to: address, number: settings.nextConnectionNumber())
                 times.connected = MonotonicTime.now()
                 nextTry = .max
                 sleep()

@@ -30,7 +30,6 @@
                 case 0:
                     tries.removeAll { $0.channel === attempt.channel }
                     close()
-                    attempt.channel.didConnect(to: attempt.address)
                     return .connected(attempt.channel, attempt.address)
                 case EALREADY: break
                 case let number:
@@ -49,7 +48,6 @@
                 }
                 if Self.state(of: channel.descriptor, address) == 0 {
                     close()
-                    channel.didConnect(to: address)
                     return .connected(channel, address)
                 }
                 tries.append((channel, address))

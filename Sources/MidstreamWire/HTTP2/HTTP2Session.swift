@@ -95,6 +95,14 @@
             _ = fields.withValues { nghttp2_submit_trailer(session, stream, $0.baseAddress, $0.count) }
         }
 
+        /// How many streams the server takes at a time; 100 before it has told.
+        var streamLimit: Int {
+            Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+        }
+
+        /// Asks the server for an answer (RFC 9113 §6.7).
+        func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
+
         /// Says that the connection is ended.
         func end(_ code: HTTP2ErrorCode) { nghttp2_session_terminate_session(session, code.rawValue) }
 

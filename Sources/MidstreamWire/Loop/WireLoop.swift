@@ -16,6 +16,8 @@
         /// When the oldest connection without a transfer is to be closed.
         private var nextExpiry: UInt64 = .max
         private let mostConnections: Int
+        /// How many of HTTP/2 to a host.
+        private let mostShared: Int
         /// Those of HTTP/2 that have something to send.
         private var unflushed: [HTTP2Connection] = []
 
@@ -30,10 +32,11 @@
             let limits = settings.configuration
             let total = limits.maximumConnections.map { max(1, $0 / share) }
             mostConnections = total ?? .max
+            let host = limits.maximumConnectionsPerHost.map { max(1, $0 / share) }
+            mostShared = min(host ?? .max, mostConnections)
             super.init(
                 "midstream-wire", poller, limits: settings.limits,
-                admission: Admission(
-                    hostLimit: limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0, totalLimit: total ?? 0),
+                admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0),
                 usesCallersThreads: limits.usesCallersThreads)
             try run()
         }
@@ -47,7 +50,7 @@
         }
 
         private func connect(_ transfer: WireTransfer) {
-            if let connection = pool.shared(transfer.route) { return connection.begin(transfer) }
+            if let connection = pool.shared(transfer.route, growingTo: mostShared) { return connection.begin(transfer) }
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
             if let dial = pool.freeDial(transfer.route) { return dial.adopt(transfer) }
             connectAnew(transfer)
@@ -173,7 +176,13 @@
             expectExpiry()
         }
 
+        func hasRoom(_ connection: HTTP2Connection) {
+            guard !connection.isRetired, connection.hasRoom, let transfer = pool.takeWaiting(connection.route) else { return }
+            connection.begin(transfer)
+        }
+
         func isIdle(_ connection: HTTP2Connection) {
+            if let transfer = pool.takeWaiting(connection.route) { return connection.begin(transfer) }
             pool.keep(connection)
             expectExpiry()
         }

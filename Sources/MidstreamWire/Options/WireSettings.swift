@@ -18,14 +18,18 @@
         let offersHTTP2: Bool
         let connectTimeout: UInt64?
         let idleLifetime: UInt64
+        let silence: HTTP2Silence
         /// Why no request can be sent.
         let problem: HTTPError?
         /// The route of the last request; most go where the one before went.
         private let lastRoute = Locked<Route?>(nil)
         private let context = Locked<Result<TLSContext, any Error>?>(nil)
+        /// How many connections there have been.
+        private let connections = Locked(0)
 
-        init(_ configuration: TransportConfiguration) {
+        init(_ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence()) {
             self.configuration = configuration
+            self.silence = silence
             acceptEncoding =
                 configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil
             routes = Routes(configuration)
@@ -59,6 +63,14 @@
             let route = Route(url, routes)
             lastRoute.withLock { $0 = route }
             return route
+        }
+
+        /// Gives a connection its number, from 1 on.
+        func nextConnectionNumber() -> Int {
+            connections.withLock { connections in
+                connections += 1
+                return connections
+            }
         }
 
         /// OpenSSL's context, made for the first request that needs it: reading the authorities takes up to tens of milliseconds.

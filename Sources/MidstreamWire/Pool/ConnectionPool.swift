@@ -42,16 +42,23 @@
 
         // MARK: Shared connections
 
-        /// One of HTTP/2 on which a stream may begin.
-        func shared(_ route: Route) -> HTTP2Connection? {
+        /// One of HTTP/2 on which a stream may begin; nil when a further one is to be made.
+        ///
+        /// - Parameter limit: With so many, streams wait for those that are full.
+        func shared(_ route: Route, growingTo limit: Int) -> HTTP2Connection? {
             let destination = destination(of: route)
+            guard !destination.shared.isEmpty else { return nil }
+            var emptiest: HTTP2Connection?
             // What turns out to be unusable leaves the list.
             for connection in destination.shared where connection.isUsable {
-                if connection.isIdle { idle.remove(connection) }
-                connection.isIdle = false
-                return connection
+                if connection.hasRoom {
+                    if connection.isIdle { idle.remove(connection) }
+                    connection.isIdle = false
+                    return connection
+                }
+                if emptiest.map({ connection.streamCount < $0.streamCount }) ?? true { emptiest = connection }
             }
-            return nil
+            return destination.shared.count + destination.dials.count < limit ? nil : emptiest
         }
 
         func add(_ connection: HTTP2Connection) { destination(of: connection.route).shared.append(connection) }

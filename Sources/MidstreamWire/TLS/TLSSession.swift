@@ -71,10 +71,9 @@
                 return
             }
             // A name's last dot says that it is absolute; certificates have none.
-            var name = host.hasSuffix(".") ? String(host.dropLast()) : host
+            let name = host.hasSuffix(".") ? String(host.dropLast()) : host
             SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
             SSL_set1_host(ssl, name)
-            name.withUTF8 { _ in }
             name.withCString { pointer in
                 _ = SSL_ctrl(
                     ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), UnsafeMutableRawPointer(mutating: pointer))
@@ -131,6 +130,9 @@
             return length == 0 ? nil : String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
         }
         /// Such as `TLSv1.3`.
+        /// Whether the handshake went on with an earlier session.
+        var isResumed: Bool { SSL_session_reused(ssl) == 1 }
+
         var version: String { SSL_get_version(ssl).map { String(cString: $0) } ?? "TLS" }
 
         // MARK: Bytes

@@ -166,6 +166,8 @@
                 metrics.localAddress = ends.local?.address
                 metrics.localPort = ends.local?.port
                 metrics.tlsVersion = ends.tlsVersion
+                metrics.isResumedSession = ends.isResumedSession
+                metrics.connection = ends.number
             }
             metrics.isReusedConnection = measured.isReused
             metrics.resends = resends

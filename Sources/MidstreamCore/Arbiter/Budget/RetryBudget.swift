@@ -2,8 +2,8 @@
 ///
 /// Within each window retries may cost at most a share of the calls, and a reserve that serves clients with little traffic. After a
 /// 429 or a 503, by which a server says that it has too much to do and is well otherwise, a retry costs 1; after any other failure
-/// it costs 2, since a server that doesn't answer is likely to fail again. A retry that a validator of the user's asks for costs
-/// nothing.
+/// it costs 2, since a server that doesn't answer is likely to fail again. What a transport sends again by itself
+/// (``TransportMetrics/resends``) costs 1, and isn't refused. A retry that a validator of the user's asks for costs nothing.
 public struct RetryBudget: Sendable, Hashable {
     /// What retries may cost for each call; 0.2 by default.
     public var share: Double

@@ -35,6 +35,14 @@ final class RetryLedger: Sendable {
         }
     }
 
+    /// Notes retries that have been made without a look at the budget.
+    func count(resends: Int) {
+        withSlots { slots in
+            slots[slots.count - 1].retries += resends
+            slots[slots.count - 1].cost += resends
+        }
+    }
+
     var state: RetryBudget.State {
         withSlots { slots in
             RetryBudget.State(

@@ -1,0 +1,53 @@
+#if os(Linux)
+    internal import Interception
+    internal import MidstreamCore
+
+    /// The loops of a transport.
+    package protocol TransportLoops: AnyObject, Sendable {
+        /// Has the threads end; harmless when repeated.
+        func close()
+        /// Blocks until they have; see ``EventLoop/waitForEnd()``.
+        func waitForEnd()
+    }
+
+    /// A transport's loops, which are made with its first request and never again once it is closed.
+    package final class LazyLoops<Loops: TransportLoops>: Sendable {
+        private enum State {
+            case unused
+            case running(Loops)
+            case closed
+        }
+
+        private let state = Locked(State.unused)
+        private let make: @Sendable () throws -> Loops
+
+        package init(_ make: @escaping @Sendable () throws -> Loops) { self.make = make }
+
+        /// The loops.
+        ///
+        /// - Throws: What making them throws; ``HTTPError`` after ``close()``.
+        package func get() throws -> Loops {
+            try state.withLock { state in
+                switch state {
+                case .running(let loops): return loops
+                case .closed: throw HTTPError.transportClosed
+                case .unused:
+                    let loops = try make()
+                    state = .running(loops)
+                    return loops
+                }
+            }
+        }
+
+        /// Ends the loops, and waits for their threads; harmless when repeated.
+        package func close() {
+            let loops = state.withLock { state -> Loops? in
+                defer { state = .closed }
+                guard case .running(let loops) = state else { return nil }
+                return loops
+            }
+            loops?.close()
+            loops?.waitForEnd()
+        }
+    }
+#endif

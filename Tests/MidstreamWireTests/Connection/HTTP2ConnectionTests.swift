@@ -1,0 +1,86 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import MidstreamLoop
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamWire
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct HTTP2ConnectionTests {
+        /// RFC 9113 §5.1.2.
+        @Test func `Streams beyond the server's limit have a further connection`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let mayAnswer = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
+                while let stream = peer.nextRequest() {
+                    peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                    mayAnswer.wait()
+                    peer.write(HTTP2Frame.data("ok", end: true, stream: stream))
+                }
+            }
+            let first = try await transport.deliver(request(server.url, .streamed))
+            let second = try await transport.deliver(request(server.url, .streamed))
+            #expect(server.accepted == 2)
+            for _ in 1...2 { mayAnswer.signal() }
+            for response in [first, second] { #expect(try await response.body.collect() == Array("ok".utf8)) }
+        }
+
+        @Test func `Without a further connection they wait, and come in their order`() async throws {
+            var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
+            configuration.maximumConnectionsPerHost = 1
+            let transport = wireTransport(configuration: configuration)
+            let most = Locked(0)
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
+                while let stream = peer.nextRequest() {
+                    most.withLock { $0 += 1 }
+                    peer.write(HTTP2Frame.response(stream: stream))
+                }
+            }
+            let url = server.url
+            try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+                for _ in 1...20 {
+                    group.addTask { try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes }
+                }
+                for try await bytes in group { #expect(bytes == Array("ok".utf8)) }
+            }
+            #expect(server.accepted == 1 && most.withLock { $0 } == 20)
+        }
+
+        /// RFC 9113 §6.7: a path that was forgotten on the way.
+        @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
+            var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
+            configuration.usesCallersThreads = false
+            let transport = WireTransport(
+                WireSettings(configuration, silence: HTTP2Silence(longest: 0, longestAnswer: 20_000_000)))
+            defer { transport.close() }
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("first", stream: stream))
+                peer.connection.waitForEnd()
+            }
+            let first = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(first.body.bytes == Array("first".utf8))
+            let second = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(second.body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(second.metrics?.resends == 1)
+            #expect(server.accepted == 2)
+        }
+
+        @Test func `A server that answers is kept`() async throws {
+            let settings = WireSettings(
+                TransportConfiguration(httpVersions: .http2PriorKnowledge),
+                silence: HTTP2Silence(longest: 0, longestAnswer: 60_000_000_000))
+            let transport = WireTransport(settings)
+            defer { transport.close() }
+            let server = try HTTP2Server()
+            for _ in 1...3 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
+            #expect(server.accepted == 1)
+        }
+    }
+#endif
