@@ -27,6 +27,8 @@
         /// What the loop's own thread has posted.
         final var local: [LoopOperation] = []
         private var batch: [LoopOperation] = []
+        /// A transfer has ended since the last wait for sockets.
+        private var hasEndedOne = false
         /// How often it has waited for sockets.
         package final private(set) var waits = 0
         /// The last of these that has told of all sockets that were ready, and on all of which was acted.
@@ -146,6 +148,7 @@
         private func turn() {
             while inbox.take(into: &batch) {
                 decoding.beginTurn()
+                lookBeforeStarts()
                 perform()
                 runTimers()
                 settle()
@@ -158,6 +161,13 @@
             end()
         }
 
+        /// Acts on what has come on connections that have just become free, before they are used again: one look for all that begin.
+        private func lookBeforeStarts() {
+            guard hasEndedOne, batch.contains(where: { if case .start = $0 { true } else { false } }) else { return }
+            poller.wait(until: 0)
+            takeEvents()
+        }
+
         /// When to stop waiting for sockets; `.max`: not before one is ready.
         final var wakeTime: UInt64 { min(timer ?? .max, nextDeadlineCheck) }
 
@@ -166,6 +176,7 @@
             assert(isCurrent)
             clock.pointee = MonotonicTime.now()
             waits += 1
+            hasEndedOne = false
             // By place: what is done about one socket may change how others are watched.
             for place in 0..<poller.readyCount {
                 let (descriptor, readiness) = poller.event(at: place)
@@ -247,6 +258,7 @@
         package final func finish(_ transfer: Transfer, _ outcome: Result<TransportMetrics, any Error>, isClean: Bool) {
             guard transfer.isUnderWay else { return }
             remove(transfer, isClean: isClean)
+            hasEndedOne = true
             exchanges.end(at: now)
             transfer.complete(outcome)
         }

@@ -12,11 +12,11 @@
 
         // The pool's, while there is no transfer.
         /// In nanoseconds of the monotonic clock.
-        final private(set) var idleSince: UInt64 = 0
+        @exclusivity(unchecked) final private(set) var idleSince: UInt64 = 0
         /// How often the loop had waited for sockets by then.
-        final private(set) var idleSinceWait = 0
-        final unowned var older: Connection?
-        final unowned var newer: Connection?
+        @exclusivity(unchecked) final private(set) var idleSinceWait = 0
+        @exclusivity(unchecked) final unowned var older: Connection?
+        @exclusivity(unchecked) final unowned var newer: Connection?
 
         /// - Parameter channel: Connected, and secured where it is to be.
         init(_ channel: Channel, route: Route, loop: any ConnectionLoop) {

@@ -57,7 +57,7 @@
             }
             hasServed = true
             let silence = transfer.settings.silence
-            if loop.now - lastReceived > silence.longest { ping(answeredWithin: silence.longestAnswer) }
+            if loop.now - lastReceived >= silence.longest { ping(answeredWithin: silence.longestAnswer) }
             let stream = HTTP2Stream(id, transfer, on: self)
             streams[id] = stream
             transfer.connection = stream
