@@ -23,7 +23,7 @@
     ///
     /// libcurl sends a request again by itself when a kept connection turns out to be dead before an answer; this is stopped for
     /// requests that may not be repeated (RFC 9110 §9.2.2), which then fail with ``HTTPError/Code/connectionLost``.
-    public final class CurlTransport: HTTPTransport {
+    public final class CurlTransport: MeasuredTransport {
         /// What it is made with.
         public typealias Configuration = TransportConfiguration
 
@@ -58,6 +58,11 @@
         public var executor: any TaskExecutor {
             guard let group = try? loops.get() else { return globalConcurrentExecutor }
             return group.next
+        }
+
+        /// How many connections and requests there are; see ``MeasuredTransport/statistics``.
+        public var statistics: TransportStatistics {
+            get async { await loops.statistics }
         }
 
         /// Ends the threads and closes the connections. Requests that are under way, and all later ones, fail with

@@ -22,7 +22,7 @@
     ///
     /// Names are looked up by the system's resolver; what it finds is kept for a minute. Of several addresses each is tried 250 ms after the
     /// one before (RFC 8305).
-    public final class WireTransport: HTTPTransport {
+    public final class WireTransport: MeasuredTransport {
         /// What it is made with.
         public typealias Configuration = TransportConfiguration
 
@@ -62,6 +62,11 @@
         public var executor: any TaskExecutor {
             guard let group = try? loops.get() else { return globalConcurrentExecutor }
             return group.next
+        }
+
+        /// How many connections and requests there are; see ``MeasuredTransport/statistics``.
+        public var statistics: TransportStatistics {
+            get async { await loops.statistics }
         }
 
         /// Ends the threads and closes the connections. Requests that are under way, and all later ones, fail with

@@ -67,6 +67,16 @@ struct TransportExamples {
     }
 
     #if os(Linux)
+        @Test("How many connections and requests there are")
+        func statistics() async throws {
+            let client = HTTPClient(baseURL: "http://api.example.com", transport: WireTransport())
+            #expect(client.transport is any MeasuredTransport)
+            if let transport = client.transport as? any MeasuredTransport {
+                let counts = await transport.statistics.origins["https://api.example.com"]
+                print(counts?.openConnections ?? 0, counts?.idleConnections ?? 0, counts?.waitingRequests ?? 0)
+            }
+        }
+
         @Test("The wire")
         func wire() async throws {
             let server = try MockServer()

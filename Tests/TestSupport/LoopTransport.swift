@@ -4,7 +4,7 @@
     package import MidstreamWire
 
     /// What the transports have in common whose bytes are moved by a loop.
-    package protocol LoopTransport: ExchangeTransport {
+    package protocol LoopTransport: ExchangeTransport, MeasuredTransport {
         var configuration: TransportConfiguration { get }
         var executor: any TaskExecutor { get }
         func close()

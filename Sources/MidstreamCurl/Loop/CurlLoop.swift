@@ -135,13 +135,41 @@
             guard let handle = transfer.end() else { return }
             curl_multi_remove_handle(multi, handle.curl)
             if isClean, let descriptor = transfer.descriptor {
-                sockets.kept.ended(ObjectIdentifier(transfer), on: descriptor, isShared: transfer.head.version == .http2)
+                sockets.kept.ended(
+                    ObjectIdentifier(transfer), of: transfer.request.urlText, on: descriptor,
+                    isShared: transfer.head.version == .http2)
             }
             handles.give(back: handle, isClean: isClean)
         }
 
         /// Curl keeps a connection of HTTP/2 otherwise; while others use it, it stays theirs.
         override func distrustConnection(of transfer: Transfer) { transfer.curl.handle?.set(CURLOPT_FORBID_REUSE, 1) }
+
+        override func countConnections(in statistics: inout TransportStatistics) {
+            var used: [Int32: String?] = [:]
+            for transfer in active {
+                if let descriptor = transfer.curl.descriptor {
+                    used[descriptor] = originOfConnection(for: transfer.request.urlText)
+                }
+            }
+            for descriptor in sockets.connections {
+                if let origin = used[descriptor] {
+                    statistics.count(\.openConnections, origin)
+                } else if let url = sockets.kept.lastURL(ofIdle: descriptor) {
+                    let origin = originOfConnection(for: url)
+                    statistics.count(\.openConnections, origin)
+                    statistics.count(\.idleConnections, origin)
+                } else {
+                    statistics.count(\.openConnections, nil)
+                }
+            }
+        }
+
+        /// Nil where a proxy may forward requests to several origins over it.
+        private func originOfConnection(for url: String) -> String? {
+            if limits.forwardsPlainRequests, !url.hasSecureScheme { return nil }
+            return HTTPOrigin(url)?.description
+        }
 
         override func tearDown() {
             handles = HandlePool()

@@ -38,6 +38,14 @@
             ownConnections.withLock { $0.loop }?.waitForEnd()
         }
 
+        /// What all of them have.
+        var statistics: TransportStatistics {
+            get async {
+                let own = ownConnections.withLock { $0.loop }
+                return await shared.statistics + (own?.statistics ?? TransportStatistics())
+            }
+        }
+
         /// Each of the shared loops in turn.
         var next: CurlLoop { shared.next }
 

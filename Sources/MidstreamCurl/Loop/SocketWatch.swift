@@ -28,6 +28,9 @@
 
         init(_ poller: Poller) { self.poller = poller }
 
+        /// The sockets of connections that stand or are being made.
+        var connections: [Int32] { entries.indices.filter { entries[$0].isCurls }.map { Int32($0) } }
+
         mutating func opened(_ descriptor: Int32) {
             makeRoom(for: descriptor)
             entries[Int(descriptor)] = Entry(isCurls: true)

@@ -19,6 +19,8 @@
             var isShared = false
             /// Its key in ``KeptConnections/byEnds``; nil before its first use.
             var ends: ConnectionEnds?
+            /// The URL of the transfer that was the last to end on it.
+            var lastURL: String?
         }
 
         /// By descriptor.
@@ -53,11 +55,12 @@
         ///
         /// libcurl's wishes don't show that: it may never have waited for an answer that came at once, and it also stops waiting while the
         /// reader is behind.
-        mutating func ended(_ user: ObjectIdentifier, on descriptor: Int32, isShared: Bool) {
+        mutating func ended(_ user: ObjectIdentifier, of url: String, on descriptor: Int32, isShared: Bool) {
             guard connections[Int(descriptor)].user == user else { return }
             if isShared { connections[Int(descriptor)].isShared = true }
             connections[Int(descriptor)].isIdle = true
             connections[Int(descriptor)].user = nil
+            connections[Int(descriptor)].lastURL = url
         }
 
         /// Notes that a transfer is about to use a connection.
@@ -78,6 +81,12 @@
             connections[Int(descriptor)].isIdle = false
             connections[Int(descriptor)].user = user
             return (descriptor, isUsable)
+        }
+
+        /// The URL of the last transfer on an idle connection, whatever it is; nil when it isn't idle.
+        func lastURL(ofIdle descriptor: Int32) -> String? {
+            connections.indices.contains(Int(descriptor)) && connections[Int(descriptor)].isIdle
+                ? connections[Int(descriptor)].lastURL : nil
         }
 
         /// Whether the connection is idle, so that nothing may come on it.

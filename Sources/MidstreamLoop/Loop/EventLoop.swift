@@ -2,7 +2,7 @@
     internal import CLinux
     import Glibc
     internal import Interception
-    package import MidstreamCore
+    public import MidstreamCore
 
     /// A thread that moves the bytes of transfers, and can run Swift tasks besides. How it does so, a transport's subclass says.
     ///
@@ -110,6 +110,8 @@
         open func willDrive() {}
         /// The present thread will no longer drive the loop.
         open func didDrive() {}
+        /// Adds its connections to what is counted.
+        open func countConnections(in statistics: inout TransportStatistics) {}
         /// Lets go of everything; there are no transfers any more.
         open func tearDown() {}
 
@@ -120,6 +122,17 @@
             guard isCurrent else { return inbox.post(operation) }
             local.append(operation)
             return true
+        }
+
+        /// What it has.
+        package final var statistics: TransportStatistics {
+            get async {
+                await withCheckedContinuation { continuation in
+                    if !post(.measure { continuation.resume(returning: $0) }) {
+                        continuation.resume(returning: TransportStatistics())
+                    }
+                }
+            }
         }
 
         /// Ends the thread soon; the transfers that it drives fail.
@@ -206,6 +219,7 @@
             case .resumeSending(let transfer): transfer.resumeSending()
             case .fail(let transfer, let error): abort(transfer, error)
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+            case .measure(let answer): answer(measure())
             case .run(let body): body()
             }
         }
@@ -333,6 +347,7 @@
                     switch operation {
                     case .start(let transfer): transfer.fail(transfer.closedError())
                     case .job(let job): globalConcurrentExecutor.enqueue(ExecutorJob(job))
+                    case .measure(let answer): answer(TransportStatistics())
                     default: break
                     }
                 }
@@ -347,6 +362,16 @@
     }
 
     extension EventLoop {
+        private func measure() -> TransportStatistics {
+            var statistics = TransportStatistics()
+            for transfer in active { statistics.count(\.activeRequests, transfer.origin) }
+            if admission.waitingCount > 0 {
+                for transfer in admission.waiting { statistics.count(\.waitingRequests, transfer.origin) }
+            }
+            countConnections(in: &statistics)
+            return statistics
+        }
+
         /// The transfer's host shares connections among its requests: those that wait for one may begin.
         package final func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
 

@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import Interception
+    package import MidstreamCore
 
     /// A transport's loops. They end with the last reference to the group: the transport's, or that of a response still arriving.
     package final class LoopGroup<Loop: EventLoop>: TransportLoops {
@@ -38,6 +39,15 @@
         package var preferred: Loop {
             if loops.count == 1 { return loops[0] }
             return loops.first { $0.isCurrent } ?? next
+        }
+
+        /// What all of them have, asked one after the other.
+        package var statistics: TransportStatistics {
+            get async {
+                var sum = TransportStatistics()
+                for loop in loops { sum = await sum + loop.statistics }
+                return sum
+            }
         }
 
         /// Each loop in turn.

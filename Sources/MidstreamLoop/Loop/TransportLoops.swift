@@ -1,6 +1,6 @@
 #if os(Linux)
     internal import Interception
-    internal import MidstreamCore
+    package import MidstreamCore
 
     /// The loops of a transport.
     package protocol TransportLoops: AnyObject, Sendable {
@@ -8,6 +8,8 @@
         func close()
         /// Blocks until they have; see ``EventLoop/waitForEnd()``.
         func waitForEnd()
+        /// What all of them have, asked one after the other.
+        var statistics: TransportStatistics { get async }
     }
 
     /// A transport's loops, which are made with its first request and never again once it is closed.
@@ -36,6 +38,13 @@
                     state = .running(loops)
                     return loops
                 }
+            }
+        }
+
+        package var statistics: TransportStatistics {
+            get async {
+                let loops: Loops? = state.withLock { if case .running(let loops) = $0 { loops } else { nil } }
+                return await loops?.statistics ?? TransportStatistics()
             }
         }
 

@@ -96,6 +96,9 @@
             if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
 
+        /// Of its URL, as it is told.
+        package final var origin: String? { HTTPOrigin(request.urlText)?.description }
+
         // MARK: What moves the bytes says
 
         /// Goes on with the piece of the body that was refused.

@@ -1,4 +1,6 @@
 #if os(Linux)
+    package import MidstreamCore
+
     /// What a transfer needs of the loop that drives it.
     ///
     /// All but ``limits``, ``isCurrent``, ``post(_:)`` and ``drive(_:)`` is touched only on the loop's thread.
@@ -58,6 +60,8 @@
         case resumeSending(Transfer)
         case fail(Transfer, any Error)
         case job(UnownedJob)
+        /// Answered in any case, with nothing by a loop that has ended.
+        case measure(@Sendable (TransportStatistics) -> Void)
         /// Dropped when the loop has ended.
         case run(@Sendable () -> Void)
     }

@@ -10,7 +10,7 @@
         let id: Int32
         let transfer: WireTransfer
         /// Outlives its socket as long as a reader is behind.
-        private let connection: HTTP2Connection
+        let connection: HTTP2Connection
         /// Fields in the form of a head, or of trailers, of HTTP/1.
         private var fields: [UInt8] = []
         private var status = 0

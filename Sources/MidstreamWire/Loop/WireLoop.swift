@@ -106,6 +106,22 @@
 
         override var mayRest: Bool { pool.dialCount == 0 && unflushed.isEmpty }
 
+        override func countConnections(in statistics: inout TransportStatistics) {
+            pool.count(in: &statistics)
+            var retired: Set<ObjectIdentifier> = []
+            for transfer in active {
+                switch transfer.wire.connection {
+                case is HTTP1Connection:
+                    statistics.count(\.openConnections, transfer.wire.route.originOfConnections)
+                // One on which no streams begin any more has left the pool.
+                case let stream as HTTP2Stream where stream.connection.isRetired:
+                    guard retired.insert(ObjectIdentifier(stream.connection)).inserted else { continue }
+                    statistics.count(\.openConnections, transfer.wire.route.originOfConnections)
+                default: break
+                }
+            }
+        }
+
         override func tearDown() {
             pool.closeAll()
             channels.closeAll()

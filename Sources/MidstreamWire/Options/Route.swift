@@ -52,6 +52,11 @@
             }
         }
 
+        /// Nil for those that requests to several share.
+        var originOfConnections: String? {
+            isForwarded ? nil : HTTPOrigin("\(isSecure ? "https" : "http")://\(authority)")?.description
+        }
+
         /// As it stands in an authority.
         var authority: String { "\(host):\(port)" }
         /// Without an IPv6 address' brackets.

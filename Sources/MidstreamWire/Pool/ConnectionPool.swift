@@ -1,4 +1,6 @@
 #if os(Linux)
+    internal import MidstreamCore
+
     /// A loop's connections without a transfer, those that are shared, and those that are being made.
     ///
     /// Touched only on the loop's thread.
@@ -129,6 +131,24 @@
         func closeUnused(since time: UInt64) -> UInt64? {
             while let oldest = idle.oldest, oldest.idleSince <= time { close(oldest) }
             return idle.oldest?.idleSince
+        }
+
+        // MARK: Counting
+
+        /// Adds those that it knows of to what is counted: all but those of HTTP/1 that have a transfer.
+        func count(in statistics: inout TransportStatistics) {
+            for destination in destinations.values {
+                let origin = destination.route.originOfConnections
+                for _ in destination.dials { statistics.count(\.openConnections, origin) }
+                for connection in destination.shared {
+                    statistics.count(\.openConnections, origin)
+                    if connection.isIdle { statistics.count(\.idleConnections, origin) }
+                }
+                for _ in destination.idle {
+                    statistics.count(\.openConnections, origin)
+                    statistics.count(\.idleConnections, origin)
+                }
+            }
         }
 
         // MARK: Dials
