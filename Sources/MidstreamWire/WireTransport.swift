@@ -95,7 +95,7 @@
         @inline(never)
         private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> WireTransfer {
             let group = try loops.get()
-            let tls = request.urlText.hasSecureScheme ? try settings.tlsContext() : nil
+            let tls = try settings.tlsContext(isSecure: request.urlText.hasSecureScheme)
             return WireTransfer(request, options, settings: settings, tls: tls, loop: group.preferred, owner: group)
         }
     }

@@ -218,6 +218,29 @@
             connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
         }
 
+        /// Hands on what comes, both ways, between the peer and another server of this machine, until one of them has closed its connection.
+        package func relay(to port: Int) {
+            let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            defer { Glibc.close(other) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            address.sin_port = in_port_t(port).bigEndian
+            let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let status = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(other, $0, length) }
+            }
+            guard status == 0 else { return }
+            let behind = RawConnection(other)
+            var ends = [descriptor, other].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            while poll(&ends, 2, -1) > 0 {
+                for (place, from, to) in [(0, self, behind), (1, behind, self)] where ends[place].revents != 0 {
+                    guard from.fill(), to.write(from.buffer) else { return }
+                    from.buffer = []
+                }
+            }
+        }
+
         /// Waits until the peer has closed the connection, or the server is stopped.
         package func waitForEnd() { while fill() { buffer.removeAll() } }
 

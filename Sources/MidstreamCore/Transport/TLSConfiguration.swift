@@ -21,7 +21,15 @@ public struct TLSConfiguration: Sendable {
             case pkcs12
         }
 
+        /// How its files are looked at again.
+        package struct Reloading: Sendable {
+            package let interval: Duration
+            package let onFailure: (@Sendable (HTTPError) -> Void)?
+        }
+
         package let format: Format
+        /// Nil: they aren't.
+        package private(set) var reloading: Reloading?
         /// Path of the certificate, with those of its authorities after it.
         public var certificate: String
         /// Path of the private key; for PKCS #12 the same file.
@@ -44,6 +52,26 @@ public struct TLSConfiguration: Sendable {
             certificate = path
             key = path
             self.password = password
+        }
+
+        /// A certificate whose files others replace from time to time: they are looked at before a connection is made, and read when they have
+        /// changed. New connections take the new certificate, and resume no session of the old one's; those that stand keep theirs until they
+        /// end, at the latest when they have been idle for as long as the transport keeps them. Files that can't be used, such as a certificate
+        /// whose key isn't there yet, leave the old one in use and are looked at again.
+        ///
+        /// `WireTransport` can do this; libcurl and URLSession can't, and every request fails with ``HTTPError/Code/unsupported``.
+        ///
+        /// - Parameters:
+        ///   - files: What to begin with. If it can't be used, requests fail until it can.
+        ///   - interval: How long the files aren't looked at again; 60 s by default.
+        ///   - onFailure: Told each time that files can't be used, on the thread of the request that had them looked at; it must not block.
+        public static func reloading(
+            _ files: ClientCertificate, every interval: Duration = .seconds(60),
+            onFailure: (@Sendable (HTTPError) -> Void)? = nil
+        ) -> ClientCertificate {
+            var certificate = files
+            certificate.reloading = Reloading(interval: interval, onFailure: onFailure)
+            return certificate
         }
     }
 
@@ -70,6 +98,21 @@ public struct TLSConfiguration: Sendable {
     /// Whether certificate and host name are checked; true by default. Only tests have a reason to turn it off.
     public var verifiesCertificates: Bool
 
+    /// Where the secrets of sessions are written to; nil, nowhere, by default. See ``keyLog(to:)``.
+    public private(set) var keyLogPath: String?
+
+    /// The same, which adds the secrets of each session to a file, for programs such as Wireshark that decrypt what was recorded of a network (RFC
+    /// 9850). Whoever reads the file can read all that was sent and received; it is made, or changed, to be readable by its owner alone. No
+    /// environment variable turns it on, but libcurl itself obeys `SSLKEYLOGFILE`.
+    ///
+    /// `WireTransport` can do this; libcurl and URLSession can't, and every request fails with ``HTTPError/Code/unsupported``. A file that can't
+    /// be written makes every request fail with ``HTTPError/Code/tls``.
+    public func keyLog(to path: String) -> TLSConfiguration {
+        var configuration = self
+        configuration.keyLogPath = path
+        return configuration
+    }
+
     /// Makes settings; every parameter's default is the property's.
     public init(
         authorities: Authorities? = nil, trustsSystemAuthorities: Bool = true, clientCertificate: ClientCertificate? = nil,
@@ -93,7 +136,7 @@ extension TLSConfiguration {
     /// Whether all settings are the defaults.
     package var isDefault: Bool {
         authorities == nil && trustsSystemAuthorities && clientCertificate == nil && pinnedPublicKeys.isEmpty
-            && minimumVersion == .tls1_2 && verifiesCertificates
+            && minimumVersion == .tls1_2 && verifiesCertificates && keyLogPath == nil
     }
 }
 

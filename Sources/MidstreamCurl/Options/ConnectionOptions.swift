@@ -33,11 +33,24 @@
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
                 problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
             }
+            problem = problem ?? Self.problem(configuration)
             for (origin, address) in configuration.hostOverrides {
                 let isWithPort = address.hasPrefix("[") ? address.contains("]:") : address.contains(":")
                 redirections = curl_slist_append(redirections, "\(origin):\(address)\(isWithPort ? "" : ":")")
             }
             readAuthorities()
+        }
+
+        private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
+            if configuration.tls.keyLogPath != nil {
+                return HTTPError(.unsupported, "libcurl can't write a key log, which keyLog(to:) asks for.", phase: .notSent)
+            }
+            if configuration.tls.clientCertificate?.reloading != nil {
+                return HTTPError(
+                    .unsupported, "libcurl can't go on with an old client certificate, which reloading asks for.", phase: .notSent
+                )
+            }
+            return nil
         }
 
         deinit {
@@ -117,6 +130,7 @@
         private func applyProxy(to handle: EasyHandle) {
             if case .environment = configuration.proxy { return }
             guard let proxy else { return handle.set(CURLOPT_PROXY, "") }
+            if proxy.url.hasSecureScheme { applyTLSOfProxy(to: handle) }
             handle.set(CURLOPT_PROXY, proxy.url)
             // Set, though it may be empty: the environment's no_proxy isn't asked then.
             handle.set(CURLOPT_NOPROXY, proxy.exceptions)
@@ -124,6 +138,23 @@
                 handle.set(CURLOPT_PROXYUSERNAME, credentials.user)
                 handle.set(CURLOPT_PROXYPASSWORD, credentials.password)
                 handle.set(CURLOPT_PROXYAUTH, ccurl_basic_authentication())
+            }
+        }
+
+        /// A proxy that is spoken to by TLS is checked as servers are, but for pins, and isn't told who the client is.
+        private func applyTLSOfProxy(to handle: EasyHandle) {
+            let tls = configuration.tls
+            handle.set(
+                CURLOPT_PROXY_SSLVERSION,
+                tls.minimumVersion == .tls1_3 ? Int(CURL_SSLVERSION_TLSv1_3) : Int(CURL_SSLVERSION_TLSv1_2))
+            if let authorities { handle.set(CURLOPT_PROXY_CAINFO_BLOB, pointer: authorities) }
+            if !tls.trustsSystemAuthorities {
+                handle.set(CURLOPT_PROXY_CAPATH, nil)
+                if authorities == nil { handle.set(CURLOPT_PROXY_CAINFO, nil) }
+            }
+            if !tls.verifiesCertificates {
+                handle.set(CURLOPT_PROXY_SSL_VERIFYPEER, 0)
+                handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
             }
         }
 

@@ -46,8 +46,10 @@ struct TransportOptions {
 
     func transport() throws -> any HTTPTransport {
         #if Wire && os(Linux)
-            if name == "wire" || (name == nil && hasConnectionOptions) {
-                return WireTransport(configuration: try configuration())
+            if name == "wire" || (name == nil && (hasConnectionOptions || Self.keyLog != nil)) {
+                var configuration = try configuration()
+                if let path = Self.keyLog { configuration.tls = configuration.tls.keyLog(to: path) }
+                return WireTransport(configuration: configuration)
             }
         #endif
         #if Curl && os(Linux)
@@ -72,6 +74,13 @@ struct TransportOptions {
         case let name?: throw UsageError("there is no transport '\(name)' here")
         }
     }
+
+    #if Wire && os(Linux)
+        /// Where the wire writes TLS's secrets to. libcurl reads the variable itself.
+        private static var keyLog: String? {
+            ProcessInfo.processInfo.environment["SSLKEYLOGFILE"].flatMap { $0.isEmpty ? nil : $0 }
+        }
+    #endif
 
     #if os(Linux)
         private func configuration() throws -> TransportConfiguration {

@@ -25,6 +25,13 @@
         /// - Throws: ``HTTPError`` when the configuration can't be carried out.
         init?(_ tls: TLSConfiguration) throws {
             if tls.isDefault { return nil }
+            if tls.keyLogPath != nil {
+                throw HTTPError(.unsupported, "URLSession can't write a key log, which keyLog(to:) asks for.", phase: .notSent)
+            }
+            if tls.clientCertificate?.reloading != nil {
+                throw HTTPError(
+                    .unsupported, "URLSession can't replace a client certificate, which reloading asks for.", phase: .notSent)
+            }
             self.tls = tls
             anchors = try Self.anchors(tls.authorities)
             pins = try Set(tls.pinnedPublicKeys.map(Self.digest))

@@ -235,8 +235,9 @@
                 flush()
                 switch progress {
                 case .done:
-                    endpoints.tlsVersion = tls.version
-                    endpoints.isResumedSession = tls.isResumed
+                    // What leads to a proxy doesn't secure the exchange.
+                    endpoints.tlsVersion = tls.isForProxy ? nil : tls.version
+                    endpoints.isResumedSession = tls.isForProxy ? nil : tls.isResumed
                     return true
                 case .failed(let text): throw .tls(text)
                 case .wait: break

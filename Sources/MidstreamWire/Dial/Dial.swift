@@ -11,6 +11,7 @@
         private enum Stage {
             case lookup
             case connecting(SocketRace)
+            case securingProxy(Channel, TLSSession)
             case proxy(Channel, any ProxyHandshake)
             case securing(Channel)
             case over
@@ -34,6 +35,8 @@
         private var nextTry: UInt64 = .max
         /// The origin's address, where it is looked up here and told to a proxy.
         private var target: String?
+        /// TLS to the proxy, once it stands.
+        private var proxyTLS: TLSSession?
         /// What the proxy has sent.
         private var received: [UInt8] = []
         /// Its server was too slow for a transfer.
@@ -110,6 +113,7 @@
             switch stage {
             case .lookup, .over: break
             case .connecting(var race): try goOn(with: &race)
+            case .securingProxy(let channel, let session): try secureProxy(channel, session)
             case .proxy(let channel, var handshake): try goOn(with: &handshake, channel)
             case .securing(let channel): try secure(channel)
             }
@@ -167,11 +171,40 @@
                 times.connected = MonotonicTime.now()
                 nextTry = .max
                 sleep()
-                try meetProxy(channel)
+                try beginProxyTLS(channel)
             }
         }
 
         // MARK: The proxy
+
+        private func beginProxyTLS(_ channel: Channel) throws(DialFailure) {
+            guard let proxy = route.proxy, proxy.isSecure, settings.configuration.unixSocketPath == nil else {
+                return try meetProxy(channel)
+            }
+            let session: TLSSession
+            do {
+                session = try TLSSession(
+                    settings.proxyTLS.current(), host: proxy.name, peer: "\(proxy.host):\(proxy.port)", protocols: ["http/1.1"],
+                    isForProxy: true)
+            } catch {
+                throw DialFailure(code: .connection, message: HTTPError.noMemory.message, isOwn: true)
+            }
+            channel.beginTLS(session)
+            try secureProxy(channel, session)
+        }
+
+        private func secureProxy(_ channel: Channel, _ session: TLSSession) throws(DialFailure) {
+            stage = .securingProxy(channel, session)
+            let isDone: Bool
+            do throws(ChannelFailure) {
+                isDone = try channel.handshake()
+            } catch {
+                throw DialFailure(code: .tls, message: "The proxy can't be spoken to: \(error.message)")
+            }
+            guard isDone else { return }
+            proxyTLS = session
+            try meetProxy(channel)
+        }
 
         private func meetProxy(_ channel: Channel) throws(DialFailure) {
             guard let proxy = route.proxy, !route.isForwarded, settings.configuration.unixSocketPath == nil else {
@@ -179,7 +212,7 @@
             }
             var handshake: any ProxyHandshake
             switch proxy.kind {
-            case .http: handshake = Tunnel(to: route.authority, authorization: proxy.authorization)
+            case .http, .https: handshake = Tunnel(to: route.authority, authorization: proxy.authorization)
             case .socks5:
                 handshake = try SOCKSHandshake(to: target ?? route.name, port: route.port, credentials: proxy.credentials)
             }
@@ -224,7 +257,8 @@
                 let protocols = settings.configuration.httpVersions == .http2PriorKnowledge ? ["h2"] : ["h2", "http/1.1"]
                 channel.beginTLS(
                     try TLSSession(
-                        tls, host: route.name, peer: route.authority, protocols: mayBeShared ? protocols : ["http/1.1"]))
+                        tls, host: route.name, peer: route.authority, protocols: mayBeShared ? protocols : ["http/1.1"],
+                        through: proxyTLS))
             } catch {
                 throw DialFailure(code: .connection, message: HTTPError.noMemory.message, isOwn: true)
             }
@@ -267,7 +301,7 @@
             switch stage {
             case .lookup, .over: break
             case .connecting(var race): race.close()
-            case .proxy(let channel, _), .securing(let channel): channel.close()
+            case .securingProxy(let channel, _), .proxy(let channel, _), .securing(let channel): channel.close()
             }
             stage = .over
             loop.letSleep(self)

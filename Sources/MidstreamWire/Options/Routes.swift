@@ -7,6 +7,8 @@
     struct ProxyServer: Sendable {
         enum Kind: Sendable {
             case http
+            /// By TLS.
+            case https
             /// RFC 1928; whether it looks up the names.
             case socks5(resolvesNames: Bool)
         }
@@ -19,7 +21,15 @@
         /// `Proxy-Authorization`'s value.
         var authorization: String? { credentials.map { .basic(user: $0.user, password: $0.password) } }
 
-        var isHTTP: Bool { if case .http = kind { true } else { false } }
+        var isHTTP: Bool {
+            switch kind {
+            case .http, .https: true
+            case .socks5: false
+            }
+        }
+        var isSecure: Bool { if case .https = kind { true } else { false } }
+        /// Without an IPv6 address' brackets.
+        var name: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
     }
 
     /// Through what connections go, by the URL's scheme and host.
@@ -48,6 +58,9 @@
 
         /// Whether http requests may share connections to a proxy.
         var mayForward: Bool { plain?.proxy.isHTTP == true }
+
+        /// Whether there is a proxy that is spoken to by TLS.
+        var haveSecureProxy: Bool { plain?.proxy.isSecure == true || secure?.proxy.isSecure == true }
 
         /// The proxy for a host, in small letters; nil: none.
         func proxy(isSecure: Bool, host: String) -> ProxyServer? {
@@ -88,6 +101,7 @@
                 switch parts.scheme?.lowercased() {
                 case "proxy": kind
                 case "http": .http
+                case "https": .https
                 case "socks5h": .socks5(resolvesNames: true)
                 case "socks5": .socks5(resolvesNames: false)
                 default: nil
@@ -97,8 +111,9 @@
                     "The wire transport knows no proxy of the kind \(parts.scheme ?? ""), which proxy asks for.")
                 return nil
             }
-            // 1080 is what curl takes where none is given.
-            guard let host = parts.host, !host.isEmpty, let port = parts.portText.map({ UInt16($0) }) ?? 1080 else {
+            // As in curl where none is given.
+            let usualPort: UInt16 = if case .https = known { 443 } else { 1080 }
+            guard let host = parts.host, !host.isEmpty, let port = parts.portText.map({ UInt16($0) }) ?? usualPort else {
                 problem = HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent)
                 return nil
             }

@@ -23,9 +23,11 @@
         let problem: HTTPError?
         /// The route of the last request; most go where the one before went.
         private let lastRoute = Locked<Route?>(nil)
-        private let context = Locked<Result<TLSContext, any Error>?>(nil)
         /// How many connections there have been.
         private let connections = Locked(0)
+        private let tls: KeptTLSContext
+        /// For proxies that are spoken to by TLS.
+        let proxyTLS: KeptTLSContext
 
         init(_ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence()) {
             self.configuration = configuration
@@ -33,6 +35,8 @@
             acceptEncoding =
                 configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil
             routes = Routes(configuration)
+            tls = KeptTLSContext(configuration.tls)
+            proxyTLS = KeptTLSContext(configuration.tls.forProxies)
             limits = TransferLimits(
                 head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
                 forwardsPlainRequests: routes.mayForward)
@@ -73,16 +77,13 @@
             }
         }
 
-        /// OpenSSL's context, made for the first request that needs it: reading the authorities takes up to tens of milliseconds.
+        /// OpenSSL's contexts that a transfer needs, made now rather than on the loop's thread.
         ///
+        /// - Returns: That of https; nil without.
         /// - Throws: ``HTTPError``
-        func tlsContext() throws -> TLSContext {
-            try context.withLock { context in
-                if let context { return try context.get() }
-                let made = Result { try TLSContext(configuration.tls) }
-                context = made
-                return try made.get()
-            }
+        func tlsContext(isSecure: Bool) throws -> TLSContext? {
+            if routes.haveSecureProxy { _ = try proxyTLS.current() }
+            return isSecure ? try tls.current() : nil
         }
     }
 

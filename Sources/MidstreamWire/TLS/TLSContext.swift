@@ -13,6 +13,8 @@
         let pointer: OpaquePointer
         let configuration: TLSConfiguration
         private let sessions = Locked(KeptSessions())
+        /// What the secrets of sessions are written to.
+        private let keyLog: KeyLog?
 
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/tls`` for files that can't be read or aren't what they should be.
         init(_ configuration: TLSConfiguration) throws {
@@ -22,6 +24,12 @@
             guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw HTTPError.tls("OpenSSL has no memory.") }
             self.pointer = pointer
             self.configuration = configuration
+            do {
+                keyLog = try configuration.keyLogPath.map { try KeyLog($0) }
+            } catch {
+                SSL_CTX_free(pointer)
+                throw error
+            }
             let oldest = configuration.minimumVersion == .tls1_3 ? TLS1_3_VERSION : TLS1_2_VERSION
             SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(oldest), nil)
             SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS), nil)
@@ -35,6 +43,12 @@
                 let owner = Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
                 // One means that the session is kept.
                 return owner.context.keep(session, for: owner.peer) ? 1 : 0
+            }
+            if keyLog != nil {
+                SSL_CTX_set_keylog_callback(pointer) { ssl, line in
+                    guard let ssl, let line, let data = SSL_get_ex_data(ssl, 0) else { return }
+                    Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue().context.keyLog?.write(line)
+                }
             }
             try addAuthorities()
             try addClientCertificate()

@@ -4,7 +4,7 @@
     internal import Interception
     internal import MidstreamCore
 
-    /// TLS on one connection. Its bytes go through memory; a channel moves them.
+    /// TLS on one connection, or within the TLS that leads to a proxy. Its bytes go through memory; a channel moves them.
     ///
     /// Touched only on its loop's thread.
     final class TLSSession {
@@ -28,6 +28,12 @@
         let context: TLSContext
         /// Whose sessions can be resumed.
         let peer: String
+        /// What its bytes go through: TLS to a proxy, whose handshake is done.
+        private let outer: TLSSession?
+        /// Whether the other side is a proxy, and no server.
+        let isForProxy: Bool
+        /// What has been made and the outer one hasn't taken.
+        private var unwrapped: [UInt8] = []
         private let ssl: OpaquePointer
         private let input: OpaquePointer
         private let output: OpaquePointer
@@ -36,12 +42,17 @@
         ///   - host: The name or address, without brackets, that the certificate has to be for.
         ///   - peer: What sessions are kept by.
         ///   - protocols: What is offered to be spoken, the best first (RFC 7301).
-        init(_ context: TLSContext, host: String, peer: String, protocols: [String]) throws {
+        init(
+            _ context: TLSContext, host: String, peer: String, protocols: [String], isForProxy: Bool = false,
+            through outer: TLSSession? = nil
+        ) throws {
             guard let ssl = SSL_new(context.pointer), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
                 throw HTTPError.noMemory
             }
             self.context = context
             self.peer = peer
+            self.isForProxy = isForProxy
+            self.outer = outer
             self.ssl = ssl
             self.input = input
             self.output = output
@@ -138,13 +149,41 @@
         // MARK: Bytes
 
         /// Takes what has been received.
-        func feed(_ bytes: UnsafeRawBufferPointer) { _ = BIO_write(input, bytes.baseAddress, Int32(bytes.count)) }
+        func feed(_ bytes: UnsafeRawBufferPointer) {
+            guard let outer else { return take(bytes) }
+            outer.feed(bytes)
+            unwrap(outer)
+        }
+
+        private func take(_ bytes: UnsafeRawBufferPointer) { _ = BIO_write(input, bytes.baseAddress, Int32(bytes.count)) }
+
+        /// Takes what the outer one has: no more than it was fed with.
+        private func unwrap(_ outer: TLSSession) {
+            withUnsafeTemporaryAllocation(byteCount: Self.recordSize, alignment: 16) { buffer in
+                while true {
+                    switch outer.read(into: buffer) {
+                    case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    case .wait: return
+                    case .ended, .cut, .failed: return end()
+                    }
+                }
+            }
+        }
+
+        /// A record's most bytes (RFC 8446 §5.1).
+        private static let recordSize = 16 << 10
 
         /// Whether something has been received that nobody has read.
-        var hasInput: Bool { BIO_ctrl_pending(input) > 0 || SSL_has_pending(ssl) == 1 }
+        var hasInput: Bool { BIO_ctrl_pending(input) > 0 || SSL_has_pending(ssl) == 1 || outer?.hasInput == true }
 
         /// Notes that nothing more will be received.
-        func feedEnd() { BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, 0, nil) }
+        func feedEnd() {
+            guard let outer else { return end() }
+            outer.feedEnd()
+            unwrap(outer)
+        }
+
+        private func end() { BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, 0, nil) }
 
         /// Gives what has been received, in the clear.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
@@ -169,6 +208,24 @@
 
         /// Adds what is to be sent over the connection to `bytes`.
         func takeOutput(into bytes: inout [UInt8]) {
+            guard let outer else { return takeOwnOutput(into: &bytes) }
+            takeOwnOutput(into: &unwrapped)
+            wrap(by: outer)
+            outer.takeOutput(into: &bytes)
+        }
+
+        /// Gives the outer one what was made.
+        private func wrap(by outer: TLSSession) {
+            var taken = 0
+            while taken < unwrapped.count {
+                let count = unwrapped.withUnsafeBytes { outer.write(UnsafeRawBufferPointer(rebasing: $0[taken...])) }
+                guard count > 0 else { break }
+                taken += count
+            }
+            unwrapped.removeFirst(taken)
+        }
+
+        private func takeOwnOutput(into bytes: inout [UInt8]) {
             let waiting = BIO_ctrl_pending(output)
             guard waiting > 0 else { return }
             let start = bytes.count
@@ -182,6 +239,10 @@
         func shutdown() {
             ERR_clear_error()
             SSL_shutdown(ssl)
+            guard let outer else { return }
+            takeOwnOutput(into: &unwrapped)
+            wrap(by: outer)
+            outer.shutdown()
         }
     }
 

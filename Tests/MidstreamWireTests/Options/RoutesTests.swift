@@ -27,7 +27,7 @@
             #expect(routes(.socks5("p:9", credentials: given)).proxy(isSecure: false, host: "h")?.credentials == given)
         }
 
-        @Test(arguments: ["https://p.example:3128", "socks4://p.example:1"])
+        @Test(arguments: ["ftp://p.example:3128", "socks4://p.example:1"])
         func `What can't be spoken to is told`(address: String) {
             #expect(routes(.http(address)).problem?.code == .unsupported)
         }

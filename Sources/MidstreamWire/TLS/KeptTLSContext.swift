@@ -1,0 +1,89 @@
+#if os(Linux)
+    import Glibc
+    internal import Interception
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// The context of a configuration, which is made when it is first needed: reading the authorities takes up to tens of milliseconds. Another
+    /// takes its place when the files of a client certificate have changed.
+    final class KeptTLSContext: Sendable {
+        private struct State {
+            var made: Result<TLSContext, any Error>?
+            /// What the files were when it was made.
+            var files: [FileVersion?] = []
+            /// In nanoseconds of the monotonic clock.
+            var nextLook: UInt64 = .max
+        }
+
+        private let configuration: TLSConfiguration
+        private let state = Locked(State())
+
+        init(_ configuration: TLSConfiguration) { self.configuration = configuration }
+
+        /// - Throws: ``HTTPError`` when the configuration can't be carried out.
+        func current() throws -> TLSContext {
+            var problem: (any Error)?
+            let context = state.withLock { state in
+                if let made = state.made, !mayHaveChanged(state.files, &state.nextLook) { return made }
+                // Before they are read, so that what changes meanwhile is read again.
+                let files = FileVersion.ofFiles(configuration.clientCertificate)
+                let fresh = Result { try TLSContext(configuration) }
+                if case .failure(let error) = fresh, state.made != nil {
+                    problem = error
+                    if case .success? = state.made { return state.made ?? fresh }
+                }
+                state.made = fresh
+                state.files = files
+                expectLook(&state.nextLook)
+                return fresh
+            }
+            if let problem = problem as? HTTPError { configuration.clientCertificate?.reloading?.onFailure?(problem) }
+            return try context.get()
+        }
+
+        private func expectLook(_ nextLook: inout UInt64) {
+            guard let reloading = configuration.clientCertificate?.reloading else { return }
+            let (time, isOver) = MonotonicTime.now().addingReportingOverflow(reloading.interval.wholeNanoseconds)
+            nextLook = isOver ? .max : time
+        }
+
+        private func mayHaveChanged(_ files: [FileVersion?], _ nextLook: inout UInt64) -> Bool {
+            guard nextLook < .max, nextLook <= MonotonicTime.now() else { return false }
+            expectLook(&nextLook)
+            return FileVersion.ofFiles(configuration.clientCertificate) != files
+        }
+    }
+
+    /// What changes when a file is written, or another takes its place.
+    private struct FileVersion: Equatable {
+        private let device: UInt
+        private let number: UInt
+        private let size: Int
+        private let seconds: Int
+        private let nanoseconds: Int
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            device = UInt(status.st_dev)
+            number = UInt(status.st_ino)
+            size = Int(status.st_size)
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
+        }
+
+        static func ofFiles(_ certificate: TLSConfiguration.ClientCertificate?) -> [FileVersion?] {
+            certificate.map { [FileVersion($0.certificate), FileVersion($0.key)] } ?? []
+        }
+    }
+
+    extension TLSConfiguration {
+        /// What a proxy is checked by: it is no server, so that it has none of its pins, and isn't told who the client is.
+        var forProxies: TLSConfiguration {
+            var configuration = self
+            configuration.clientCertificate = nil
+            configuration.pinnedPublicKeys = []
+            return configuration
+        }
+    }
+#endif

@@ -1,0 +1,119 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamWire
+
+    /// Against the real servers that `Scripts/with-servers` starts.
+    @Suite(.leavesNothing, .enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(10)))
+    struct ReloadingTests {
+        private let folder: TemporaryFolder
+
+        init() throws { folder = try TemporaryFolder() }
+        private var certificate: String { folder.url.path + "/certificate.pem" }
+        private var key: String { folder.url.path + "/key.pem" }
+
+        private func write(_ contents: String, to path: String) throws {
+            try contents.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+
+        private func copy(_ name: String, to path: String) throws {
+            try write(String(contentsOfFile: Servers[name], encoding: .utf8), to: path)
+        }
+
+        /// Of which every request takes a connection of its own, unless they are kept.
+        private func transport(
+            every interval: Duration = .zero, keepsConnections: Bool = false, _ failures: Locked<[HTTPError]> = Locked([])
+        ) -> WireTransport {
+            var configuration = TransportConfiguration(keepsConnections: keepsConnections)
+            configuration.tls.authorities = .file(Servers["CA"])
+            configuration.tls.clientCertificate = .reloading(.init(certificate: certificate, key: key), every: interval) {
+                error in
+                failures.withLock { $0.append(error) }
+            }
+            return wireTransport(configuration: configuration)
+        }
+
+        private func status(_ transport: WireTransport) async throws -> HTTPStatus {
+            try await transport.deliver(request(Servers["NGINX_MTLS"] + "/hello", .buffered(upTo: 1000))).status
+        }
+
+        @Test func `New connections take the new certificate`() async throws {
+            // nginx answers a certificate that it doesn't trust with 400.
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
+            let transport = transport()
+            #expect(try await status(transport) == 200)
+            let (own, ownKey) = try await selfSigned()
+            try write(own, to: certificate)
+            try write(ownKey, to: key)
+            #expect(try await status(transport) == 400)
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
+            #expect(try await status(transport) == 200)
+        }
+
+        @Test func `A broken file leaves the old one in use, and is told`() async throws {
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
+            let failures = Locked<[HTTPError]>([])
+            let transport = transport(failures)
+            #expect(try await status(transport) == 200)
+            #expect(failures.withLock { $0 }.isEmpty)
+            // As between the writing of one file and of the other.
+            try copy("SERVER_CERT", to: certificate)
+            #expect(try await status(transport) == 200)
+            #expect(failures.withLock { $0.last }?.code == .tls)
+            try FileManager.default.removeItem(atPath: key)
+            #expect(try await status(transport) == 200)
+            #expect(failures.withLock { $0 }.count == 2)
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
+            #expect(try await status(transport) == 200)
+            #expect(failures.withLock { $0 }.count == 2)
+        }
+
+        @Test func `Without a first one requests fail until there is one`() async throws {
+            let transport = transport()
+            let error = await #expect(throws: HTTPError.self) { _ = try await status(transport) }
+            #expect(error?.code == .tls)
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
+            #expect(try await status(transport) == 200)
+        }
+
+        @Test func `Files aren't looked at before their time, and connections that stand go on`() async throws {
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
+            let failures = Locked<[HTTPError]>([])
+            let (slow, kept) = (transport(every: .seconds(86_400), failures), transport(keepsConnections: true))
+            #expect(try await status(slow) == 200)
+            #expect(try await status(kept) == 200)
+            let (own, ownKey) = try await selfSigned()
+            try write(own, to: certificate)
+            try write(ownKey, to: key)
+            #expect(try await status(slow) == 200)
+            #expect(try await status(kept) == 200)
+            #expect(failures.withLock { $0 }.isEmpty)
+        }
+
+        private func selfSigned() async throws -> (certificate: String, key: String) {
+            let path = folder.url.path + "/own"
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments =
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
+                + ["-subj", "/CN=own", "-keyout", path + ".key", "-out", path + ".pem"]
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            return (
+                try String(contentsOfFile: path + ".pem", encoding: .utf8),
+                try String(contentsOfFile: path + ".key", encoding: .utf8)
+            )
+        }
+    }
+#endif
