@@ -165,6 +165,11 @@ extension URLSessionTransport: ExchangeTransport {
     package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         if let problem { throw problem }
+        if request.address != nil {
+            throw HTTPError(
+                .unsupported, "URLSession can't connect to an address of one's own, which the request's address is.",
+                request: request, phase: .notSent)
+        }
         if !options.isChecked { try request.checkSendable() }
         #if canImport(FoundationNetworking)
             let outgoing = try await OutgoingRequest(request).spooled()

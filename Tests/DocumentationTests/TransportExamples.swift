@@ -67,6 +67,24 @@ struct TransportExamples {
     }
 
     #if os(Linux)
+        @Test("Where connections may lead")
+        func destinations() async throws {
+            let configuration = TransportConfiguration(destinations: .publicOnly(except: ["10.1.2.0/24"]))
+            let client = HTTPClient(transport: WireTransport(configuration: configuration))
+            do {
+                _ = try await client.send(HTTPRequest("http://169.254.169.254/latest/meta-data/"))
+            } catch HTTPError.forbiddenDestination {
+                print("not one of ours")
+            }
+        }
+
+        @Test("An address of the request's own")
+        func address() throws {
+            var request = HTTPRequest("https://api.example.com/health")
+            request.address = "10.1.2.3"
+            #expect(request.address == "10.1.2.3" && request.url.host == "api.example.com")
+        }
+
         @Test("How many connections and requests there are")
         func statistics() async throws {
             let client = HTTPClient(baseURL: "http://api.example.com", transport: WireTransport())

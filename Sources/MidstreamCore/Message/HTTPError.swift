@@ -146,6 +146,8 @@ extension HTTPError.Code {
     public static let nameResolution = Self(rawValue: "nameResolution")
     /// No connection could be made.
     public static let connection = Self(rawValue: "connection")
+    /// None of the host's addresses is one that the transport may connect to, as it was configured. Nothing left the machine.
+    public static let forbiddenDestination = Self(rawValue: "forbiddenDestination")
     /// The TLS handshake or a certificate check failed.
     public static let tls = Self(rawValue: "tls")
     /// The proxy refused, or could not be spoken to.

@@ -104,7 +104,10 @@ extension RedirectPolicy {
         target.urlText = url
         if url != request.urlText, request.route != nil { target.route = nil }
         let staysInOrigin = HTTPOrigin(url) == HTTPOrigin(request.urlText)
-        if !staysInOrigin { target.headers.removeCredentials() }
+        if !staysInOrigin {
+            target.headers.removeCredentials()
+            if target.address != nil { target.address = nil }
+        }
         guard !(keepsHeaders && staysInOrigin) else { return target }
         let becomesGet =
             (status == .seeOther && request.method != .head && request.method != .get)

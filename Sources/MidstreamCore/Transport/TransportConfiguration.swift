@@ -12,6 +12,15 @@
         /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
         /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
         public var hostOverrides: [String: String]
+        /// Which servers connections may be made to, by their addresses; ``Destinations/any`` by default.
+        public var destinations: Destinations
+        /// What finds the addresses of hosts, proxies' included; nil, the system's resolver, by default. libcurl can't ask it: with one every
+        /// request fails with ``HTTPError/Code/unsupported``.
+        public var resolver: (any HostResolver)?
+        /// The address of this machine that connections are made from, of IPv4 or IPv6; hosts are then reached by their addresses of the same
+        /// kind alone. Nil, the system's choice, by default. With one that can't be used every request fails with
+        /// ``HTTPError/Code/connection``.
+        public var localAddress: String?
         /// Which versions of HTTP are spoken; ``HTTPVersions/automatic`` by default.
         public var httpVersions: HTTPVersions
         /// How long name lookup, connecting, the proxy and the TLS handshake may take together; 30 s by default, nil: no
@@ -65,6 +74,9 @@
             proxy: Proxy = .direct,
             unixSocketPath: String? = nil,
             hostOverrides: [String: String] = [:],
+            destinations: Destinations = .any,
+            resolver: (any HostResolver)? = nil,
+            localAddress: String? = nil,
             httpVersions: HTTPVersions = .automatic,
             connectTimeout: Duration? = .seconds(30),
             headTimeout: Duration? = nil,
@@ -83,6 +95,9 @@
             self.proxy = proxy
             self.unixSocketPath = unixSocketPath
             self.hostOverrides = hostOverrides
+            self.destinations = destinations
+            self.resolver = resolver
+            self.localAddress = localAddress
             self.httpVersions = httpVersions
             self.connectTimeout = connectTimeout
             self.headTimeout = headTimeout

@@ -32,16 +32,16 @@
 
         fileprivate static func install(on handle: EasyHandle, loop: CurlLoop) {
             let context = Unmanaged.passUnretained(loop).toOpaque()
-            handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+            handle.set(CURLOPT_OPENSOCKETDATA, pointer: handle.context)
             handle.set(CURLOPT_CLOSESOCKETDATA, pointer: context)
             _ = ccurl_set_open_function(handle.curl) { context, _, address in
-                guard let address else { return CURL_SOCKET_BAD }
+                guard let address, let context,
+                    let transfer = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().transfer,
+                    transfer.mayConnect(to: address)
+                else { return CURL_SOCKET_BAD }
                 let descriptor = ccurl_socket(
                     address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-                if descriptor >= 0, let loop = SocketCallbacks.loop(context) {
-                    loop.sockets.opened(descriptor)
-                    loop.floods?.opened(descriptor)
-                }
+                if descriptor >= 0 { transfer.curlLoop.opened(descriptor) }
                 return descriptor
             }
             _ = ccurl_set_close_function(handle.curl) { context, descriptor in
@@ -60,6 +60,12 @@
 
     extension CurlLoop {
         func watchSockets(of handle: EasyHandle) { SocketCallbacks.install(on: handle, loop: self) }
+
+        func opened(_ descriptor: Int32) {
+            assert(isCurrent)
+            sockets.opened(descriptor)
+            floods?.opened(descriptor)
+        }
 
         func takeConnection(for transfer: CurlTransfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool {
             let (descriptor, isUsable) = sockets.kept.take(

@@ -17,6 +17,8 @@
         let acceptEncoding: String?
         private let pinnedKeys: String?
         let proxy: ProxyOptions?
+        /// Which addresses connections may be made to.
+        let allowed: AllowedAddresses
         /// What it allows every transfer.
         let limits: TransferLimits
 
@@ -27,13 +29,14 @@
             let pins = configuration.tls.pinnedPublicKeys
             pinnedKeys = pins.isEmpty ? nil : pins.joined(separator: ";")
             proxy = ProxyOptions(configuration.proxy)
+            allowed = AllowedAddresses(configuration.destinations)
             limits = TransferLimits(
                 head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
                 forwardsPlainRequests: configuration.proxy != .direct)
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
                 problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
             }
-            problem = problem ?? Self.problem(configuration)
+            problem = problem ?? allowed.problem ?? Self.problem(configuration)
             for (origin, address) in configuration.hostOverrides {
                 let isWithPort = address.hasPrefix("[") ? address.contains("]:") : address.contains(":")
                 redirections = curl_slist_append(redirections, "\(origin):\(address)\(isWithPort ? "" : ":")")
@@ -42,6 +45,10 @@
         }
 
         private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
+            if configuration.destinations != .any, configuration.proxy != .direct { return .destinationsBehindProxy }
+            if configuration.resolver != nil {
+                return HTTPError(.unsupported, "libcurl can't ask a resolver, which resolver is.", phase: .notSent)
+            }
             if configuration.tls.keyLogPath != nil {
                 return HTTPError(.unsupported, "libcurl can't write a key log, which keyLog(to:) asks for.", phase: .notSent)
             }
@@ -49,6 +56,9 @@
                 return HTTPError(
                     .unsupported, "libcurl can't go on with an old client certificate, which reloading asks for.", phase: .notSent
                 )
+            }
+            if let address = configuration.localAddress, !AddressText.isAddress(address) {
+                return HTTPError(.connection, "localAddress is no address of IPv4 or IPv6.", phase: .notSent)
             }
             return nil
         }
@@ -80,6 +90,8 @@
             }
             if !configuration.keepsConnections { handle.set(CURLOPT_FORBID_REUSE, 1) }
             if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+            // The prefix says that it is no interface's name.
+            if let address = configuration.localAddress { handle.set(CURLOPT_INTERFACE, "host!\(address)") }
             if let redirections { handle.set(CURLOPT_CONNECT_TO, pointer: redirections) }
             applyProxy(to: handle)
         }

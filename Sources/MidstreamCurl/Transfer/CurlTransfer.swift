@@ -12,12 +12,54 @@
         /// The socket of its connection; nil before the first, and where it isn't known.
         var descriptor: Int32?
         var tlsVersion: String?
+        /// What has become of the addresses that curl wanted to connect to, for its present connection.
+        private var dialed = Dialed()
+        /// Curl's list with the request's own address, which lives as long as curl may read it.
+        private var address: UnsafeMutablePointer<curl_slist>?
         /// For a body that ends with its connection: whether TLS was ended as well; nil: not known.
         var isClosedAsAgreed: Bool?
 
         init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: any CurlTransferLoop, group: any Sendable) {
             curlLoop = loop
             super.init(request, options, loop: loop, owner: group)
+        }
+
+        deinit { curl_slist_free_all(address) }
+
+        // MARK: Where it is connected to
+
+        private struct Dialed {
+            var isRefused = false
+            var isAllowed = false
+        }
+
+        /// Whether a socket may be connected to an address that curl has found.
+        func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
+            let allowed = curlLoop.options.allowed
+            if allowed.isAny { return true }
+            // The address goes on behind what is declared.
+            let start = UnsafeRawPointer(address) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+            let isAllowed = allowed.contains(start.assumingMemoryBound(to: sockaddr.self))
+            if isAllowed { dialed.isAllowed = true } else { dialed.isRefused = true }
+            return isAllowed
+        }
+
+        /// Has the connection lead to the request's own address, if it has one.
+        ///
+        /// - Throws: ``HTTPError`` when that can't be.
+        func prepareAddress(_ handle: EasyHandle) throws {
+            guard let text = request.address else { return }
+            let configuration = curlLoop.options.configuration
+            guard configuration.proxy == .direct, configuration.unixSocketPath == nil else {
+                throw HTTPError(
+                    .unsupported, "A request with an address can't go through a proxy or a unix domain socket.", phase: .notSent)
+            }
+            guard let entry = AddressText(text) else { throw HTTPError.noAddress }
+            curl_slist_free_all(address)
+            // Of any host and port.
+            address = curl_slist_append(nil, "::\(entry.hostInURL):\(entry.port.map { "\($0)" } ?? "")")
+            handle.set(CURLOPT_CONNECT_TO, pointer: address)
+            handle.spoil()
         }
 
         // MARK: The loop's steps
@@ -72,7 +114,7 @@
         /// What curl's result means; gives the metrics of a success.
         func outcome(_ code: CURLcode, _ handle: EasyHandle) throws -> TransportMetrics {
             if let failure { throw failure }
-            guard code == CURLE_OK else { throw HTTPError(code, of: self, handle, phase: phase) }
+            guard code == CURLE_OK else { throw error(code, handle) }
             guard head.isComplete else { throw endWithinHead(handle) }
             if isClosedAsAgreed == false {
                 throw HTTPError(
@@ -84,6 +126,16 @@
             var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
             metrics.interim = interim
             return metrics
+        }
+
+        private func error(_ code: CURLcode, _ handle: EasyHandle) -> HTTPError {
+            guard dialed.isRefused, !dialed.isAllowed, phase == .notSent else {
+                return HTTPError(code, of: self, handle, phase: phase)
+            }
+            var error = HTTPError.forbiddenDestination(URLText(request.urlText).host.map(String.init) ?? "the URL")
+            error.request = request
+            error.metrics = metricsSoFar(handle)
+            return error
         }
 
         private func endWithinHead(_ handle: EasyHandle) -> HTTPError {
@@ -116,6 +168,7 @@
                 return false
             }
             guard let handle else { return false }
+            dialed = Dialed()
             noteActivity()
             // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
             guard

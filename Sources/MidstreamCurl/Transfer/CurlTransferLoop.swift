@@ -8,6 +8,8 @@
         var options: ConnectionOptions { get }
         /// Has curl tell the loop of the sockets that it opens and closes for a handle.
         func watchSockets(of handle: EasyHandle)
+        /// Notes that curl has opened a socket for a connection.
+        func opened(_ descriptor: Int32)
         /// Notes that a transfer is about to use a connection. False when it was a kept one that can't be: curl tries the next one then.
         func takeConnection(for transfer: CurlTransfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool
         /// Notes that the transfer's host speaks HTTP/2, so that its requests share connections.

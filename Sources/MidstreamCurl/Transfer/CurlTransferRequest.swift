@@ -26,6 +26,7 @@
             if EscapedPaths.areRewritten, isSecure || curlLoop.options.configuration.proxy == .direct {
                 handle.set(CURLOPT_REQUEST_TARGET, EscapedPaths.target(of: request.urlText))
             }
+            try prepareAddress(handle)
             try prepareBody(handle, framing)
             prepareFields(handle, framing)
         }

@@ -6,6 +6,10 @@
         /// The transport has been closed.
         package static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere
 
+        /// The request's address isn't one.
+        package static let noAddress = HTTPError(
+            .invalidRequest, "The request's address is none of IPv4 or IPv6, with a port or without.", phase: .notSent)
+
         /// The system gives no thread, descriptor or memory.
         package static func noResources(_ number: Int32) -> HTTPError {
             HTTPError(

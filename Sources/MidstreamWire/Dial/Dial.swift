@@ -150,7 +150,19 @@
 
         private func connect(_ addresses: [HostAddress]) {
             times.found = MonotonicTime.now()
-            stage = .connecting(SocketRace(addresses))
+            let allowed = addresses.filter { $0.withSocketAddress { address, _ in settings.allowed.contains(address) } }
+            guard !allowed.isEmpty else {
+                return fail(
+                    DialFailure(
+                        code: .forbiddenDestination, message: HTTPError.forbiddenDestination(route.name).message, isOwn: true))
+            }
+            let local = settings.localAddress
+            let suitable = local.map { local in allowed.filter { $0.family == local.family || $0.family == AF_UNIX } } ?? allowed
+            guard !suitable.isEmpty else {
+                let message = "\(Endpoint(of: route, settings).name) has no address of the kind that localAddress is of."
+                return fail(DialFailure(code: route.proxy == nil ? .connection : .proxy, message: message, isOwn: true))
+            }
+            stage = .connecting(SocketRace(suitable, from: local))
             channelIsReady()
         }
 

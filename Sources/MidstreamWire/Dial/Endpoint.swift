@@ -18,6 +18,11 @@
                 name = "the socket \(path)"
                 return
             }
+            if let text = route.address, let address = HostAddress(text, defaultPort: route.port) {
+                place = .address(address)
+                name = "\(text) for \(route.authority)"
+                return
+            }
             var (host, port) = (route.proxy?.host ?? route.name, route.proxy?.port ?? route.port)
             if route.proxy == nil, let other = settings.hostOverrides[route.authority] {
                 let parts = URLText("http://\(other)")

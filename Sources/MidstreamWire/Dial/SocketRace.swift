@@ -20,8 +20,13 @@
         private var tries: [(channel: Channel, address: HostAddress)] = []
         private var nextTry: UInt64 = 0
         private var lastError: Int32 = 0
+        private let local: HostAddress?
 
-        init(_ addresses: [HostAddress]) { waiting = addresses[...] }
+        /// - Parameter local: What the sockets are bound to, of the addresses' kind; nil: the system chooses.
+        init(_ addresses: [HostAddress], from local: HostAddress?) {
+            waiting = addresses[...]
+            self.local = local
+        }
 
         /// Looks at what is under way, and begins what is due.
         mutating func goOn(at now: UInt64, _ channels: Channels, owner: any ChannelOwner) -> Progress {
@@ -74,6 +79,16 @@
             if address.family != AF_UNIX {
                 var isOn: Int32 = 1
                 setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+                if let local {
+                    // The port is chosen when the other end is known: there are as many as that for each of them.
+                    setsockopt(
+                        descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &isOn, socklen_t(MemoryLayout<Int32>.size))
+                    guard local.withSocketAddress({ bind(descriptor, $0, $1) }) == 0 else {
+                        lastError = errno
+                        Glibc.close(descriptor)
+                        return nil
+                    }
+                }
             }
             let status = address.withSocketAddress { connect(descriptor, $0, $1) }
             guard status == 0 || errno == EINPROGRESS || errno == EINTR else {

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Glibc
+    internal import MidstreamLoop
 
     /// An address that a socket can be connected to.
     struct HostAddress: Sendable, Equatable {
@@ -32,6 +33,12 @@
             six.sin6_family = sa_family_t(AF_INET6)
             six.sin6_port = port.bigEndian
             self.init(copying: six)
+        }
+
+        /// - Parameter text: An address, with a port or without; nil is returned for anything else.
+        init?(_ text: String, defaultPort: UInt16) {
+            guard let address = AddressText(text) else { return nil }
+            self.init(literal: address.host, port: address.port ?? defaultPort)
         }
 
         /// A unix domain socket; nil when the path is too long. One that begins with `@` is in Linux' abstract name space.

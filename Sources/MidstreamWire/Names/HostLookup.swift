@@ -4,9 +4,10 @@
     internal import MidstreamCore
     internal import MidstreamLoop
 
-    /// Finds the addresses of hosts, by the system's resolver on a few threads of its own.
+    /// Finds the addresses of hosts, by the system's resolver on a few threads of its own, or by one that the configuration has.
     ///
-    /// What was found is kept for a minute, and that nothing was found for a second; a lookup that is under way serves all that ask for it.
+    /// What the system's has found is kept for a minute, and that it has found nothing for a second; a lookup that is under way serves all that
+    /// ask for it.
     final class HostLookup: Sendable {
         typealias Found = Result<[HostAddress], HTTPError>
 
@@ -24,7 +25,11 @@
         private static let mostThreads = 4
         private static let mostKept = 4_096
 
+        private let resolver: (any HostResolver)?
         private let state = Locked(State())
+
+        /// - Parameter resolver: Nil: the system's.
+        init(_ resolver: (any HostResolver)? = nil) { self.resolver = resolver }
 
         /// What is known of a host; nil: it has to be looked up.
         func known(_ host: String, port: UInt16) -> Found? {
@@ -38,15 +43,39 @@
         /// Looks a host up. The answer comes on another thread.
         func find(_ host: String, port: UInt16, _ answer: @escaping @Sendable (Found) -> Void) {
             let key = "\(host):\(port)"
-            let mustStart = state.withLock { state in
+            let isFirst = state.withLock { state in
                 state.asked[key, default: []].append(answer)
-                guard state.asked[key]?.count == 1 else { return false }
+                return state.asked[key]?.count == 1
+            }
+            guard isFirst else { return }
+            if let resolver { return ask(resolver, host, port, for: key) }
+            let mustStart = state.withLock { state in
                 state.waiting.append(key)
                 guard state.threads < Self.mostThreads else { return false }
                 state.threads += 1
                 return true
             }
             if mustStart { startThread() }
+        }
+
+        private func ask(_ resolver: any HostResolver, _ host: String, _ port: UInt16, for key: String) {
+            Task {
+                let found: Found
+                do {
+                    let addresses = try await resolver.addresses(of: host).compactMap { HostAddress(literal: $0, port: port) }
+                    found =
+                        addresses.isEmpty
+                        ? .failure(
+                            HTTPError(.nameResolution, "The resolver knows no address of the host \(host).", phase: .notSent))
+                        : .success(addresses)
+                } catch {
+                    found = .failure(
+                        HTTPError(
+                            .nameResolution, "The resolver failed for the host \(host): \(type(of: error)).", underlying: error,
+                            phase: .notSent))
+                }
+                answer(found, for: key)
+            }
         }
 
         private func startThread() {
@@ -86,7 +115,7 @@
         }
 
         private func keep(_ found: Found, for key: String) {
-            let asked = state.withLock { state in
+            state.withLock { state in
                 let now = MonotonicTime.now()
                 if state.kept.count >= Self.mostKept {
                     state.kept = state.kept.filter { $0.value.until > now }
@@ -94,8 +123,12 @@
                 }
                 let isFailure = if case .failure = found { true } else { false }
                 state.kept[key] = (found, now + (isFailure ? Self.failureKeptFor : Self.keptFor))
-                return state.asked.removeValue(forKey: key) ?? []
             }
+            answer(found, for: key)
+        }
+
+        private func answer(_ found: Found, for key: String) {
+            let asked = state.withLock { $0.asked.removeValue(forKey: key) ?? [] }
             for answer in asked { answer(found) }
         }
 

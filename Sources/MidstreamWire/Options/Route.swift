@@ -11,16 +11,19 @@
         /// In small letters, an IPv6 address in its brackets.
         let host: String
         let port: UInt16
+        /// Where connections lead in place of the host; nil: there.
+        let address: String?
         let proxy: ProxyServer?
         /// Whether a proxy is to forward the requests; otherwise one is asked for a tunnel.
         let isForwarded: Bool
 
-        init(_ url: String, _ routes: Routes) {
+        init(_ url: String, _ routes: Routes, address: String? = nil) {
             let parts = URLText(url)
             let isSecure = url.hasSecureScheme
             let host = parts.host?.lowercased() ?? ""
             self.isSecure = isSecure
             self.host = host
+            self.address = address
             port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
             proxy = routes.proxy(isSecure: isSecure, host: host)
             isForwarded = !isSecure && proxy?.isHTTP == true
@@ -34,6 +37,7 @@
         static func == (first: Route, second: Route) -> Bool {
             first === second
                 || first.end == second.end && first.isSecure == second.isSecure && first.isForwarded == second.isForwarded
+                    && first.address == second.address
         }
 
         func hash(into hasher: inout Hasher) {

@@ -11,7 +11,11 @@
         /// What it allows every transfer.
         let limits: TransferLimits
         let routes: Routes
-        let lookup = HostLookup()
+        let lookup: HostLookup
+        /// Which addresses connections may be made to.
+        let allowed: AllowedAddresses
+        /// What connections are made from; nil: the system chooses.
+        let localAddress: HostAddress?
         /// By `host:port` in small letters.
         let hostOverrides: [String: String]
         /// Whether servers may choose HTTP/2.
@@ -37,6 +41,9 @@
             routes = Routes(configuration)
             tls = KeptTLSContext(configuration.tls)
             proxyTLS = KeptTLSContext(configuration.tls.forProxies)
+            lookup = HostLookup(configuration.resolver)
+            allowed = AllowedAddresses(configuration.destinations)
+            localAddress = configuration.localAddress.flatMap { HostAddress(literal: $0, port: 0) }
             limits = TransferLimits(
                 head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
                 forwardsPlainRequests: routes.mayForward)
@@ -45,7 +52,7 @@
             connectTimeout = configuration.connectTimeout?.wholeNanoseconds
             idleLifetime = configuration.idleConnectionLifetime.wholeNanoseconds
             offersHTTP2 = configuration.httpVersions != .http1Only && HTTP2Library.isSafe
-            problem = Self.problem(configuration) ?? routes.problem
+            problem = Self.problem(configuration) ?? routes.problem ?? allowed.problem
         }
 
         private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
@@ -58,13 +65,17 @@
             if let path = configuration.unixSocketPath, HostAddress(unixPath: path) == nil {
                 return HTTPError(.connection, "The path of the unix domain socket is empty or too long.", phase: .notSent)
             }
+            if let address = configuration.localAddress, !AddressText.isAddress(address) {
+                return HTTPError(.connection, "localAddress is no address of IPv4 or IPv6.", phase: .notSent)
+            }
             return nil
         }
 
-        func route(of url: String) -> Route {
+        /// - Parameter address: Where connections lead in place of the URL's host; nil: there.
+        func route(of url: String, address: String?) -> Route {
             var url = url
-            if let last = lastRoute.withLock({ $0 }), last.leads(to: &url) { return last }
-            let route = Route(url, routes)
+            if let last = lastRoute.withLock({ $0 }), last.address == address, last.leads(to: &url) { return last }
+            let route = Route(url, routes, address: address)
             lastRoute.withLock { $0 = route }
             return route
         }
@@ -84,6 +95,18 @@
         func tlsContext(isSecure: Bool) throws -> TLSContext? {
             if routes.haveSecureProxy { _ = try proxyTLS.current() }
             return isSecure ? try tls.current() : nil
+        }
+    }
+
+    extension Route {
+        /// - Throws: ``HTTPError`` when no connection can lead there.
+        func check(_ settings: WireSettings) throws {
+            if proxy != nil, !settings.allowed.isAny { throw HTTPError.destinationsBehindProxy }
+            guard let address else { return }
+            guard proxy == nil, settings.configuration.unixSocketPath == nil else {
+                throw HTTPError.unsupported("A request with an address can't go through a proxy or a unix domain socket.")
+            }
+            guard HostAddress(address, defaultPort: port) != nil else { throw HTTPError.noAddress }
         }
     }
 

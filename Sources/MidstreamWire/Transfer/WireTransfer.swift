@@ -58,7 +58,7 @@
             self.settings = settings
             self.tls = tls
             framing = RequestFraming(request)
-            route = settings.route(of: request.urlText)
+            route = settings.route(of: request.urlText, address: request.address)
             super.init(request, options, loop: loop, owner: owner)
         }
 
@@ -68,6 +68,7 @@
         func prepare() throws {
             if let problem = settings.problem { throw problem }
             if !options.isChecked { try request.checkSendable() }
+            try route.check(settings)
             // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
             decodes =
                 settings.acceptEncoding != nil && !framing.hasRange

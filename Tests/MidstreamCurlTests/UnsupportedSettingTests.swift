@@ -1,0 +1,36 @@
+#if Curl && os(Linux)
+    import MidstreamCore
+    import MidstreamCurl
+    import MidstreamTesting
+    import TestSupport
+    import Testing
+
+    /// What the wire can do and libcurl can't.
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct UnsupportedSettingTests {
+        private struct Resolver: HostResolver {
+            func addresses(of host: String) async throws -> [String] { ["127.0.0.1"] }
+        }
+
+        @Test func `Settings fail every request, and are named`() async throws {
+            let certificate = TLSConfiguration.ClientCertificate(certificate: "/none", key: "/none")
+            for (name, configuration) in [
+                ("resolver", TransportConfiguration(resolver: Resolver())),
+                ("keyLog(to:)", TransportConfiguration(tls: TLSConfiguration().keyLog(to: "/dev/null"))),
+                ("reloading", TransportConfiguration(tls: TLSConfiguration(clientCertificate: .reloading(certificate)))),
+            ] {
+                let transport = curlTransport(configuration: configuration)
+                let error = await #expect(throws: HTTPError.self) {
+                    _ = try await transport.send(HTTPRequest("http://127.0.0.1/"))
+                }
+                #expect(error?.code == .unsupported)
+                #expect(error?.message.contains(name) == true)
+            }
+        }
+
+        @Test func `Connections can't be made ahead`() async throws {
+            let client = testClient(transport: curlTransport())
+            let error = await #expect(throws: HTTPError.self) { try await client.prepare("http://127.0.0.1/") }
+            #expect(error?.code == .unsupported)
+        }
+    }
+#endif
