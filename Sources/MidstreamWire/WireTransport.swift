@@ -100,6 +100,34 @@
         }
     }
 
+    extension WireTransport: PreparingTransport {
+        /// Has so many connections stand without a request, each thread its part of them; see ``PreparingTransport``.
+        public func prepare(_ url: String, connections: Int = 1) async throws {
+            guard HTTPOrigin(url) != nil else {
+                throw HTTPError(.invalidRequest, "There is no http or https URL to connect to.", phase: .notSent)
+            }
+            if let problem = settings.problem { throw problem }
+            let route = settings.route(of: url, address: nil)
+            try route.check(settings)
+            let tls = try settings.tlsContext(isSecure: route.isSecure)
+            let loops = try loops.get().loops
+            for (place, loop) in loops.enumerated() {
+                let count = max(0, connections) / loops.count + (place < max(0, connections) % loops.count ? 1 : 0)
+                guard count > 0 else { continue }
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                    loop.ask { isOver in
+                        guard !isOver else { return continuation.resume(throwing: HTTPError.transportClosed) }
+                        loop.prepare(route, tls, count) { failure in
+                            guard let failure else { return continuation.resume() }
+                            let error = HTTPError(failure.code, failure.message, phase: .notSent)
+                            continuation.resume(throwing: failure.isOwn ? error.refusedHere : error)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     extension WireTransport: CustomStringConvertible, CustomReflectable {
         /// The name alone.
         public var description: String { "WireTransport" }

@@ -107,6 +107,25 @@ public final class HTTPClient: Sendable {
         return try await pipeline(for: request).rehearse(start, given: request, limits: limits) { rehearsed(start, $0) }
     }
 
+    /// Makes connections ahead of the requests that will use them: name, TCP and, for https, TLS; see ``PreparingTransport``. Interceptors
+    /// aren't run.
+    ///
+    /// - Parameters:
+    ///   - url: Absolute, or relative to the client's base URL, of which the origin counts; that of the base URL by default.
+    ///   - connections: How many are to stand without a request; 1 by default.
+    /// - Throws: ``HTTPError``: ``HTTPError/Code/unsupported`` when the transport can't, ``HTTPError/Code/invalidRequest`` when there is no
+    ///   URL to connect to, and what connecting fails with.
+    public func prepare(_ url: RequestURL = "", connections: Int = 1) async throws {
+        let target = try prepared(HTTPRequest(url))
+        try Rehearsal.refuse(target)
+        guard let transport = transport as? any PreparingTransport else {
+            throw HTTPError(
+                .unsupported, "The client's transport can't make connections ahead of requests.", request: target, phase: .notSent
+            )
+        }
+        try await transport.prepare(target.urlText, connections: connections)
+    }
+
     /// A call in which nothing is sent.
     private func rehearsed(_ request: HTTPRequest, _ rehearsal: Rehearsal) -> Call {
         Call(

@@ -128,11 +128,16 @@
         package final var statistics: TransportStatistics {
             get async {
                 await withCheckedContinuation { continuation in
-                    if !post(.measure { continuation.resume(returning: $0) }) {
-                        continuation.resume(returning: TransportStatistics())
-                    }
+                    ask { [self] isOver in continuation.resume(returning: isOver ? TransportStatistics() : measure()) }
                 }
             }
+        }
+
+        /// Has the loop do something on its thread, or the caller when the loop has ended.
+        ///
+        /// - Parameter body: Given whether it has.
+        package final func ask(_ body: @escaping @Sendable (_ isOver: Bool) -> Void) {
+            if !post(.ask(body)) { body(true) }
         }
 
         /// Ends the thread soon; the transfers that it drives fail.
@@ -219,7 +224,7 @@
             case .resumeSending(let transfer): transfer.resumeSending()
             case .fail(let transfer, let error): abort(transfer, error)
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-            case .measure(let answer): answer(measure())
+            case .ask(let body): body(false)
             case .run(let body): body()
             }
         }
@@ -347,7 +352,7 @@
                     switch operation {
                     case .start(let transfer): transfer.fail(transfer.closedError())
                     case .job(let job): globalConcurrentExecutor.enqueue(ExecutorJob(job))
-                    case .measure(let answer): answer(TransportStatistics())
+                    case .ask(let body): body(true)
                     default: break
                     }
                 }

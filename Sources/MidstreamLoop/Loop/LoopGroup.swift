@@ -4,7 +4,7 @@
 
     /// A transport's loops. They end with the last reference to the group: the transport's, or that of a response still arriving.
     package final class LoopGroup<Loop: EventLoop>: TransportLoops {
-        private let loops: [Loop]
+        package let loops: [Loop]
         private let turn = Locked(0)
 
         /// - Parameters:

@@ -1,6 +1,4 @@
 #if os(Linux)
-    package import MidstreamCore
-
     /// What a transfer needs of the loop that drives it.
     ///
     /// All but ``limits``, ``isCurrent``, ``post(_:)`` and ``drive(_:)`` is touched only on the loop's thread.
@@ -60,8 +58,8 @@
         case resumeSending(Transfer)
         case fail(Transfer, any Error)
         case job(UnownedJob)
-        /// Answered in any case, with nothing by a loop that has ended.
-        case measure(@Sendable (TransportStatistics) -> Void)
+        /// Carried out in any case; given whether the loop has ended.
+        case ask(@Sendable (_ isOver: Bool) -> Void)
         /// Dropped when the loop has ended.
         case run(@Sendable () -> Void)
     }

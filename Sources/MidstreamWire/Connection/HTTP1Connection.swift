@@ -8,8 +8,6 @@
     /// Touched only on the loop's thread.
     final class HTTP1Connection: Connection, TransferConnection {
         private(set) var transfer: WireTransfer?
-        /// Whether a transfer has been over it before the present one.
-        private var isReused = false
         var sending = SendingState()
         var reader = ResponseReader()
         /// What has been received and can't be dealt with yet.
@@ -26,8 +24,8 @@
         func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
             self.transfer = transfer
             transfer.connection = self
-            transfer.willSend(over: channel.endpoints, times, isReused: isReused)
-            isReused = true
+            // One that was made ahead may have died since, like one that has served.
+            transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
             isReusable = false
             reader.reset()
             sending = SendingState(head: transfer.requestHead.bytes())

@@ -48,7 +48,7 @@
         ///
         /// - Parameter times: Those of the connection, when it was made for this transfer.
         func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
-            transfer.willSend(over: channel.endpoints, times, isReused: hasServed)
+            transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
             let hasBody = if case .none = transfer.outgoing { false } else { true }
             guard let id = session?.submit(HTTP2Fields(transfer.requestHead), hasBody: hasBody) else {
                 retire()

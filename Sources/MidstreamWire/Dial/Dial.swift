@@ -39,6 +39,8 @@
         private var proxyTLS: TLSSession?
         /// What the proxy has sent.
         private var received: [UInt8] = []
+        /// Told when it ends.
+        private var observers: [(DialFailure?) -> Void] = []
         /// Its server was too slow for a transfer.
         var isDistrusted = false
 
@@ -81,7 +83,20 @@
             loop.wake(self, at: min(deadline, loneDeadline, nextTry))
         }
 
-        func start() { findAddresses() }
+        /// Begins. Without a transfer it goes on for as long as after one.
+        func start() {
+            goOnAlone()
+            findAddresses()
+        }
+
+        /// Tells of its end, and why there is no connection.
+        func observe(_ observer: @escaping (DialFailure?) -> Void) { observers.append(observer) }
+
+        private func tellObservers(_ failure: DialFailure?) {
+            let told = observers
+            observers = []
+            for observer in told { observer(failure) }
+        }
 
         // MARK: As long as the transfer waits
 
@@ -301,15 +316,20 @@
                 self,
                 isShared
                     ? HTTP2Connection(channel, route: route, loop: loop) : HTTP1Connection(channel, route: route, loop: loop))
+            tellObservers(nil)
         }
 
         private func fail(_ failure: DialFailure) {
+            let told = observers
+            observers = []
             close()
             loop.didFail(self, failure)
+            for observer in told { observer(failure) }
         }
 
         /// Gives up what is under way.
         func close() {
+            defer { tellObservers(DialFailure(code: .connection, message: HTTPError.transportClosed.message, isOwn: true)) }
             switch stage {
             case .lookup, .over: break
             case .connecting(var race): race.close()

@@ -7,7 +7,7 @@
     ///
     /// `@unchecked Sendable`: `settings` is constant, and everything else is touched only on the loop's thread.
     final class WireLoop: EventLoop, @unchecked Sendable {
-        private let settings: WireSettings
+        let settings: WireSettings
 
         // Touched only on the loop's thread.
         let channels: Channels
@@ -15,9 +15,11 @@
         private var sleepers: [ObjectIdentifier: (sleeper: any Sleeper, time: UInt64)] = [:]
         /// When the oldest connection without a transfer is to be closed.
         private var nextExpiry: UInt64 = .max
-        private let mostConnections: Int
+        let mostConnections: Int
         /// How many of HTTP/2 to a host.
         private let mostShared: Int
+        /// How many connections to a host may be made ahead of transfers.
+        let mostPrepared: Int
         /// Those of HTTP/2 that have something to send.
         private var unflushed: [HTTP2Connection] = []
 
@@ -34,6 +36,7 @@
             mostConnections = total ?? .max
             let host = limits.maximumConnectionsPerHost.map { max(1, $0 / share) }
             mostShared = min(host ?? .max, mostConnections)
+            mostPrepared = min(mostShared, ConnectionPool.mostIdle)
             super.init(
                 "midstream-wire", poller, limits: settings.limits,
                 admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0),
@@ -140,7 +143,7 @@
             dial(for: transfer, mayBeShared: false)
         }
 
-        private func mayShare(_ route: Route) -> Bool {
+        func mayShare(_ route: Route) -> Bool {
             guard settings.offersHTTP2, !route.isForwarded else { return false }
             return settings.configuration.httpVersions == .http2PriorKnowledge
                 || route.isSecure && !pool.speaksOnlyHTTP1(route)
@@ -161,11 +164,17 @@
             switch connection {
             case let connection as HTTP2Connection:
                 pool.add(connection)
-                guard let first else { return isIdle(connection) }
+                guard let first else {
+                    connection.becameIdle()
+                    return isIdle(connection)
+                }
                 connection.begin(first, dial.times)
             case let connection as HTTP1Connection:
                 if dial.mayBeShared { pool.rememberWithoutHTTP2(dial.route) }
-                guard let first else { return isFree(connection) }
+                guard let first else {
+                    connection.becameIdle()
+                    return isFree(connection)
+                }
                 connection.begin(first, dial.times)
             default: connection.channel.close()
             }

@@ -17,7 +17,7 @@
         }
 
         /// How many are kept without a transfer.
-        private static let mostIdle = 4_096
+        static let mostIdle = 4_096
         /// Of how many hosts it is remembered that they don't speak HTTP/2.
         private static let mostRemembered = 4_096
 
@@ -170,6 +170,16 @@
         func freeDial(_ route: Route) -> Dial? {
             destination(of: route).dials.first { ($0.transfers.isEmpty || $0.mayBeShared) && !$0.isDistrusted }
         }
+
+        /// How many stand without a transfer or are being made; `.max` when one may be shared.
+        func spareCount(_ route: Route) -> Int {
+            guard let destination = destinations[route] else { return 0 }
+            if destination.shared.contains(where: \.isUsable) { return .max }
+            return destination.idle.count + destination.dials.count { $0.transfers.isEmpty && !$0.isDistrusted }
+        }
+
+        /// Those that are being made without a transfer.
+        func spareDials(_ route: Route) -> [Dial] { destinations[route]?.dials.filter(\.transfers.isEmpty) ?? [] }
 
         /// Takes the transfer that has waited longest for a connection of a route.
         func takeWaiting(_ route: Route) -> WireTransfer? {

@@ -1,0 +1,42 @@
+#if os(Linux)
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    extension WireLoop {
+        /// Has connections stand that no transfer has.
+        ///
+        /// - Parameters:
+        ///   - tls: That of https.
+        ///   - count: How many, as far as the limits allow.
+        ///   - answer: Called once, when they stand or one can't be made.
+        func prepare(_ route: Route, _ tls: TLSContext?, _ count: Int, _ answer: @escaping (DialFailure?) -> Void) {
+            let wanted = min(count, mostPrepared)
+            let mayBeShared = mayShare(route)
+            let missing = wanted - pool.spareCount(route)
+            // Whether they may share one is known when the first one stands.
+            let isFirst = mayBeShared && pool.spareDials(route).isEmpty
+            var new: [Dial] = []
+            if missing > 0, !mayBeShared || isFirst {
+                for _ in 0..<(mayBeShared ? 1 : missing) where channels.count + new.count < mostConnections {
+                    let dial = Dial(route, settings, tls: tls, mayBeShared: mayBeShared, loop: self)
+                    pool.add(dial)
+                    new.append(dial)
+                }
+            }
+            let dials = pool.spareDials(route)
+            guard wanted > 0, !dials.isEmpty else { return answer(nil) }
+            var (rest, failure) = (dials.count, DialFailure?.none)
+            for dial in dials {
+                dial.observe { [unowned self] failed in
+                    rest -= 1
+                    if let failed { failure = failed }
+                    guard rest == 0 else { return }
+                    if failure == nil, mayBeShared, !mayShare(route) { return prepare(route, tls, count, answer) }
+                    answer(failure)
+                }
+            }
+            // It may end at once.
+            for dial in new { dial.start() }
+        }
+    }
+#endif

@@ -1,0 +1,112 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import MidstreamLoop
+    import MidstreamTesting
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamWire
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct PreparingTests {
+        private typealias Counts = TransportStatistics.Counts
+
+        /// Counts requests.
+        private static func server(_ heads: Locked<Int>, tls: TLSServer? = nil) throws -> RawServer {
+            try RawServer(tls: tls) { connection in
+                while connection.readHead() != nil {
+                    heads.withLock { $0 += 1 }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+        }
+
+        @Test(arguments: [1, 2]) func `Connections stand before there are requests`(_ loops: Int) async throws {
+            let heads = Locked(0)
+            let server = try Self.server(heads)
+            let transport = wireTransport(configuration: TransportConfiguration(eventLoops: loops))
+            let client = testClient(baseURL: "\(server.url)/base/", transport: transport)
+            try await client.prepare(connections: 3)
+            let three = Counts(openConnections: 3, idleConnections: 3)
+            #expect(await transport.statistics == TransportStatistics(total: three, origins: [server.url: three]))
+            // Those that stand count.
+            try await client.prepare("elsewhere", connections: 2)
+            #expect(await transport.statistics.total == three)
+            await eventually { server.accepted == 3 }
+            #expect(heads.withLock { $0 } == 0)
+
+            let response = try await client.send(HTTPRequest("a"))
+            #expect(response.metrics?.isReusedConnection == true)
+            #expect(response.metrics?.connect == .zero)
+            #expect(await transport.statistics.total == three)
+            #expect(server.accepted == 3)
+        }
+
+        @Test func `No more are made than the limits allow`() async throws {
+            let server = try Self.server(Locked(0))
+            for configuration in [
+                TransportConfiguration(maximumConnectionsPerHost: 2), TransportConfiguration(maximumConnections: 2),
+            ] {
+                let transport = wireTransport(configuration: configuration)
+                try await transport.prepare(server.url, connections: Int.max)
+                try await transport.prepare(server.url, connections: 5)
+                #expect(await transport.statistics.total == Counts(openConnections: 2, idleConnections: 2))
+            }
+            let transport = wireTransport()
+            for count in [0, -1, Int.min] { try await transport.prepare(server.url, connections: count) }
+            #expect(await transport.statistics == TransportStatistics())
+        }
+
+        @Test func `What keeps a connection from being made is told`() async throws {
+            let transport = wireTransport()
+            func code(_ url: String, on transport: any HTTPTransport) async -> HTTPError.Code? {
+                let client = testClient(transport: transport)
+                let error = await #expect(throws: HTTPError.self) { try await client.prepare(.init(url), connections: 2) }
+                return error?.code
+            }
+            let closed = try { try RawServer { _ in }.port }()
+            #expect(await code("http://127.0.0.1:\(closed)", on: transport) == .connection)
+            #expect(await code("http://h.invalid", on: transport) == .nameResolution)
+            #expect(await code("ftp://h.invalid", on: transport) == .invalidRequest)
+            #expect(await code("/relative", on: transport) == .invalidRequest)
+            #expect(await code("http://h.invalid", on: StubTransport.ok) == .unsupported)
+            let guarded = wireTransport(configuration: TransportConfiguration(destinations: .publicOnly()))
+            #expect(await code("http://127.0.0.1", on: guarded) == .forbiddenDestination)
+            transport.close()
+            #expect(await code("http://127.0.0.1", on: transport) == .connection)
+        }
+
+        @Test func `Closing ends what is being made`() async throws {
+            let proxy = try RawServer { $0.waitForEnd() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(proxy: .http(proxy.url), httpVersions: .http1Only))
+            let preparing = Task { try await transport.prepare("https://h.invalid", connections: 2) }
+            await eventually { await transport.statistics.total.openConnections == 2 }
+            transport.close()
+            await #expect(throws: HTTPError.self) { try await preparing.value }
+        }
+
+        @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers")) func `TLS is ready, too`() async throws {
+            for offersHTTP2 in [true, false] {
+                let heads = Locked(0)
+                let tls = try TLSServer(
+                    certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"], offersHTTP2: offersHTTP2)
+                let server = offersHTTP2 ? try RawServer(tls: tls) { $0.waitForEnd() } : try Self.server(heads, tls: tls)
+                var configuration = TransportConfiguration()
+                configuration.tls.verifiesCertificates = false
+                let transport = wireTransport(configuration: configuration)
+                try await transport.prepare(server.url, connections: 3)
+                let count = offersHTTP2 ? 1 : 3
+                let expected = Counts(openConnections: count, idleConnections: count)
+                #expect(await transport.statistics.total == expected)
+                await eventually { server.accepted == count }
+                guard !offersHTTP2 else { continue }
+                #expect(heads.withLock { $0 } == 0)
+                let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+                #expect(response.metrics?.isReusedConnection == true)
+                #expect(response.metrics?.tlsHandshake == .zero)
+            }
+        }
+    }
+#endif
