@@ -1,4 +1,4 @@
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCore
     import MidstreamCurl
     import MidstreamTesting
