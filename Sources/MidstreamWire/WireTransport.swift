@@ -128,6 +128,30 @@
         }
     }
 
+    extension WireTransport: ChannelTransport {
+        package func connect(to origin: HTTPOrigin, tls: TLSConfiguration?, timeout: Duration) async throws -> any ByteChannel {
+            try Task.checkCancellation()
+            let transfer = try pipe(to: origin, tls: tls, timeout: timeout)
+            let arrived = try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
+            } onCancel: {
+                transfer.loop.post(.cancel(transfer))
+            }
+            guard let body = arrived.response.body.incoming, let writer = arrived.response.writer else {
+                throw HTTPError.transportClosed
+            }
+            return BodyChannel(body, writer)
+        }
+
+        private func pipe(to origin: HTTPOrigin, tls: TLSConfiguration?, timeout: Duration) throws -> WireTransfer {
+            let group = try loops.get()
+            let context = origin.scheme == "https" ? try tls.map { try TLSContext($0) } ?? settings.tlsContext(isSecure: true) : nil
+            return WireTransfer(
+                HTTPRequest(.get, origin.description), ExchangeOptions(timeLimit: timeout, isChecked: true), settings: settings,
+                tls: context, loop: group.preferred, owner: group, isPipe: true)
+        }
+    }
+
     extension WireTransport: CustomStringConvertible, CustomReflectable {
         /// The name alone.
         public var description: String { "WireTransport" }

@@ -33,6 +33,8 @@
         package private(set) var status = 0
         package private(set) var version = HTTPVersion.http1_1
         package private(set) var isComplete = false
+        /// The request asks for another protocol, so that a 101 is final.
+        package var allowsSwitch = false
         private var trailerFields = HTTPHeaders.FieldBuffer()
         private var trailerSize = 0
         /// There is a field that a folded line can continue.
@@ -55,8 +57,8 @@
             } catch {
                 return .refused(error)
             }
-            guard status != 101 else { return .refused(.switchedProtocols) }
-            guard 100..<200 ~= status else {
+            guard status != 101 || allowsSwitch else { return .refused(.switchedProtocols) }
+            guard 100..<200 ~= status, status != 101 else {
                 isComplete = true
                 lines = 0
                 return .complete(fields)

@@ -177,7 +177,7 @@
         /// A hash of the request's scheme, host and port; nil when connections aren't counted by them.
         fileprivate var hostKey: Int? {
             // Forwarded requests share the connections to the proxy.
-            if !isSecure, loop.limits.forwardsPlainRequests { return nil }
+            if !isSecure, loop.limits.forwardsPlainRequests, writer == nil { return nil }
             var text = request.urlText
             return text.withUTF8 { text in
                 // The colon and two slashes come before the host.

@@ -11,6 +11,7 @@
         package private(set) var hasContentType = false
         package private(set) var hasExpect = false
         package private(set) var hasRange = false
+        package private(set) var hasUpgrade = false
         package let hasBody: Bool
 
         package init(_ request: HTTPRequest) {
@@ -25,6 +26,7 @@
                 case .contentType: hasContentType = true
                 case .expect: hasExpect = true
                 case .range: hasRange = true
+                case .upgrade: hasUpgrade = true
                 case .framing: isFramed = true
                 case .other: break
                 }
@@ -50,7 +52,7 @@
     }
 
     package enum RequestFields {
-        package enum Kind { case accept, acceptEncoding, contentType, expect, range, framing, other }
+        package enum Kind { case accept, acceptEncoding, contentType, expect, range, upgrade, framing, other }
 
         /// Calls `body` with each field, `name:value`, and where its colon is.
         package static func forEach(in headers: HTTPHeaders, _ body: (UnsafeBufferPointer<UInt8>, Int, Kind) -> Void) {
@@ -73,6 +75,7 @@
             switch name.count {
             case 5: name.isFieldName("range") ? .range : .other
             case 6: name.isFieldName("accept") ? .accept : name.isFieldName("expect") ? .expect : .other
+            case 7: name.isFieldName("upgrade") ? .upgrade : .other
             case 12: name.isFieldName("content-type") ? .contentType : .other
             case 14: name.isFieldName("content-length") ? .framing : .other
             case 15: name.isFieldName("accept-encoding") ? .acceptEncoding : .other

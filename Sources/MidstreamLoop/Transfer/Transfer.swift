@@ -58,6 +58,10 @@
         package final var received = ReceivedBytes()
         @exclusivity(unchecked) package final var stream: BodyStream?
         @exclusivity(unchecked) package final var isReceivingPaused = false
+        /// Its connection carries another protocol than HTTP.
+        @exclusivity(unchecked) package final var isPiped = false
+        /// What writes to the connection where that may carry another protocol.
+        package final var writer: (any ByteWriter)?
         /// The transport has asked for encodings.
         @exclusivity(unchecked) package final var decodes = false
         /// Those of the body, in the order in which they were applied.
@@ -76,7 +80,7 @@
         @exclusivity(unchecked) package final var startTime: UInt64 = 0
         /// When a buffered exchange has taken too long, in nanoseconds of the monotonic clock; `.max`: never. A streamed one's reader may
         /// take its time, so that the client limits it.
-        @exclusivity(unchecked) private(set) package final var timeLimit: UInt64 = .max
+        @exclusivity(unchecked) package final var timeLimit: UInt64 = .max
         @exclusivity(unchecked) package final var lastActivity: UInt64 = 0
         @exclusivity(unchecked) private var lastUploaded: Int64 = 0
 
@@ -132,7 +136,9 @@
 
         private func begin(at time: UInt64) {
             startTime = time
-            if options.delivery != .streamed, let limit = options.timeLimit { timeLimit = time + limit.wholeNanoseconds }
+            if options.delivery != .streamed || isPiped, let limit = options.timeLimit {
+                timeLimit = time + limit.wholeNanoseconds
+            }
         }
 
         /// Lets go of all but what its caller gets; returns ``place``.
@@ -199,9 +205,10 @@
         package final func answer() {
             guard let stream, let continuation = takeContinuation() else { return }
             let body = IncomingTransferBody(stream: stream, transfer: self)
-            let response = HTTPResponse(
+            var response = HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)
+            if isPiped { response.writer = writer }
             continuation.resume(returning: ArrivedResponse(response: response))
         }
 
@@ -216,6 +223,7 @@
         /// nil: never.
         package final func deadline() -> UInt64? {
             let limits = loop.limits
+            if stream != nil, isPiped { return nil }
             if head.isComplete {
                 guard let limit = limits.idle, !isReceivingPaused else { return nil }
                 return max(lastActivity, lastReceived) + limit
@@ -254,7 +262,7 @@
             }
             let what =
                 timeLimit <= loop.now
-                ? "The response wasn't whole"
+                ? isPiped ? "The connection didn't stand" : "The response wasn't whole"
                 : head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
             var error = HTTPError(.timeout, "\(what) within the time allowed.", request: request, phase: phase)
             error.metrics = metricsSoFar

@@ -32,6 +32,10 @@
             noteActivity()
             headers = HTTPHeaders(lines: fields.bytes)
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
+            guard head.status != 101 else {
+                openStream()
+                return true
+            }
             guard readLength(fields, isBodiless: isBodiless) else { return false }
             decodedLength = expectedLength
             // A part of an encoded body can't be decoded.
@@ -46,6 +50,14 @@
                 if loop.limits.idle != nil { loop.expectDeadline(of: self) }
             }
             return true
+        }
+
+        /// Gives the caller a connection that carries another protocol: its stream is what comes from now on.
+        package final func openStream() {
+            isPiped = true
+            timeLimit = .max
+            stream = BodyStream(resends: resends, interim: interim)
+            markUnsettled()
         }
 
         /// Takes a piece of the body as it came over the wire.

@@ -28,6 +28,7 @@
             transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
             isReusable = false
             reader.reset()
+            if transfer.isPiped, let pipe = transfer.pipe { return openPipe(pipe, transfer) }
             sending = SendingState(head: transfer.requestHead.bytes())
             if transfer.framing.hasExpect, transfer.bodyFraming != .none { holdBody() }
             send()
@@ -49,8 +50,9 @@
             receive()
         }
 
-        func letGo(_: WireTransfer, isClean: Bool) {
-            transfer = nil
+        func letGo(_ transfer: WireTransfer, isClean: Bool) {
+            transfer.pipe?.end()
+            self.transfer = nil
             loop.letSleep(self)
             sending = SendingState()
             held = []
@@ -100,7 +102,9 @@
             }
             let isTLS = if case .tls = failure { true } else { false }
             let text: String
-            if transfer.head.isComplete {
+            if transfer.isPiped {
+                text = failure?.message ?? "The connection was closed."
+            } else if transfer.head.isComplete {
                 text = failure?.message ?? "The connection was closed before the body's end."
             } else if isAnswered {
                 text = "The connection was closed within the head."

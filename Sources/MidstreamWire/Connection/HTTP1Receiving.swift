@@ -118,7 +118,11 @@
                 return true
             case .complete(let fields):
                 guard transfer.takeHead(fields) else { return false }
-                reader.begin(framing(fields, transfer))
+                if let pipe = transfer.pipe, transfer.isPiped {
+                    switchProtocols(pipe)
+                } else {
+                    reader.begin(framing(fields, transfer))
+                }
                 return true
             case .refused(let fault): return transfer.violate(fault.message)
             }

@@ -32,6 +32,7 @@
         private static let patience: UInt64 = 1_000_000_000
 
         func send() {
+            if let transfer, let pipe = transfer.pipe, pipe.connection != nil { return send(pipe, transfer) }
             guard let transfer, !sending.isBroken, !transfer.sent.isWhole else { return }
             var rest = Self.turn
             while sending.hasRest || isBodyInMemoryLeft(transfer) || takePiece(transfer) {

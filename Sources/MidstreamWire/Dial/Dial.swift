@@ -25,6 +25,8 @@
         private(set) var transfers: [WireTransfer] = []
         /// Whether HTTP/2 may come of it.
         let mayBeShared: Bool
+        /// Its connection is for its own transfer alone.
+        let isExclusive: Bool
         private(set) var times = DialTimes()
         private var stage = Stage.lookup
         /// When it has taken too long, in nanoseconds of the monotonic clock.
@@ -47,9 +49,13 @@
         /// How long a dial goes on without a transfer where the configuration has no limit, in nanoseconds: 30 s.
         private static let longestAlone: UInt64 = 30_000_000_000
 
-        init(_ route: Route, _ settings: WireSettings, tls: TLSContext?, mayBeShared: Bool, loop: any DialLoop) {
+        init(
+            _ route: Route, _ settings: WireSettings, tls: TLSContext?, mayBeShared: Bool, isExclusive: Bool = false,
+            loop: any DialLoop
+        ) {
             self.route = route
             self.mayBeShared = mayBeShared
+            self.isExclusive = isExclusive
             self.settings = settings
             self.tls = route.isSecure ? tls : nil
             self.loop = loop
@@ -105,7 +111,9 @@
 
         func letGo(_ transfer: WireTransfer, isClean: Bool) {
             transfers.removeAll { $0 === transfer }
-            guard !isDistrusted || !transfers.isEmpty else { return fail(DialFailure(code: .timeout, message: "")) }
+            guard !(isDistrusted || isExclusive) || !transfers.isEmpty else {
+                return fail(DialFailure(code: .timeout, message: ""))
+            }
             goOnAlone()
         }
 
@@ -278,14 +286,18 @@
 
         // MARK: TLS
 
+        private var protocols: [String] {
+            if transfers.first?.isPiped == true { return [] }
+            guard mayBeShared else { return ["http/1.1"] }
+            return settings.configuration.httpVersions == .http2PriorKnowledge ? ["h2"] : ["h2", "http/1.1"]
+        }
+
         private func beginTLS(_ channel: Channel) throws(DialFailure) {
             guard let tls else { return finish(channel) }
             do {
-                let protocols = settings.configuration.httpVersions == .http2PriorKnowledge ? ["h2"] : ["h2", "http/1.1"]
                 channel.beginTLS(
                     try TLSSession(
-                        tls, host: route.name, peer: route.authority, protocols: mayBeShared ? protocols : ["http/1.1"],
-                        through: proxyTLS))
+                        tls, host: route.name, peer: route.authority, protocols: protocols, through: proxyTLS))
             } catch {
                 throw DialFailure(code: .connection, message: HTTPError.noMemory.message, isOwn: true)
             }

@@ -53,6 +53,7 @@
         }
 
         private func connect(_ transfer: WireTransfer) {
+            guard transfer.pipe == nil else { return connectAnew(transfer) }
             if let connection = pool.shared(transfer.route, growingTo: mostShared) { return connection.begin(transfer) }
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
             if let dial = pool.freeDial(transfer.route) { return dial.adopt(transfer) }
@@ -135,7 +136,7 @@
 
     extension WireLoop: DialLoop {
         func connectAnew(_ transfer: WireTransfer) {
-            dial(for: transfer, mayBeShared: mayShare(transfer.route))
+            dial(for: transfer, mayBeShared: transfer.pipe == nil && mayShare(transfer.route))
         }
 
         func connectByHTTP1(_ transfer: WireTransfer) {
@@ -152,7 +153,9 @@
         private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
             // Those without a transfer make room: the limit is met by those that have one.
             while channels.count >= mostConnections, pool.closeOldest() {}
-            let dial = Dial(transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, loop: self)
+            let dial = Dial(
+                transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, isExclusive: transfer.pipe != nil,
+                loop: self)
             pool.add(dial)
             dial.adopt(transfer)
             dial.start()

@@ -17,7 +17,8 @@
         /// Whether a proxy is to forward the requests; otherwise one is asked for a tunnel.
         let isForwarded: Bool
 
-        init(_ url: String, _ routes: Routes, address: String? = nil) {
+        /// - Parameter isTunnel: Whether a proxy is asked for a tunnel even where it would forward a request.
+        init(_ url: String, _ routes: Routes, address: String? = nil, isTunnel: Bool = false) {
             let parts = URLText(url)
             let isSecure = url.hasSecureScheme
             let host = parts.host?.lowercased() ?? ""
@@ -26,7 +27,7 @@
             self.address = address
             port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
             proxy = routes.proxy(isSecure: isSecure, host: host)
-            isForwarded = !isSecure && proxy?.isHTTP == true
+            isForwarded = !isSecure && proxy?.isHTTP == true && !isTunnel
             var url = url
             origin = url.withUTF8 { Array($0.prefix(TargetParts($0).path)) }
         }

@@ -168,7 +168,7 @@
 
         /// A dial whose transfer has ended or got another connection.
         func freeDial(_ route: Route) -> Dial? {
-            destination(of: route).dials.first { ($0.transfers.isEmpty || $0.mayBeShared) && !$0.isDistrusted }
+            destination(of: route).dials.first { ($0.transfers.isEmpty || $0.mayBeShared) && !$0.isDistrusted && !$0.isExclusive }
         }
 
         /// How many stand without a transfer or are being made; `.max` when one may be shared.
@@ -184,7 +184,7 @@
         /// Takes the transfer that has waited longest for a connection of a route.
         func takeWaiting(_ route: Route) -> WireTransfer? {
             let dials = destination(of: route).dials
-            return dials.isEmpty ? nil : dials.first { !$0.transfers.isEmpty }?.disown()
+            return dials.isEmpty ? nil : dials.first { !$0.transfers.isEmpty && !$0.isExclusive }?.disown()
         }
 
         /// Ends everything.

@@ -20,6 +20,8 @@
         let settings: WireSettings
         let framing: RequestFraming
         let route: Route
+        /// Of what becomes, or may become, a connection for another protocol.
+        let pipe: Pipe?
         /// That of an https request.
         let tls: TLSContext?
 
@@ -51,15 +53,24 @@
             var endpoints: Endpoints?
         }
 
+        /// - Parameter isPipe: Whether a connection is all that is wanted: nothing is sent over it.
         init(
             _ request: HTTPRequest, _ options: ExchangeOptions, settings: WireSettings, tls: TLSContext?, loop: any TransferLoop,
-            owner: any Sendable
+            owner: any Sendable, isPipe: Bool = false
         ) {
             self.settings = settings
             self.tls = tls
             framing = RequestFraming(request)
-            route = settings.route(of: request.urlText, address: request.address)
+            let isUpgrade = framing.hasUpgrade && options.delivery == .streamed
+            pipe = isPipe || isUpgrade ? Pipe() : nil
+            route =
+                pipe == nil
+                ? settings.route(of: request.urlText, address: request.address)
+                : Route(request.urlText, settings.routes, address: request.address, isTunnel: true)
             super.init(request, options, loop: loop, owner: owner)
+            isPiped = isPipe
+            head.allowsSwitch = isUpgrade
+            writer = pipe.map { PipeWriter(pipe: $0, loop: loop) }
         }
 
         /// Decides how the request is sent.
@@ -71,7 +82,7 @@
             try route.check(settings)
             // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
             decodes =
-                settings.acceptEncoding != nil && !framing.hasRange
+                settings.acceptEncoding != nil && !framing.hasRange && pipe == nil
                 && (!framing.hasAcceptEncoding || request.encodedBodyCheck != nil)
             guard framing.hasBody, request.method != .head else { return }
             if let bytes = request.body.bytes {

@@ -1,0 +1,94 @@
+/// A connection on which both sides send bytes as they like. One that is released is closed.
+///
+/// May be used from any task. There is one reader and one writer at a time: bytes that two tasks write go out one after the other, each
+/// array whole.
+package protocol ByteChannel: Sendable {
+    /// The next bytes, in pieces as they come, never empty; nil at a clean end, also when called again.
+    ///
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/connectionLost`` when the connection is lost or was closed here; `CancellationError`
+    ///   when the task is cancelled, which closes the channel.
+    nonisolated(nonsending) func read() async throws -> [UInt8]?
+
+    /// Sends bytes; returns when the transport has taken them all, which it does at the pace of the other side.
+    ///
+    /// - Throws: As ``read()`` does; `CancellationError` closes the channel, since a part of the bytes may have left.
+    nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws
+
+    /// Closes the connection at once; what hasn't left doesn't. Harmless when repeated. A waiting reader or writer fails with
+    /// ``HTTPError/Code/connectionLost``.
+    func close()
+}
+
+/// A transport that also makes connections for others than itself: ones that carry no HTTP, and those of a request with an `Upgrade` field
+/// (RFC 9110 §7.8), sent with a body that is still arriving, whose 101 response has ``HTTPResponse/channel``.
+package protocol ChannelTransport: HTTPTransport {
+    /// Makes a connection to an origin, by the transport's unix domain socket, proxy and limits; none that it keeps is used for it. Nothing
+    /// is offered by ALPN.
+    ///
+    /// - Parameters:
+    ///   - origin: An `https` one is secured.
+    ///   - tls: How, for an `https` origin; nil: as the transport is configured. Its files are read anew each time.
+    ///   - timeout: How long it may take, waiting for a free place among the transport's connections included.
+    /// - Throws: ``HTTPError`` as for a request that wasn't sent; `CancellationError`.
+    func connect(to origin: HTTPOrigin, tls: TLSConfiguration?, timeout: Duration) async throws -> any ByteChannel
+}
+
+/// Sends bytes over the connection of a response's body.
+package protocol ByteWriter: Sendable {
+    /// See ``ByteChannel/write(_:)``; what closes the connection is closing the body.
+    nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws
+}
+
+private enum WriterKey: RequestContextKey { static var defaultValue: (any ByteWriter)? { nil } }
+
+extension HTTPRequest {
+    /// Whether it asks for another protocol on its connection.
+    package var isUpgrade: Bool { headers.contains("Upgrade") }
+}
+
+extension HTTPResponse {
+    /// What writes to the connection of a 101 response, whose body is what is received.
+    package var writer: (any ByteWriter)? {
+        get { context[WriterKey.self] }
+        set { context[WriterKey.self] = newValue }
+    }
+
+    /// The connection of a 101 response to an upgrade, as long as that has it; nil for any other. It is read through the response's body, so
+    /// that whoever observes that sees what comes, and closing that closes it.
+    package var channel: (any ByteChannel)? {
+        guard status.code == 101, let writer, let body = body.incoming else { return nil }
+        return BodyChannel(body, writer)
+    }
+}
+
+/// A connection that is read as a body.
+package final class BodyChannel: ByteChannel {
+    private let body: any IncomingBody
+    private let writer: any ByteWriter
+
+    package init(_ body: any IncomingBody, _ writer: any ByteWriter) {
+        self.body = body
+        self.writer = writer
+    }
+
+    deinit { body.close() }
+
+    nonisolated(nonsending) package func read() async throws -> [UInt8]? {
+        while let bytes = try await body.next() {
+            if !bytes.isEmpty { return bytes }
+        }
+        return nil
+    }
+
+    nonisolated(nonsending) package func write(_ bytes: [UInt8]) async throws {
+        guard !bytes.isEmpty else { return }
+        do {
+            try await writer.write(bytes)
+        } catch {
+            body.close()
+            throw error
+        }
+    }
+
+    package func close() { body.close() }
+}

@@ -1,0 +1,49 @@
+#if os(Linux)
+    internal import MidstreamCore
+    internal import MidstreamLoop
+
+    /// Connections that carry another protocol than HTTP, from the beginning or after a response that says so (RFC 9110 §7.8).
+    extension HTTP1Connection {
+        /// How much is sent before other connections have their turn.
+        private static let turn = 1 << 20
+
+        /// Gives the transfer's caller the connection, on which nothing has been sent.
+        func openPipe(_ pipe: Pipe, _ transfer: WireTransfer) {
+            transfer.openStream()
+            switchProtocols(pipe)
+            // The server may have spoken already.
+            loop.post(.resumeReceiving(transfer))
+        }
+
+        /// From now on all that comes is the body, to the connection's end.
+        func switchProtocols(_ pipe: Pipe) {
+            reader.begin(.connection)
+            pipe.connection = self
+        }
+
+        func send(_ pipe: Pipe, _ transfer: WireTransfer) {
+            var rest = Self.turn
+            while let piece = pipe.piece {
+                let count = piece.bytes.withUnsafeBytes {
+                    channel.write(
+                        UnsafeRawBufferPointer(rebasing: $0[piece.sent...]), UnsafeRawBufferPointer(start: nil, count: 0))
+                }
+                guard let count else {
+                    pipe.end()
+                    // What the other side has sent before it closed the connection can still be read.
+                    channel.expectsSomething()
+                    return receive()
+                }
+                guard count > 0 else { return }
+                piece.sent += count
+                transfer.sent.bytes += Int64(count)
+                if piece.sent == piece.bytes.count { pipe.removeFirst() }
+                rest -= count
+                guard rest > 0 else {
+                    loop.post(.resumeSending(transfer))
+                    return
+                }
+            }
+        }
+    }
+#endif
