@@ -5,7 +5,7 @@ struct Options: Sendable {
         case transport
         /// The client on a transport with a loop.
         case client
-        /// The client on URLSession, as on platforms without libcurl.
+        /// The client on URLSession, as on Apple's platforms.
         case urlsession
         /// One response of any size, streamed.
         case download
@@ -21,11 +21,11 @@ struct Options: Sendable {
         let description: String
     }
 
-    enum Loop: String { case curl, wire }
+    enum Loop: String { case wire, curl }
 
     var mode = Mode.client
     /// What moves the bytes.
-    var loop = Loop.curl
+    var loop = Loop.wire
     var url = "http://127.0.0.1/"
     var authorities: String?
     var isHTTP2 = false
