@@ -67,6 +67,7 @@ let package = Package(
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamResilience", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamTransportSecurity", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
@@ -115,6 +116,7 @@ let package = Package(
             dependencies: [
                 "MidstreamClient", "MidstreamAuthentication", "MidstreamCache", "MidstreamCompression", "MidstreamCookies",
                 "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamTemplates", "MidstreamTransfers",
+                "MidstreamTransportSecurity",
             ],
             swiftSettings: settings),
         .target(name: "MidstreamSigning", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
@@ -182,6 +184,12 @@ let package = Package(
         .testTarget(
             name: "MidstreamResilienceTests",
             dependencies: ["MidstreamResilience", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamTransportSecurityTests",
+            dependencies: [
+                "Midstream", "MidstreamTransportSecurity", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTemplatesTests",

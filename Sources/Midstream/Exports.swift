@@ -8,3 +8,4 @@
 @_exported public import MidstreamStreams
 @_exported public import MidstreamTemplates
 @_exported public import MidstreamTransfers
+@_exported public import MidstreamTransportSecurity

@@ -77,6 +77,18 @@ struct RedirectExamples {
         #expect(error?.code == .bodyNotReplayable)
     }
 
+    @Test("Hosts that want https")
+    func strictTransport() async throws {
+        let stub = StubTransport(status: .ok)
+        let store = StrictTransportStore([StrictTransportHost("example.com", includesSubdomains: true)])
+        let client = HTTPClient(transport: stub) {
+            StrictTransport(store: store)
+            CookieInterceptor()
+        }
+        _ = try await client.send(HTTPRequest("http://api.example.com/"))
+        #expect(stub.requests.map(\.urlText) == ["https://api.example.com/"])
+    }
+
     @Test("What is seen of it")
     func events() async throws {
         let response = try await HTTPClient(transport: stub()).send(HTTPRequest("https://h/old"))

@@ -8,6 +8,8 @@ public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConve
     /// The rank's name.
     public let description: String
 
+    /// Decides whether http or https is spoken, which cookies and caches go by.
+    public static let scheme = InterceptorRank(depth: 5, description: "scheme")
     /// Adds cookies.
     public static let cookies = InterceptorRank(depth: 10, description: "cookies")
     /// Adds credentials that are known beforehand.

@@ -6,6 +6,8 @@ extension HTTPError {
     public static var nameResolution: Code { .nameResolution }
     /// ``Code/connection``
     public static var connection: Code { .connection }
+    /// ``Code/forbiddenDestination``
+    public static var forbiddenDestination: Code { .forbiddenDestination }
     /// ``Code/tls``
     public static var tls: Code { .tls }
     /// ``Code/proxy``

@@ -132,7 +132,7 @@
             guard dialed.isRefused, !dialed.isAllowed, phase == .notSent else {
                 return HTTPError(code, of: self, handle, phase: phase)
             }
-            var error = HTTPError.forbiddenDestination(URLText(request.urlText).host.map(String.init) ?? "the URL")
+            var error = HTTPError.noAllowedAddress(of: URLText(request.urlText).host.map(String.init) ?? "the URL")
             error.request = request
             error.metrics = metricsSoFar(handle)
             return error

@@ -78,7 +78,7 @@
 
     extension HTTPError {
         /// What a request to a host fails with that has no address of these.
-        package static func forbiddenDestination(_ host: String) -> HTTPError {
+        package static func noAllowedAddress(of host: String) -> HTTPError {
             HTTPError(
                 .forbiddenDestination, "None of the addresses of \(host) is one that destinations allows.", phase: .notSent
             ).refusedHere

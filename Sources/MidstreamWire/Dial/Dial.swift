@@ -177,7 +177,7 @@
             guard !allowed.isEmpty else {
                 return fail(
                     DialFailure(
-                        code: .forbiddenDestination, message: HTTPError.forbiddenDestination(route.name).message, isOwn: true))
+                        code: .forbiddenDestination, message: HTTPError.noAllowedAddress(of: route.name).message, isOwn: true))
             }
             let local = settings.localAddress
             let suitable = local.map { local in allowed.filter { $0.family == local.family || $0.family == AF_UNIX } } ?? allowed

@@ -1,0 +1,41 @@
+public import Foundation
+
+/// A host that is spoken to by TLS alone (RFC 6797).
+public struct StrictTransportHost: Sendable, Hashable, Codable {
+    /// The name, in small letters, without a dot at its end.
+    public let name: String
+    /// Until when.
+    public let expires: Date
+    /// Whether the names below it are, too.
+    public let includesSubdomains: Bool
+
+    /// Makes one that is known beforehand.
+    ///
+    /// - Parameters:
+    ///   - name: The name; letters may be large. An address is no name, and has no effect.
+    ///   - expires: Until when; never by default.
+    ///   - includesSubdomains: Whether the names below it are meant, too; false by default.
+    public init(_ name: String, expires: Date = .distantFuture, includesSubdomains: Bool = false) {
+        self.name = Self.normalized(name)
+        self.expires = expires
+        self.includesSubdomains = includesSubdomains
+    }
+
+    static func normalized(_ name: some StringProtocol) -> String {
+        let name = name.lowercased()
+        return name.hasSuffix(".") ? String(name.dropLast()) : name
+    }
+
+    /// Whether it may be one: addresses are not (RFC 6797 §8.1.1), in whatever spelling.
+    static func isName(_ host: String) -> Bool {
+        guard !host.isEmpty, !host.hasPrefix("["), !host.contains(":"),
+            let last = host.utf8.split(separator: UInt8(ascii: ".")).last
+        else {
+            return false
+        }
+        // What ends in a number is an address of IPv4, or wants to be.
+        let isHexadecimal =
+            last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+        return !isHexadecimal && !last.allSatisfy { 48...57 ~= $0 }
+    }
+}

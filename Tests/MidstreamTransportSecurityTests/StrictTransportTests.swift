@@ -1,0 +1,190 @@
+import Foundation
+import Interception
+import Midstream
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamTransportSecurity
+
+@Suite("Strict transport", .leavesNothing, .timeLimit(.minutes(10)))
+struct StrictTransportTests {
+    private static let year = "max-age=31536000"
+
+    private func client(
+        _ stub: StubTransport, _ store: StrictTransportStore = .init(),
+        @PipelineBuilder _ more: () -> [any HTTPInterceptor] = { [] }
+    ) -> HTTPClient {
+        let others = more()
+        return testClient(transport: stub) {
+            others
+            StrictTransport(store: store)
+        }
+    }
+
+    private func sent(_ stub: StubTransport) -> [String] { stub.requests.map(\.urlText) }
+
+    @Test("A host that has asked for it by https is spoken to by https")
+    func remembers() async throws {
+        let stub = StubTransport(status: .ok, headers: ["strict-transport-security": Self.year])
+        let client = client(stub)
+        for url in [
+            "http://a.example/x?y#z", "https://a.example/", "http://A.example./x?y", "http://u@a.example:80",
+            "http://a.example:8080/",
+        ] {
+            _ = try await client.send(HTTPRequest(url))
+        }
+        #expect(
+            sent(stub) == [
+                "http://a.example/x?y#z", "https://a.example/", "https://A.example./x?y", "https://a.example:443",
+                "https://a.example:8080/",
+            ])
+        // Neither what is below it nor above it.
+        for url in ["http://b.a.example/", "http://example/"] { _ = try await client.send(HTTPRequest(url)) }
+        #expect(sent(stub).suffix(2) == ["http://b.a.example/", "http://example/"])
+    }
+
+    @Test("Subdomains are included where that is said, and the last word counts")
+    func subdomains() async throws {
+        let fields = ["\(Self.year); includeSubDomains", Self.year, "max-age=0"]
+        let stub = StubTransport(
+            sequence: fields.flatMap { [.respond(.notFound, headers: ["Strict-Transport-Security": $0]), .respond(.ok)] })
+        let client = client(stub)
+        for _ in fields {
+            _ = try? await client.send(HTTPRequest("https://a.example/"))
+            _ = try await client.send(HTTPRequest("http://c.b.a.example/"))
+        }
+        #expect(
+            sent(stub).filter { $0.contains("c.b") } == [
+                "https://c.b.a.example/", "http://c.b.a.example/", "http://c.b.a.example/",
+            ])
+    }
+
+    @Test("Its time is over some day")
+    func expires() async throws {
+        let now = Locked(Date(timeIntervalSince1970: 1_000))
+        let store = StrictTransportStore(now: { now.withLock { $0 } })
+        let stub = StubTransport(status: .ok, headers: ["Strict-Transport-Security": "max-age=\"10\""])
+        let client = client(stub, store)
+        _ = try await client.send(HTTPRequest("https://a.example/"))
+        #expect(store.hosts == [StrictTransportHost("a.example", expires: Date(timeIntervalSince1970: 1_010))])
+        now.withLock { $0 += 9.5 }
+        #expect(store.includes("a.example"))
+        now.withLock { $0 += 1 }
+        #expect(!store.includes("a.example"))
+        #expect(store.hosts.isEmpty)
+    }
+
+    @Test(
+        "What comes by http, or from an address, is ignored",
+        arguments: [
+            "http://a.example/", "https://127.0.0.1/", "https://[::1]/", "https://0x7f.1/", "https://127.0.0.1./",
+            "https://2130706433/",
+        ])
+    func ignored(url: String) async throws {
+        let store = StrictTransportStore()
+        let stub = StubTransport(status: .ok, headers: ["Strict-Transport-Security": Self.year])
+        _ = try await client(stub, store).send(HTTPRequest(url))
+        #expect(store.hosts.isEmpty)
+        store.set(StrictTransportHost("127.0.0.1"))
+        #expect(store.hosts.isEmpty && !store.includes("127.0.0.1"))
+    }
+
+    @Test("Of several fields the first counts, and a stored answer says nothing new")
+    func first() async throws {
+        let store = StrictTransportStore()
+        var headers: HTTPHeaders = ["Strict-Transport-Security": "nothing", "Cache-Control": "max-age=60"]
+        headers.add("Strict-Transport-Security", Self.year)
+        let stub = StubTransport(status: .ok, headers: headers)
+        let response = try await client(stub, store).send(HTTPRequest("https://a.example/"))
+        #expect(store.hosts.isEmpty)
+        #expect(response.trace.description.contains("says nothing"))
+
+        let cached = StubTransport(status: .ok, headers: ["Strict-Transport-Security": Self.year, "Cache-Control": "max-age=60"])
+        let client = client(cached, store) { CacheInterceptor() }
+        _ = try await client.send(HTTPRequest("https://a.example/"))
+        store.remove("A.example")
+        _ = try await client.send(HTTPRequest("https://a.example/"))
+        #expect(cached.requests.count == 1)
+        #expect(store.hosts.isEmpty)
+    }
+
+    @Test("Each hop of a redirect is looked at, and its plan is shown")
+    func redirects() async throws {
+        let store = StrictTransportStore([StrictTransportHost("B.example.")])
+        let stub = StubTransport(sequence: [.respond(.found, headers: [.location: "http://b.example/next"]), .respond(.ok)])
+        let client = client(stub, store)
+        let response = try await client.send(HTTPRequest("http://a.example/"))
+        #expect(sent(stub) == ["http://a.example/", "https://b.example/next"])
+        #expect(response.request.urlText == "https://b.example/next")
+        #expect(response.trace.description.contains("by https"))
+        let explanation = try await client.explain(HTTPRequest("http://b.example/"))
+        #expect("\(explanation)".contains("https://b.example/"))
+    }
+
+    @Test("A server that sends clients back to http runs into the limit")
+    func circle() async throws {
+        let stub = StubTransport(status: .found, headers: [.location: "http://a.example/"])
+        let client = client(stub, StrictTransportStore([StrictTransportHost("a.example")]))
+        let error = await #expect(throws: HTTPError.self) { _ = try await client.send(HTTPRequest("http://a.example/")) }
+        #expect(error?.code == .tooManyRedirects)
+        #expect(Set(sent(stub)) == ["https://a.example/"])
+    }
+
+    @Test("Cookies and caches go by https")
+    func others() async throws {
+        let jar = CookieJar([try Cookie("sid", "1", domain: "a.example", isSecure: true)])
+        let stub = StubTransport(status: .ok, headers: ["Cache-Control": "max-age=60"])
+        let store = StrictTransportStore([StrictTransportHost("a.example")])
+        let client = client(stub, store) {
+            CookieInterceptor(jar)
+            CacheInterceptor()
+        }
+        for url in ["http://a.example/", "https://a.example/"] { _ = try await client.send(HTTPRequest(url)) }
+        #expect(sent(stub) == ["https://a.example/"])
+        #expect(stub.requests.first?.headers[.cookie] == "sid=1")
+    }
+
+    @Test("A thousand hosts are kept, those the longest that expire last")
+    func capacity() {
+        let base = Date(timeIntervalSince1970: 0)
+        let store = StrictTransportStore(now: { base })
+        for number in 1...1_005 { store.set(StrictTransportHost("h\(number).example", expires: base + Double(number))) }
+        #expect(store.hosts.count == StrictTransportStore.capacity)
+        #expect(!store.includes("h5.example") && store.includes("h6.example"))
+        store.set(StrictTransportHost("h6.example", expires: base + 5_000))
+        #expect(store.hosts.count == 1_000 && store.includes("h7.example"))
+    }
+
+    @Test(
+        "A field that breaks the grammar says nothing",
+        arguments: [
+            "", ";", "includeSubDomains", "max-age", "max-age=", "max-age=x", "max-age=-1", "max-age=1.5", "max-age=\"1",
+            "max-age=1; max-age=2",
+            "max-age=1; includeSubDomains; includesubdomains", "max-age=1, max-age=2", "max-age=1 includeSubDomains",
+            "max-age=1; includeSubDomains=1",
+            "max-age=1; =x", "max-age=1; a=\"b", "max-age=1;(", "max-age=\"\\",
+        ])
+    func broken(field: String) { #expect(StrictTransportPolicy(field) == nil) }
+
+    @Test("Other fields are read")
+    func grammar() {
+        for (field, age, includes) in [
+            ("max-age=0", 0, false), ("MAX-AGE=1", 1, false), (" ; max-age = 5 ;; IncludeSubDomains ; preload", 5, true),
+            ("includeSubDomains;max-age=\"7\";x=\"a;b\\\"\"", 7, true),
+            ("max-age=99999999999999999999999", 36_525 * 86_400, false),
+        ] {
+            let policy = StrictTransportPolicy(field)
+            #expect(policy?.maximumAge == age && policy?.includesSubdomains == includes, "\(field)")
+        }
+    }
+
+    @Test("Hosts can be kept until the next start")
+    func coding() throws {
+        let store = StrictTransportStore([StrictTransportHost("a.example", includesSubdomains: true)])
+        let data = try JSONEncoder().encode(store.hosts)
+        let other = StrictTransportStore(try JSONDecoder().decode([StrictTransportHost].self, from: data))
+        #expect(other.includes("b.a.example") && !other.includes("ba.example"))
+    }
+}
