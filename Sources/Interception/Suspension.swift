@@ -100,6 +100,15 @@ package struct Suspension<Value: Sendable>: Sendable {
         return value
     }
 
+    /// The value if it has come already, and the wait is then over; nil: it is still to be waited for.
+    @inlinable package func takeNow() -> Value? {
+        state.withLock { state in
+            guard case .ended(.value(let value)) = state else { return nil }
+            state = .over
+            return value
+        }
+    }
+
     /// Whether the wait has ended, or will as soon as it begins.
     @inlinable package var isOver: Bool {
         state.withLock { state in

@@ -8,8 +8,10 @@ extension ResponseCache {
     /// The next step of a request.
     private enum Step {
         case answer(HTTPResponse)
-        /// The store is waited for.
-        case wait(CacheInquiry, CacheInquiry.Need)
+        /// The store's salt is waited for.
+        case salt
+        /// The store is waited for: for the entries that the inquiry needs, or the body of an answer.
+        indirect case wait(CacheInquiry, bodyOf: CacheDecision?)
         /// The server is asked.
         case miss(CacheMiss, since: Date)
         /// The request isn't for caches.
@@ -23,14 +25,15 @@ extension ResponseCache {
     /// The steps themselves are synchronous, so a store that answers at once is never waited for, and their frames are gone while
     /// the server is.
     nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
-        var step = firstStep(request, next)
-        if case .wait(let inquiry, let need) = step { step = await waited(for: need, inquiry, next) }
+        var step = firstStep(request, next, knownFingerprint)
+        if case .salt = step { step = firstStep(request, next, await fingerprint(Self.clock(of: next))) }
+        if case .wait(let inquiry, let decision) = step { step = await waited(for: decision, inquiry, next) }
         var response =
             switch step {
             case .answer(let stored): stored
             case .miss(let miss, let start): try await fetchOnce(miss, lookingSince: start, next)
             case .bypass(let reason): try await bypass(request, reason, next)
-            case .write, .wait: try await send(request, next, Self.clock(of: next))
+            case .write, .salt, .wait: try await send(request, next, Self.clock(of: next))
             }
         if options.addsCacheStatus, let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
         return response
@@ -39,54 +42,54 @@ extension ResponseCache {
     private static func clock(of next: Next) -> any Clock<Duration> { next.call?.owner.clock ?? ContinuousClock() }
 
     @inline(never)
-    private func firstStep(_ request: HTTPRequest, _ next: Next) -> Step {
+    private func firstStep(_ request: HTTPRequest, _ next: Next, _ fingerprint: Fingerprint?) -> Step {
         guard request.method == .get || request.method == .head else { return .write }
         let demand = CacheDemand(request)
         if let reason = demand.bypass { return .bypass(reason) }
-        return step(of: inquiry(request, demand, next.identity(of: request)), next)
+        guard let fingerprint else { return .salt }
+        var inquiry = inquiry(request, demand, next.identity(of: request), fingerprint)
+        return step(of: &inquiry, next)
     }
 
     /// The step after those for which the store has to be waited for.
     @inline(never)
     nonisolated(nonsending) private func waited(
-        for first: CacheInquiry.Need, _ inquiry: CacheInquiry, _ next: Next
+        for decision: CacheDecision?, _ inquiry: CacheInquiry, _ next: Next
     ) async -> Step {
+        var (inquiry, decision) = (inquiry, decision)
         let (request, clock) = (inquiry.request, Self.clock(of: next))
-        var need = first
         while true {
-            switch need {
-            case .salt: inquiry.begin(key(of: request, await fingerprint(clock), inquiry.identity))
-            case .entries(let key): inquiry.take(await entries(for: key, request, clock), searches)
-            case .body(let answer, let decision):
+            if let decision, let answer = decision.answer {
                 if let body = await body(of: answer, request, clock) {
                     return .answer(answered(by: answer, decision, body, inquiry, next))
                 }
-                inquiry.lookup?.forgetMatch()
+                inquiry.lookup.forgetMatch()
+            } else if let key = inquiry.need {
+                inquiry.take(await entries(for: key, request, clock), searches)
             }
-            let step = step(of: inquiry, next)
+            let step = step(of: &inquiry, next)
             guard case .wait(_, let another) = step else { return step }
-            need = another
+            decision = another
         }
     }
 
     /// Goes as far as the store answers at once.
-    private func step(of inquiry: CacheInquiry, _ next: Next) -> Step {
-        while let need = inquiry.need {
-            guard case .entries(let key) = need, let entries = store.entriesNow(for: key) else { return .wait(inquiry, need) }
+    private func step(of inquiry: inout CacheInquiry, _ next: Next) -> Step {
+        while let key = inquiry.need {
+            guard let entries = store.entriesNow(for: key) else { return .wait(inquiry, bodyOf: nil) }
             inquiry.take(entries, searches)
         }
-        guard let lookup = inquiry.lookup else { return .wait(inquiry, .salt) }
         let request = inquiry.request
-        let decision = rules.decide(request.method, inquiry.demand, lookup, at: inquiry.start)
+        let decision = rules.decide(request.method, inquiry.demand, inquiry.lookup, at: inquiry.start)
         switch decision {
         case .fresh(let answer), .stale(let answer), .staleWhileRevalidate(let answer):
-            guard let body = bodyNow(of: answer) else { return .wait(inquiry, .body(answer, decision)) }
+            guard let body = bodyNow(of: answer) else { return .wait(inquiry, bodyOf: decision) }
             return .answer(answered(by: answer, decision, body, inquiry, next))
         case .refuse(let reason): return .answer(refused(request, reason))
         case .fetch(let reason), .validate(let reason, _), .complete(let reason, _):
             count { $0.misses += 1 }
             let miss = CacheMiss(
-                request, inquiry.demand, lookup.withoutBodies, reason, decision, on: Self.clock(of: next))
+                request, inquiry.demand, inquiry.lookup.withoutBodies, reason, decision, on: Self.clock(of: next))
             return .miss(miss, since: inquiry.start)
         }
     }
@@ -96,8 +99,8 @@ extension ResponseCache {
     ) -> HTTPResponse {
         var response = made(by: answer, body, inquiry.request, at: inquiry.start)
         note(&response, answer, decision, at: next.position)
-        if case .staleWhileRevalidate = decision, let lookup = inquiry.lookup {
-            validateInBackground(answer.entry, inquiry.request, lookup, next, on: Self.clock(of: next))
+        if case .staleWhileRevalidate = decision {
+            validateInBackground(answer.entry, inquiry.request, inquiry.lookup, next, on: Self.clock(of: next))
         }
         return response
     }

@@ -30,18 +30,44 @@ extension ResponseCache {
         } catch {
             return SharedFetch.Outcome(response: try await staleResponse(insteadOf: error, miss))
         }
-        return try await received(
-            FetchedResponse(
-                miss: miss, response: response, requestTime: requestTime, responseTime: options.now(), permit: permit,
-                fetch: shared, isForeign: isForeign(response, to: miss, next)), next)
+        let fetched = FetchedResponse(
+            miss: miss, response: response, requestTime: requestTime, responseTime: options.now(), permit: permit,
+            fetch: shared, isForeign: isForeign(response, to: miss, next))
+        switch received(fetched) {
+        case .complete(let outcome): return outcome
+        case .records(let fetched, let target, let head): return await recorded(fetched, target, sharing: head)
+        case .settles(let fetched, let decision): return try await settled(fetched, decision, next)
+        }
+    }
+
+    /// What is left to be done with a response.
+    private enum Receipt {
+        case complete(SharedFetch.Outcome)
+        /// The store is waited for.
+        indirect case records(FetchedResponse, Recording.Target, sharing: StoredHead?)
+        indirect case settles(FetchedResponse, ResponseDecision)
+    }
+
+    /// Does with a response what needs no wait.
+    @inline(never)
+    private func received(_ response: FetchedResponse) -> Receipt {
+        let decision = rules.decide(
+            on: response.response, to: response.miss, isForeign: response.isForeign, at: response.responseTime)
+        let fields = ResponseFields(response.response.headers, at: response.responseTime)
+        guard case .store = decision, !fields.clearsSiteData else { return .settles(response, decision) }
+        var fetched = response
+        guard let (target, head) = judge(&fetched, fields) else {
+            return .complete(SharedFetch.Outcome(response: fetched.response))
+        }
+        return storedNow(&fetched, target, sharing: head).map(Receipt.complete) ?? .records(fetched, target, sharing: head)
     }
 
     @inline(never)
-    nonisolated(nonsending) private func received(
-        _ fetched: FetchedResponse, _ next: Next
+    nonisolated(nonsending) private func settled(
+        _ fetched: FetchedResponse, _ decision: ResponseDecision, _ next: Next
     ) async throws -> SharedFetch.Outcome {
         let (miss, response) = (fetched.miss, fetched.response)
-        switch rules.decide(on: response, to: miss, isForeign: fetched.isForeign, at: fetched.responseTime) {
+        switch decision {
         case .freshen(let entry):
             response.body.close()
             if let outcome = await freshened(entry, fetched) { return outcome }

@@ -3,35 +3,28 @@ internal import MidstreamCore
 
 extension ResponseCache {
     /// Begins to look for what is stored for a request.
-    func inquiry(_ request: HTTPRequest, _ demand: CacheDemand, _ identity: WireIdentity) -> CacheInquiry {
-        let inquiry = CacheInquiry(
-            request, demand, identity, at: options.now(), includesAnybodys: options.partition == nil)
-        if let fingerprint = knownFingerprint { inquiry.begin(key(of: request, fingerprint, identity)) }
-        return inquiry
-    }
-
-    /// Looks for what is stored for a request.
-    nonisolated(nonsending) func lookUp(
-        _ request: HTTPRequest, _ identity: WireIdentity, on clock: any Clock<Duration>
-    ) async -> CacheLookup {
-        let (key, fingerprint) = key(of: request, await fingerprint(clock), identity)
-        let inquiry = inquiry(request, .plain, identity)
-        inquiry.begin((key, fingerprint))
-        while case .entries(let key)? = inquiry.need { inquiry.take(await entries(for: key, request, clock), searches) }
-        return inquiry.lookup ?? CacheLookup(key: key, fingerprint: fingerprint, identity: identity)
-    }
-
-    /// The key of the response to a request.
-    func key(
-        of request: HTTPRequest, _ fingerprint: Fingerprint, _ identity: WireIdentity
-    ) -> (key: CacheKey, fingerprint: Fingerprint) {
+    func inquiry(
+        _ request: HTTPRequest, _ demand: CacheDemand, _ identity: WireIdentity, _ fingerprint: Fingerprint
+    ) -> CacheInquiry {
         let partition =
             if let name = options.partition {
                 name(request) ?? ""
             } else {
                 rules.isShared ? "" : fingerprint.owner(of: request, identity.users) ?? ""
             }
-        return (CacheKey(url: NormalizedURL.text(request.urlText), partition: partition), fingerprint)
+        let key = CacheKey(url: NormalizedURL.text(request.urlText), partition: partition)
+        return CacheInquiry(
+            request, demand, CacheLookup(key: key, fingerprint: fingerprint, identity: identity), at: options.now(),
+            includesAnybodys: options.partition == nil)
+    }
+
+    /// Looks for what is stored for a request.
+    nonisolated(nonsending) func lookUp(
+        _ request: HTTPRequest, _ identity: WireIdentity, on clock: any Clock<Duration>
+    ) async -> CacheLookup {
+        var inquiry = inquiry(request, .plain, identity, await fingerprint(clock))
+        while let key = inquiry.need { inquiry.take(await entries(for: key, request, clock), searches) }
+        return inquiry.lookup
     }
 
     nonisolated(nonsending) func entries(

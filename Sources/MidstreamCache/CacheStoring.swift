@@ -4,23 +4,50 @@ internal import MidstreamCore
 
 extension ResponseCache {
     /// Stores a response while it is read, if it may be stored (RFC 9111 §3).
-    nonisolated(nonsending) func stored(_ fetched: FetchedResponse) async -> SharedFetch.Outcome {
-        let miss = fetched.miss
-        if Invalidation.clearsOrigin(fetched.response) { await forgetAll(origin: miss.lookup.key.origin, on: miss.clock) }
-        var fetched = fetched
+    nonisolated(nonsending) func stored(_ response: FetchedResponse) async -> SharedFetch.Outcome {
+        var fetched = response
+        if Invalidation.clearsOrigin(fetched.response) {
+            await forgetAll(origin: fetched.miss.lookup.key.origin, on: fetched.miss.clock)
+        }
         let fields = ResponseFields(fetched.response.headers, at: fetched.responseTime)
         guard let (target, head) = judge(&fetched, fields) else { return SharedFetch.Outcome(response: fetched.response) }
-        _ = fetched.response.takeWhole()
-        let (body, shared) = await record(fetched.response.body, target, fetched, sharing: head)
-        fetched.response.body = body
-        return SharedFetch.Outcome(response: fetched.response, shared: shared)
+        if let outcome = storedNow(&fetched, target, sharing: head) { return outcome }
+        return await recorded(fetched, target, sharing: head)
+    }
+
+    /// The response, if its body has come and the store takes that at once; nil: the store is to be waited for.
+    func storedNow(
+        _ fetched: inout FetchedResponse, _ target: Recording.Target, sharing head: StoredHead?
+    ) -> SharedFetch.Outcome? {
+        guard let bytes = fetched.response.takeWhole() else { return nil }
+        let permit = fetched.permit
+        if let entry = entry(of: bytes, target, fetched) {
+            do {
+                let isCurrent = { permit.holds(for: entry.key) }
+                guard let isStored = try store.storeNow(bytes, of: entry, at: target.offset, if: isCurrent) else { return nil }
+                report(isStored ? .stored : .abandoned, fetched.miss.request)
+            } catch {
+                report(.notStored(error), fetched.miss.request)
+            }
+        }
+        return SharedFetch.Outcome(
+            response: fetched.response, shared: head.map { SharedResponse(head: $0, body: .bytes(bytes)) })
+    }
+
+    nonisolated(nonsending) func recorded(
+        _ fetched: FetchedResponse, _ target: Recording.Target, sharing head: StoredHead?
+    ) async -> SharedFetch.Outcome {
+        var response = fetched.response
+        let (body, shared) = await record(response.body, target, fetched, sharing: head)
+        response.body = body
+        return SharedFetch.Outcome(response: response, shared: shared)
     }
 
     /// Notes in the response and in the trace whether it is stored.
     ///
     /// - Returns: The entry to write to, and the head if others may have the response, too. Nil: it isn't stored.
     @inline(never)
-    private func judge(
+    func judge(
         _ fetched: inout FetchedResponse, _ fields: ResponseFields
     ) -> (target: Recording.Target, shared: StoredHead?)? {
         let miss = fetched.miss
@@ -87,7 +114,7 @@ extension ResponseCache {
         _ body: HTTPBody, _ target: Recording.Target, _ fetched: FetchedResponse, sharing head: StoredHead?
     ) async -> (HTTPBody, SharedResponse?) {
         if let bytes = body.bytes {
-            if target.expected ?? 0 <= target.limit { await store(bytes, target, fetched) }
+            await store(bytes, target, fetched)
             return (body, head.map { SharedResponse(head: $0, body: .bytes(bytes)) })
         }
         guard let arriving = body.incoming else { return (body, nil) }
@@ -107,13 +134,23 @@ extension ResponseCache {
     /// Up to how many bytes of what is arriving are kept for those who join.
     private static let keptBytes: Int64 = 8 << 20
 
+    /// The entry that bytes become; nil: they are too many, or worth nothing.
+    private func entry(of bytes: [UInt8], _ target: Recording.Target, _ fetched: FetchedResponse) -> CacheEntry? {
+        // The fields have announced more.
+        guard target.expected ?? 0 <= target.limit else { return nil }
+        guard Int64(bytes.count) <= target.limit else {
+            report(.tooLarge, fetched.miss.request)
+            return nil
+        }
+        return target.entry(holding: Int64(bytes.count))
+    }
+
     /// Stores bytes that are there already: by one write.
     nonisolated(nonsending) private func store(
         _ bytes: [UInt8], _ target: Recording.Target, _ fetched: FetchedResponse
     ) async {
         let request = fetched.miss.request
-        guard Int64(bytes.count) <= target.limit else { return report(.tooLarge, request) }
-        guard let entry = target.entry(holding: Int64(bytes.count)), fetched.permit.holds(for: entry.key) else { return }
+        guard let entry = entry(of: bytes, target, fetched), fetched.permit.holds(for: entry.key) else { return }
         guard let writer = await writer(target, fetched) else { return }
         do {
             do {

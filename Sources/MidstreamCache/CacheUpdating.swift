@@ -26,11 +26,10 @@ extension ResponseCache {
 
     /// The entry with the head that a response without a body gives it.
     func freshened(_ entry: CacheEntry, by fetched: FetchedResponse) -> CacheEntry {
-        var entry = entry
-        entry.head = entry.head.freshened(
-            by: fetched.response, to: fetched.miss.request, requestTime: fetched.requestTime,
-            responseTime: fetched.responseTime, rules: rules, fingerprint: fetched.miss.lookup.fingerprint)
-        return entry
+        entry.with(
+            entry.head.freshened(
+                by: fetched.response, to: fetched.miss.request, requestTime: fetched.requestTime,
+                responseTime: fetched.responseTime, rules: rules, fingerprint: fetched.miss.lookup.fingerprint))
     }
 
     /// Gives a response that is made of a stored one the properties of the one that came. The cookies of that one are new, and for its

@@ -54,12 +54,13 @@ extension ResponseCache {
             !isForeign(response, to: miss, next)
         else { return response }
         if entry.head.differs(from: response) {
-            entry.head = entry.head.invalidated
+            entry = entry.with(entry.head.invalidated)
             miss.request.note("what is stored has changed on the server")
         } else {
-            entry.head = entry.head.freshened(
-                by: response, to: miss.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
-                fingerprint: miss.lookup.fingerprint)
+            entry = entry.with(
+                entry.head.freshened(
+                    by: response, to: miss.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
+                    fingerprint: miss.lookup.fingerprint))
             miss.request.note("what is stored is as the server says, fresh for \(ttl(of: entry.head)) s")
         }
         await update(entry, miss)

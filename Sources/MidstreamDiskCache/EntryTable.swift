@@ -99,7 +99,7 @@ final class EntryTable {
             // Most keys have one, and of the others the newest is asked for most.
             if entries.isEmpty, let body = row.blob(3) {
                 guard Self.isRight(body, of: entry, row[4]) else { return damaged.append(id) }
-                entry.body = body
+                entry = entry.with(body)
             }
             entries.append(entry)
         }

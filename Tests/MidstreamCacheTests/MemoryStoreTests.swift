@@ -20,8 +20,7 @@ struct MemoryStoreTests {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(128 << 10)
         bytes += [1, 2, 3]
-        var entry = entry("http://a.test/")
-        entry.length = 3
+        let entry = entry("http://a.test/").holding(ByteRanges(), of: 3)
         try await store.put(bytes, of: entry)
         let body = try #require(try await store.body(of: entry, range: nil).bytes)
         #expect(body == [1, 2, 3] && body.capacity < 1024)
@@ -46,9 +45,7 @@ struct MemoryStoreTests {
     )
         async throws
     {
-        var entry = entry
-        entry.parts.insert(offset..<(offset + Int64(bytes.count)))
-        entry.length = length ?? Int64(bytes.count)
+        let entry = entry.adding(offset..<(offset + Int64(bytes.count)), of: length ?? Int64(bytes.count))
         let writer = try await store.writer(for: entry, at: offset)
         try await writer.write(bytes)
         _ = try await writer.commit(entry) { true }
@@ -57,15 +54,12 @@ struct MemoryStoreTests {
     @Test("of an entry that is forgotten while more of it is written, only that is there then")
     func forgottenMeanwhile() async throws {
         let store = MemoryCacheStore()
-        var entry = entry("http://a.test/")
-        entry.length = 6
-        entry.parts.insert(0..<3)
+        let entry = entry("http://a.test/").adding(0..<3, of: 6)
         try await store.put([1, 2, 3], of: entry)
         let writer = await store.writer(for: entry, at: 3)
         try await writer.write([4, 5, 6])
         await store.remove(entry.key)
-        entry.parts.insert(3..<6)
-        _ = try await writer.commit(entry) { true }
+        _ = try await writer.commit(entry.adding(3..<6)) { true }
         let stored = try #require(await store.entries(for: entry.key).first)
         #expect(stored.parts.ranges == [3..<6] && !stored.isWhole)
         #expect(try await store.body(of: stored, range: 3..<6).bytes == [4, 5, 6])
@@ -127,9 +121,7 @@ struct MemoryStoreTests {
 
     @Test("an entry is the same after it was bytes, and other bytes are none")
     func coding() throws {
-        var entry = entry("http://h/")
-        entry.parts = ByteRanges([0..<3, 5..<9])
-        entry.length = 20
+        let entry = entry("http://h/").holding(ByteRanges([0..<3, 5..<9]), of: 20)
         let copy = try #require(CacheEntry(entry.encoded, key: entry.key))
         #expect(copy.id == entry.id && copy.ranges == entry.ranges && copy.length == 20 && copy.replaces(entry))
         #expect(
@@ -145,8 +137,7 @@ struct MemoryStoreTests {
 
     @Test("bytes with which nobody could reckon are no entry")
     func nonsense() throws {
-        var entry = entry("http://h/")
-        entry.parts = ByteRanges([0..<3, 5..<9])
+        let entry = entry("http://h/").holding(ByteRanges([0..<3, 5..<9]))
         let bytes = entry.encoded
         // The moments are the fourth number and the fifth; the ranges' ends stand behind the ninth, which counts them.
         for place in [24, 32] {

@@ -31,7 +31,7 @@ private enum Fault: String, CaseIterable, Sendable {
     case countsNoRemoval, storesWhatIsNotCurrent
     case readsBodiesLate
     case mixesBodies
-    case remembersTheFirstAnswer
+    case remembersTheFirstAnswer, asksNothingNow
 
     var law: CacheStoreLaw? {
         switch self {
@@ -44,7 +44,7 @@ private enum Fault: String, CaseIterable, Sendable {
         case .countsNoRemoval, .storesWhatIsNotCurrent: .keepsRemovedEntriesAway
         case .readsBodiesLate: .keepsOpenBodiesReadable
         case .mixesBodies: .isReusableConcurrently
-        case .remembersTheFirstAnswer: .answersTheSameNow
+        case .remembersTheFirstAnswer, .asksNothingNow: .answersTheSameNow
         }
     }
 }
@@ -92,6 +92,13 @@ private final class BrokenStore: CacheStore {
 
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         BrokenWriter(store: self, entry: entry, base: await base.writer(for: entry, at: offset))
+    }
+
+    func storeNow(
+        _ bytes: [UInt8], of entry: CacheEntry, at offset: Int64, if isCurrent: () -> Bool
+    ) throws -> Bool? {
+        guard fault == .asksNothingNow else { return nil }
+        return try base.storeNow(bytes, of: entry, at: offset) { true }
     }
 
     func update(_ entry: CacheEntry) async throws -> Bool {

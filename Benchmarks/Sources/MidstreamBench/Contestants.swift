@@ -17,6 +17,16 @@ struct ImmediateTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: .ok, request: request) }
 }
 
+/// Answers at once with what a cache may store.
+struct StorableTransport: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        HTTPResponse(
+            status: .ok,
+            headers: ["Cache-Control": "max-age=600", "Date": "Sun, 06 Nov 2033 08:49:37 GMT", "ETag": "\"abc\""],
+            body: .bytes([UInt8](repeating: 65, count: 1 << 10)), request: request)
+    }
+}
+
 /// So many times 64 KiB.
 struct Chunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private static let chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -88,7 +98,7 @@ extension Options {
         }
     }
 
-    /// A part of resilience that lets everything through.
+    /// A part of resilience that lets everything through, or a cache.
     private static func part(_ name: String) -> any HTTPInterceptor {
         switch name {
         case "nothing": PassThrough().at(.exchange)
@@ -100,6 +110,7 @@ extension Options {
         case "deadline": DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))
         case "fallback": Fallback { request, _ in HTTPResponse(status: .ok, request: request) }
         case "coalescing": Coalescing()
+        case "cache": CacheInterceptor()
         case "standard": Resilience.standard
         default: preconditionFailure("no part is called \(name)")
         }
@@ -141,11 +152,17 @@ extension Options {
         // Without the timeout, whose task costs many times what an interceptor does.
         var configuration = HTTPClient.Configuration()
         configuration.timeout = nil
-        let client = client(on: ImmediateTransport(), configuration: configuration)
-        for _ in 0..<requests / 10 { _ = try await client.send(request) }
+        let transport: any HTTPTransport = parts.contains("cache") ? StorableTransport() : ImmediateTransport()
+        let client = client(on: transport, configuration: configuration)
+        for number in 0..<requests / 10 { _ = try await client.send(request(number)) }
         let before = Reading()
-        for _ in 0..<requests { _ = try await client.send(request) }
+        for number in requests / 10..<requests / 10 + requests { _ = try await client.send(request(number)) }
         return Outcome(options: self, before: before, after: Reading())
+    }
+
+    /// One of many requests, the same as all others or not.
+    private func request(_ number: Int) -> HTTPRequest {
+        isDistinct ? HTTPRequest(HTTPMethod(rawValue: method), "\(url)?\(number)") : request
     }
 
     private func copies() -> Outcome {

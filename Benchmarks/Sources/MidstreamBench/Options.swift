@@ -32,11 +32,13 @@ struct Options: Sendable {
     var requests = 10_000
     var inFlight = 64
     var interceptors = 0
-    /// What is there against failures: parts of resilience by their names.
+    /// Further interceptors, by their names.
     var parts: [String] = []
     /// How many mebibytes a request of ``Mode/upload`` sends.
     var upload = 1
     var method = "GET"
+    /// Whether each request of ``Mode/stub`` has a URL of its own.
+    var isDistinct = false
     /// Whether the tasks run on the transport's own thread.
     var runsOnLoop = false
     /// Whether calls record what happens to them, as they do by default.
@@ -57,6 +59,10 @@ struct Options: Sendable {
             }
             if option == "--untraced" {
                 recordsTrace = false
+                continue
+            }
+            if option == "--distinct" {
+                isDistinct = true
                 continue
             }
             guard let value = arguments.popFirst() else { throw Failure(description: "no value for \(option)") }

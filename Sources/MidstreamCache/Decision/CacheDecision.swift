@@ -18,6 +18,14 @@ enum CacheDecision: Sendable {
     /// The request mustn't be sent, and is answered with 504 (§5.2.1.7).
     case refuse(MissReason)
 
+    /// The stored response that answers; nil: none does.
+    var answer: StoredAnswer? {
+        switch self {
+        case .fresh(let answer), .stale(let answer), .staleWhileRevalidate(let answer): answer
+        case .validate, .complete, .fetch, .refuse: nil
+        }
+    }
+
     /// The request that is sent, with conditions of the cache's own.
     func conditional(_ request: HTTPRequest) -> HTTPRequest {
         var conditional = request

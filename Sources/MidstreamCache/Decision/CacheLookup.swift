@@ -36,8 +36,8 @@ struct CacheLookup: Sendable {
     var withoutBodies: CacheLookup {
         guard match != nil || !variants.isEmpty else { return self }
         var lookup = self
-        lookup.match?.body = nil
-        for place in variants.indices { lookup.variants[place].body = nil }
+        lookup.match = match?.withoutBody
+        for place in variants.indices { lookup.variants[place] = variants[place].withoutBody }
         return lookup
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MidstreamCore
 
 /// How a stored response answers a request.
-final class StoredAnswer: Sendable {
+struct StoredAnswer: Sendable {
     enum Form: Sendable, Equatable {
         /// 304 to the request's own condition (RFC 9111 §4.3.2).
         case notModified
@@ -24,12 +24,6 @@ final class StoredAnswer: Sendable {
     let form: Form
     /// For how many seconds more it is fresh; negative: how long it has been stale.
     let left: Double
-
-    init(entry: CacheEntry, form: Form, left: Double) {
-        self.entry = entry
-        self.form = form
-        self.left = left
-    }
 }
 
 extension CacheRules {

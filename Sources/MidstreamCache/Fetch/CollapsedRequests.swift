@@ -20,7 +20,8 @@ final class CollapsedRequests: Sendable {
         /// Until when a key is passed.
         var passes: [CacheKey: Date] = [:]
         /// The fetch that has ended last, and when.
-        var latest: (key: CacheKey, end: Date)?
+        var latestKey: CacheKey?
+        var latestEnd = Date.distantPast
     }
 
     /// How long a key is passed, in seconds.
@@ -47,26 +48,15 @@ final class CollapsedRequests: Sendable {
                 }
                 state.passes[key] = nil
             }
+            let fetch = state.fetches[key]
             // Requests of one moment mostly want the same, and would each fetch it once more.
-            if let start, let latest = state.latest, latest.end >= start, latest.key == key, state.fetches[key] == nil {
-                return .looksAgain
-            }
-            // One hash lookup.
-            var isNew = false
-            func begun() -> SharedFetch {
-                isNew = true
-                return SharedFetch(key, removals.permit(), in: self)
-            }
-            let fetch = Self.read(&state.fetches[key, default: begun()])
-            if isNew { return .leads(fetch) }
-            if fetch.permit.holds(for: key) { return .joins(fetch) }
-            let newer = begun()
+            if fetch == nil, let start, state.latestEnd >= start, state.latestKey == key { return .looksAgain }
+            if let fetch, fetch.permit.holds(for: key) { return .joins(fetch) }
+            let newer = SharedFetch(key, removals.permit(), in: self)
             state.fetches[key] = newer
             return .leads(newer)
         }
     }
-
-    private static func read(_ fetch: inout SharedFetch) -> SharedFetch { fetch }
 
     /// Takes a fetch out that has failed, so that nobody joins it.
     func close(_ fetch: SharedFetch) { state.withLock { Self.close(fetch, &$0) } }
@@ -77,7 +67,7 @@ final class CollapsedRequests: Sendable {
     /// Notes whether others may have the response to a fetch. They may join it until its body is complete.
     func answered(_ fetch: SharedFetch, _ shared: SharedResponse?) {
         state.withLock { state in
-            if shared != nil { state.passes[fetch.key] = nil } else { pass(fetch.key, &state) }
+            if shared == nil { pass(fetch.key, &state) } else if !state.passes.isEmpty { state.passes[fetch.key] = nil }
             if shared?.isArriving != true { end(fetch, &state) }
         }
     }
@@ -92,7 +82,7 @@ final class CollapsedRequests: Sendable {
 
     private func end(_ fetch: SharedFetch, _ state: inout State) {
         Self.close(fetch, &state)
-        state.latest = (fetch.key, now())
+        (state.latestKey, state.latestEnd) = (fetch.key, now())
     }
 
     private func pass(_ key: CacheKey, _ state: inout State) {

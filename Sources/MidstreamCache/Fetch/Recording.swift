@@ -22,15 +22,12 @@ final class Recording: Sendable {
         ///
         /// - Parameter isCut: Whether the body has ended before its end.
         func entry(holding written: Int64, isCut: Bool = false) -> CacheEntry? {
-            var stored = entry
+            let range = offset..<(offset + written)
             if !isCut, expected.map({ $0 == written }) ?? true {
-                stored.length = length ?? offset + written
-            } else {
-                guard keepsParts, written > 0, let length, written <= expected ?? .max else { return nil }
-                stored.length = length
+                return entry.adding(range, of: length ?? range.upperBound)
             }
-            stored.parts.insert(offset..<(offset + written))
-            return stored
+            guard keepsParts, written > 0, let length, written <= expected ?? .max else { return nil }
+            return entry.adding(range, of: length)
         }
     }
 

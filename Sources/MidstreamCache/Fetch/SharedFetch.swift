@@ -46,69 +46,51 @@ final class SharedFetch: TimerListener {
 
     private typealias Wait = Suspension<Result<Ending, any Error>>
 
-    private struct Waiter {
+    private struct Follower {
         let ticket: Int
-        /// nil until the caller waits, which it needn't if its own request ends at once.
-        var wait: Wait?
-        /// What came before it waited.
-        var early: Result<Ending, any Error>?
+        let wait: Wait
     }
 
     private struct Attempt {
-        /// That of its caller.
         let ticket: Int
+        /// Its caller's; nil: the caller has left.
+        var wait: Wait?
         /// nil until it has begun.
         var task: Task<Void, Never>?
     }
 
     private struct State {
         var nextTicket = 0
-        /// In the order in which they came.
-        var waiters = ShortList<Waiter>()
         var attempts = ShortList<Attempt>()
-        /// Runs while somebody waits for another's request.
+        /// Those who wait for the request of another, in the order in which they came.
+        var followers: [Follower] = []
+        /// Runs while there are followers.
         var timer: (on: ClockTimer, patience: Duration, entry: ClockTimer.Entry)?
         var landed: SharedResponse?
         var isOver = false
 
-        mutating func enter(_ wait: Wait?) -> Int {
+        mutating func ticket() -> Int {
             nextTicket += 1
-            waiters.append(Waiter(ticket: nextTicket, wait: wait))
             return nextTicket
         }
 
-        mutating func takeWaiter(_ ticket: Int) -> Waiter? {
-            defer { waiters.removeAll { $0.ticket == ticket } }
-            return waiters.first { $0.ticket == ticket }
-        }
-
-        /// Ends an attempt. Returns the wait of its caller; one that doesn't wait yet finds the result when it does.
-        mutating func finish(_ ticket: Int, _ result: Result<Ending, any Error>) -> Wait? {
+        /// Ends an attempt. Returns the wait of its caller; nil: that has left, or another's response has answered it.
+        mutating func takeAttempt(_ ticket: Int) -> Wait? {
+            let wait = attempts.first { $0.ticket == ticket }?.wait
             attempts.removeAll { $0.ticket == ticket }
-            guard let place = waiters.firstIndex(where: { $0.ticket == ticket }) else { return nil }
-            guard let wait = waiters[place].wait else {
-                waiters[place].early = result
-                return nil
-            }
-            waiters.removeAll { $0.ticket == ticket }
             return wait
         }
 
-        /// Those who wait for the request of another.
         mutating func takeFollowers() -> [Wait] {
-            let followers = waiters.filter(isFollower)
             guard !followers.isEmpty else { return [] }
-            waiters = ShortList(waiters.filter { !isFollower($0) })
-            return followers.compactMap(\.wait)
-        }
-
-        func isFollower(_ waiter: Waiter) -> Bool {
-            waiter.early == nil && !attempts.contains { $0.ticket == waiter.ticket }
+            defer { followers = [] }
+            return followers.map(\.wait)
         }
 
         mutating func takeTimer() -> ClockTimer.Entry? {
-            defer { timer = nil }
-            return timer?.entry
+            guard let entry = timer?.entry else { return nil }
+            timer = nil
+            return entry
         }
     }
 
@@ -125,45 +107,28 @@ final class SharedFetch: TimerListener {
     }
 
     /// How many wait.
-    var waiting: Int { state.withLock { $0.waiters.count } }
+    var waiting: Int { state.withLock { $0.followers.count + $0.attempts.count { $0.wait != nil } } }
 
     /// Sends a request for all, and waits for the first response.
     nonisolated(nonsending) func lead(_ send: @escaping @Sendable () async throws -> Outcome) async throws -> Share {
-        guard let ticket = begin(send), let turn = turn(of: ticket) else { return takeShare() }
+        let wait = Wait()
+        guard let ticket = begin(send, wait) else { return takeShare() }
         let ending =
-            switch turn {
-            case .early(let result): try result.get()
-            case .waits(let wait): try await end(of: wait, ticket, within: nil, on: .system)
+            if let result = wait.takeNow() {
+                try result.get()
+            } else {
+                try await end(of: wait, ticket, within: nil, on: .system)
             }
         guard case .share(let share) = ending else { return .nothing }
         return share
     }
 
-    private enum Turn {
-        case early(Result<Ending, any Error>)
-        case waits(Wait)
-    }
-
-    /// The result of the caller's own request if it is there already, or the wait for it; nil: another's was first.
-    private func turn(of ticket: Int) -> Turn? {
-        state.withLock { state in
-            guard let place = state.waiters.firstIndex(where: { $0.ticket == ticket }) else { return nil }
-            if let result = state.waiters[place].early {
-                state.waiters.removeAll { $0.ticket == ticket }
-                return .early(result)
-            }
-            let wait = Wait()
-            state.waiters[place].wait = wait
-            return .waits(wait)
-        }
-    }
-
     /// - Returns: The caller's ticket; nil: the fetch is over.
-    private func begin(_ send: @escaping @Sendable () async throws -> Outcome) -> Int? {
+    private func begin(_ send: @escaping @Sendable () async throws -> Outcome, _ wait: Wait) -> Int? {
         let entered = state.withLock { state -> Int? in
             if state.isOver { return nil }
-            let ticket = state.enter(nil)
-            state.attempts.append(Attempt(ticket: ticket))
+            let ticket = state.ticket()
+            state.attempts.append(Attempt(ticket: ticket, wait: wait))
             return ticket
         }
         guard let ticket = entered else { return nil }
@@ -196,7 +161,9 @@ final class SharedFetch: TimerListener {
         let entered = state.withLock { state -> Int? in
             if state.isOver { return nil }
             if state.timer == nil { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
-            return state.enter(wait)
+            let ticket = state.ticket()
+            state.followers.append(Follower(ticket: ticket, wait: wait))
+            return ticket
         }
         guard let ticket = entered else { return .share(takeShare()) }
         return try await end(of: wait, ticket, within: timeLeft, on: timer)
@@ -219,8 +186,9 @@ final class SharedFetch: TimerListener {
     /// The last who leaves cancels the requests, and waits for their end.
     nonisolated(nonsending) private func leave(_ ticket: Int) async {
         let (tasks, timer) = state.withLock { state -> ([Task<Void, Never>], ClockTimer.Entry?) in
-            _ = state.takeWaiter(ticket)
-            guard state.waiters.isEmpty else { return ([], nil) }
+            state.followers.removeAll { $0.ticket == ticket }
+            if let place = state.attempts.firstIndex(where: { $0.ticket == ticket }) { state.attempts[place].wait = nil }
+            guard state.followers.isEmpty, state.attempts.allSatisfy({ $0.wait == nil }) else { return ([], nil) }
             return (state.attempts.compactMap(\.task), state.takeTimer())
         }
         timer?.cancel()
@@ -234,37 +202,38 @@ final class SharedFetch: TimerListener {
             let chosen = state.withLock { state -> Wait? in
                 guard let (timer, patience, _) = state.timer else { return nil }
                 state.timer = nil
-                let followers = state.waiters.filter(state.isFollower)
-                guard let first = followers.first else { return nil }
-                if followers.count > 1 { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
-                return state.takeWaiter(first.ticket)?.wait
+                guard !state.followers.isEmpty else { return nil }
+                let chosen = state.followers.removeFirst().wait
+                if !state.followers.isEmpty { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
+                return chosen
             }
             guard let chosen, !chosen.resume(.success(.leads)) else { return }
         }
     }
 
     private func land(_ outcome: Outcome, of ticket: Int) {
-        let (isLeft, leader, followers, others, timer) = state.withLock { state in
-            let isLeft = !state.waiters.contains { $0.ticket == ticket }
-            let leader = state.finish(ticket, .success(.share(.own(outcome.response))))
+        let (leader, followers, others, timer) = state.withLock { state in
+            let leader = state.takeAttempt(ticket)
+            var followers = state.takeFollowers()
             var others = ShortList<Attempt>()
             if !state.isOver, let shared = outcome.shared {
                 state.landed = shared
                 (others, state.attempts) = (state.attempts, ShortList())
+                if !others.isEmpty { followers += others.compactMap(\.wait) }
             }
             state.isOver = true
-            return (isLeft, leader, state.takeFollowers(), others, state.takeTimer())
+            return (leader, followers, others, state.takeTimer())
         }
         timer?.cancel()
         table.answered(self, outcome.shared)
-        if isLeft || leader?.resume(.success(.share(.own(outcome.response)))) == false { outcome.response.body.close() }
+        if leader?.resume(.success(.share(.own(outcome.response)))) != true { outcome.response.body.close() }
         for follower in followers { hand(takeShare(), to: follower) }
         for attempt in others { attempt.task?.cancel() }
     }
 
     private func fail(_ error: any Error, of ticket: Int) {
         let (leader, followers, isOver, timer) = state.withLock { state in
-            let leader = state.finish(ticket, .failure(error))
+            let leader = state.takeAttempt(ticket)
             guard state.attempts.isEmpty, !state.isOver else { return (leader, [Wait](), false, nil as ClockTimer.Entry?) }
             state.isOver = true
             return (leader, state.takeFollowers(), true, state.takeTimer())

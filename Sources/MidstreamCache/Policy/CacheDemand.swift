@@ -1,43 +1,42 @@
 internal import MidstreamCore
 
-/// What a request says to caches.
+/// What a request asks of caches.
 struct CacheDemand: Sendable {
     let use: CacheUse
-    let control: CacheControl
-    let range: RangeRequest?
-    let noneMatch: EntityTagCondition?
-    let modifiedSince: String?
-    let ifRange: String?
     /// Why no cache has anything to do with it; nil: one has.
     let bypass: String?
-    private let isPragma: Bool
+    /// What its fields ask for; nil, as for most requests: nothing.
+    private let fields: Fields?
 
-    init(_ request: HTTPRequest) {
-        use = request.cache
-        var obstacle: String?
-        // Most requests say nothing.
-        if Self.saysSomething(request.headers) {
+    private final class Fields: Sendable {
+        let control: CacheControl
+        let isPragma: Bool
+        let range: RangeRequest?
+        let noneMatch: EntityTagCondition?
+        let modifiedSince: String?
+        let ifRange: String?
+
+        init(_ request: HTTPRequest) {
             let headers = request.headers
-            let fields = headers.values(.cacheControl)
-            control = fields.isEmpty ? CacheControl() : CacheControl(fields)
-            // Says something only where nothing newer does (RFC 9111 §5.4).
-            isPragma = fields.isEmpty && headers.values("Pragma").contains { CacheControl([$0]).contains(.noCache) }
+            let values = headers.values(.cacheControl)
+            control = values.isEmpty ? CacheControl() : CacheControl(values)
+            // Counts only without anything newer (RFC 9111 §5.4).
+            isPragma = values.isEmpty && headers.values("Pragma").contains { CacheControl([$0]).contains(.noCache) }
             range = request.method == .get ? RangeRequest(headers.values(.range)) : nil
             noneMatch = EntityTagCondition(headers.values(.ifNoneMatch))
             modifiedSince = noneMatch == nil ? headers[.ifModifiedSince] : nil
             ifRange = headers[.ifRange]
-            if headers.contains("If-Match") || headers.contains(.ifUnmodifiedSince) {
-                obstacle = "its condition is the server's to judge"
-            }
-        } else {
-            (control, isPragma) = (CacheControl(), false)
-            (range, noneMatch, modifiedSince, ifRange) = (nil, nil, nil, nil)
         }
+    }
+
+    init(_ request: HTTPRequest) {
+        use = request.carriesNothing ? .standard : request.cache
+        fields = Self.hasFields(request.headers) ? Fields(request) : nil
         bypass =
-            if use == .noStore || control.contains(.noStore) {
+            if use == .noStore || fields?.control.contains(.noStore) == true {
                 "the request wants nothing stored"
-            } else if let obstacle {
-                obstacle
+            } else if fields != nil, request.headers.contains("If-Match") || request.headers.contains(.ifUnmodifiedSince) {
+                "its condition is the server's to judge"
             } else if request.body.bytes?.isEmpty != true {
                 "it has a body"
             } else {
@@ -45,8 +44,14 @@ struct CacheDemand: Sendable {
             }
     }
 
+    var control: CacheControl { fields?.control ?? CacheControl() }
+    var range: RangeRequest? { fields?.range }
+    var noneMatch: EntityTagCondition? { fields?.noneMatch }
+    var modifiedSince: String? { fields?.modifiedSince }
+    var ifRange: String? { fields?.ifRange }
+
     /// Whether there is a field whose name begins like one of those that are read here. One look through all costs less than one for each.
-    private static func saysSomething(_ headers: HTTPHeaders) -> Bool {
+    private static func hasFields(_ headers: HTTPHeaders) -> Bool {
         headers.bytes.withUnsafeBufferPointer { bytes in
             var isAtStart = true
             var place = 0
@@ -70,7 +75,7 @@ struct CacheDemand: Sendable {
     var isConditional: Bool { noneMatch != nil || modifiedSince != nil }
 
     /// Whether nothing stored may answer before the server was asked.
-    var wantsValidation: Bool { use == .reload || control.contains(.noCache) || isPragma }
+    var wantsValidation: Bool { use == .reload || fields.map { $0.isPragma || $0.control.contains(.noCache) } ?? false }
 
     /// Whether the server mayn't be asked.
     var isOnlyIfCached: Bool { use == .onlyIfCached || control.contains(.onlyIfCached) }

@@ -6,8 +6,8 @@ enum NormalizedURL {
 
     /// Whether there is nothing to do, as for most.
     private static func isPlain(_ url: String) -> Bool {
-        let start = url.hasPrefix("https://") ? 8 : url.hasPrefix("http://") ? 7 : url.utf8.count
-        return url.utf8.withContiguousStorageIfAvailable { bytes in
+        url.utf8.withContiguousStorageIfAvailable { bytes in
+            let start = bytes.starts(with: "https://".utf8) ? 8 : bytes.starts(with: "http://".utf8) ? 7 : bytes.count
             guard start < bytes.count else { return false }
             var place = start
             while place < bytes.count, bytes[place] != UInt8(ascii: "/") {
@@ -20,12 +20,12 @@ enum NormalizedURL {
                 place += 1
             }
             guard place < bytes.count else { return false }
-            var previous: UInt8 = 0
-            for byte in bytes[place...] {
-                if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "#") || (byte == UInt8(ascii: ".") && previous == 0x2F) {
-                    return false
+            while place < bytes.count {
+                switch bytes[place] {
+                case UInt8(ascii: "%"), UInt8(ascii: "#"): return false
+                case UInt8(ascii: ".") where bytes[place - 1] == UInt8(ascii: "/"): return false
+                default: place += 1
                 }
-                previous = byte
             }
             return true
         } ?? false

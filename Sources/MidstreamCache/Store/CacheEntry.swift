@@ -35,32 +35,38 @@ public struct CacheKey: Hashable, Sendable {
 }
 
 /// A stored response: its head, and which of its bytes are there. One of the variants of its key.
-public struct CacheEntry: Sendable, Identifiable {
+///
+/// A class, since a lookup passes it on several times.
+public final class CacheEntry: Sendable, Identifiable {
     /// Names the body. A response that is stored anew has another; one that is validated keeps it.
     public let id: UInt64
-    /// What it is found by.
+    /// The key that it is found by.
     public let key: CacheKey
-    package var head: StoredHead
+    package let head: StoredHead
     /// Which bytes of the representation are there.
-    var parts: ByteRanges
-    /// How long the representation is; nil while nobody knows.
-    public internal(set) var length: Int64?
-    /// The whole body, where the store has read that with the head.
-    package var body: [UInt8]?
+    let parts: ByteRanges
+    /// The length of the representation; nil: not known yet.
+    public let length: Int64?
+    /// The whole body, if the store returned it with the head.
+    package let body: [UInt8]?
+    /// The store that returned it, if that is in memory.
+    private let source: ObjectIdentifier?
 
     init(
-        id: UInt64 = nextID(), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(),
-        length: Int64? = nil
+        id: UInt64 = nextID(), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(), length: Int64? = nil,
+        body: [UInt8]? = nil, source: ObjectIdentifier? = nil
     ) {
         self.id = id
         self.key = key
         self.head = head
         self.parts = parts
         self.length = length
+        self.body = body
+        self.source = source
     }
 
     /// An entry of which no byte is there yet, for a response that has just come.
-    package init(of response: HTTPResponse, to request: HTTPRequest, key: CacheKey, length: Int64?) {
+    package convenience init(of response: HTTPResponse, to request: HTTPRequest, key: CacheKey, length: Int64?) {
         let now = Date()
         let head = StoredHead(
             response, to: request, requestTime: now, responseTime: now, rules: CacheRules(), fingerprint: Fingerprint(salt: []))
@@ -95,24 +101,45 @@ public struct CacheEntry: Sendable, Identifiable {
     public func replaces(_ other: CacheEntry) -> Bool { key == other.key && head.selecting == other.head.selecting }
 
     /// The entry of which only these bytes are there.
-    package func holding(_ range: Range<Int64>) -> CacheEntry {
-        var entry = self
-        entry.parts = ByteRanges([range])
-        return entry
+    package func holding(_ range: Range<Int64>) -> CacheEntry { holding(ByteRanges([range])) }
+
+    /// The entry of which only these bytes are there.
+    func holding(_ parts: ByteRanges, of length: Int64? = nil) -> CacheEntry {
+        CacheEntry(id: id, key: key, head: head, parts: parts, length: length ?? self.length)
     }
 
     /// The entry with these bytes, too.
-    package func adding(_ range: Range<Int64>) -> CacheEntry {
-        var entry = self
-        entry.parts.insert(range)
-        return entry
+    package func adding(_ range: Range<Int64>) -> CacheEntry { adding(range, of: nil) }
+
+    /// The entry with these bytes, too, of a representation with this length; nil: the length stays as it is.
+    func adding(_ range: Range<Int64>, of length: Int64?) -> CacheEntry {
+        var parts = parts
+        parts.insert(range)
+        return holding(parts, of: length)
     }
 
     /// The entry with the head of another.
-    package func withHead(of other: CacheEntry) -> CacheEntry {
-        var entry = self
-        entry.head = other.head
-        return entry
+    package func withHead(of other: CacheEntry) -> CacheEntry { with(other.head) }
+
+    /// The entry with another head.
+    func with(_ head: StoredHead) -> CacheEntry {
+        CacheEntry(id: id, key: key, head: head, parts: parts, length: length, body: body, source: source)
+    }
+
+    /// The entry with its whole body.
+    ///
+    /// - Parameter store: The store, if it is in memory.
+    package func with(_ body: [UInt8], from store: AnyObject? = nil) -> CacheEntry {
+        CacheEntry(
+            id: id, key: key, head: head, parts: parts, length: length, body: body, source: store.map { ObjectIdentifier($0) })
+    }
+
+    /// The whole body, if this store in memory returned it with the head.
+    func body(from store: AnyObject) -> [UInt8]? { source == ObjectIdentifier(store) ? body : nil }
+
+    /// The entry without its body, to be kept while the server is waited for.
+    var withoutBody: CacheEntry {
+        body == nil ? self : CacheEntry(id: id, key: key, head: head, parts: parts, length: length)
     }
 
     /// About how many bytes the head takes in memory.

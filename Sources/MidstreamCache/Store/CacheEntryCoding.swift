@@ -29,7 +29,7 @@ extension CacheEntry {
     }
 
     /// The entry that bytes stand for; nil when they aren't what ``encoded`` gave.
-    public init?(_ bytes: [UInt8], key: CacheKey) {
+    public convenience init?(_ bytes: [UInt8], key: CacheKey) {
         var reader = EntryReader(bytes)
         guard reader.number() == UInt64(Self.format), let id = reader.number(), let status = reader.number(), status < 1000,
             let requestTime = reader.time(), let responseTime = reader.time(), let age = reader.number(),

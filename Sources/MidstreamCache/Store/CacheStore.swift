@@ -19,7 +19,7 @@ public protocol CacheStore: Sendable {
     /// entries outlive the process, by default those of the process.
     func salt() async throws -> [UInt8]
 
-    /// The entries of a key, the newest first: heads only.
+    /// The entries of a key, the newest first.
     func entries(for key: CacheKey) async throws -> [CacheEntry]
 
     /// The same where the store knows them without waiting, as one in memory does; nil: ``entries(for:)`` is called. Nil by default.
@@ -38,6 +38,17 @@ public protocol CacheStore: Sendable {
     ///
     /// - Parameter offset: The place in the representation of the first byte that will be written.
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter
+
+    /// The same for bytes that are all there, where the store needn't wait to take them; nil, with nothing taken: ``writer(for:at:)`` is
+    /// called. Nil by default.
+    ///
+    /// - Parameters:
+    ///   - entry: As ``CacheWriter/commit(_:if:)`` gets it, and `isCurrent` as well.
+    ///   - offset: The place in the representation of the first byte.
+    /// - Returns: What `isCurrent` did; with false nothing is stored.
+    func storeNow(
+        _ bytes: [UInt8], of entry: CacheEntry, at offset: Int64, if isCurrent: () -> Bool
+    ) throws -> Bool?
 
     /// Replaces the head of an entry.
     ///
@@ -60,6 +71,11 @@ extension CacheStore {
 
     /// Nil.
     public func bodyNow(of entry: CacheEntry, range: Range<Int64>?) -> HTTPBody? { nil }
+
+    /// Nil.
+    public func storeNow(
+        _ bytes: [UInt8], of entry: CacheEntry, at offset: Int64, if isCurrent: () -> Bool
+    ) throws -> Bool? { nil }
 
     /// Those of the process.
     public func salt() async throws -> [UInt8] { processSalt }

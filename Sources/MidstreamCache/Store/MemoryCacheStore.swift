@@ -6,14 +6,31 @@ public import MidstreamCore
 /// Each entry counts as its head, its body and 200 bytes. Of one key there are at most 32 variants. Copies of a client may share one.
 public final class MemoryCacheStore: CacheStore {
     private final class Slot {
-        var entry: CacheEntry
-        var segments: ShortList<Segment>
+        private(set) var entry: CacheEntry
+        private(set) var segments = ShortList<Segment>()
         /// Nil until it sits somewhere.
         var seat: EvictionQueues.Seat?
 
         init(_ entry: CacheEntry, _ segments: ShortList<Segment>) {
             self.entry = entry
             self.segments = segments
+        }
+
+        func hold(_ entry: CacheEntry, _ segments: ShortList<Segment>) {
+            self.entry = entry
+            self.segments = segments
+        }
+
+        func update(_ head: StoredHead) { entry = entry.with(head) }
+
+        /// The entry, with its body if that is there as a whole. Counts as a hit.
+        func found(in store: MemoryCacheStore) -> CacheEntry {
+            seat?.hit()
+            // Only now, since most entries are never found.
+            if entry.body(from: store) == nil, segments.count < 2, entry.isWhole {
+                entry = entry.with(segments.first?.bytes ?? [], from: store)
+            }
+            return entry
         }
 
         var size: Int64 { Int64(entry.headBytes) + entry.storedBytes }
@@ -63,25 +80,29 @@ public final class MemoryCacheStore: CacheStore {
     /// How many entries it holds.
     public var count: Int { state.withLock { $0.queues.count } }
 
-    /// The entries of a key, the newest first.
+    /// The entries of a key, the newest first. Counts as a hit of each.
     public func entries(for key: CacheKey) async -> [CacheEntry] { stored(for: key) }
 
-    /// The entries of a key, the newest first.
+    /// The entries of a key, the newest first. Counts as a hit of each.
     public func entriesNow(for key: CacheKey) -> [CacheEntry]? { stored(for: key) }
 
-    private func stored(for key: CacheKey) -> [CacheEntry] { state.withLock { $0.slots[key]?.map(\.entry) ?? [] } }
+    private func stored(for key: CacheKey) -> [CacheEntry] {
+        state.withLock { state in
+            state.slots[key]?.map { $0.found(in: self) } ?? []
+        }
+    }
 
-    /// The bytes of an entry, which are in memory. Counts as a hit.
+    /// The bytes of an entry, which are in memory.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
         guard let body = bodyNow(of: entry, range: range) else { throw MissingBytes() }
         return body
     }
 
-    /// The bytes of an entry, which are in memory. Counts as a hit.
+    /// The bytes of an entry, which are in memory.
     public func bodyNow(of entry: CacheEntry, range: Range<Int64>?) -> HTTPBody? {
+        if range == nil, let bytes = entry.body(from: self) { return bytes.isEmpty ? .empty : .bytes(bytes) }
         let found = state.withLock { state -> (segments: ShortList<Segment>, length: Int64?)? in
             guard let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) else { return nil }
-            slot.seat?.hit()
             return (slot.segments, slot.entry.length)
         }
         guard let found, let range = range ?? found.length.map({ 0..<$0 }) else { return nil }
@@ -96,6 +117,14 @@ public final class MemoryCacheStore: CacheStore {
         return .bytes(Array(segment.bytes[start..<(start + Int(range.upperBound - range.lowerBound))]))
     }
 
+    /// Takes the bytes of an entry at once.
+    public func storeNow(
+        _ bytes: [UInt8], of entry: CacheEntry, at offset: Int64, if isCurrent: () -> Bool
+    ) throws -> Bool? {
+        guard Int64(bytes.count) <= maximumBytes else { throw NoRoom() }
+        return try commit(entry, Segment(start: offset, bytes: bytes), if: isCurrent)
+    }
+
     /// Takes bytes.
     public func writer(for entry: CacheEntry, at offset: Int64) async -> any CacheWriter { Writer(self, offset) }
 
@@ -103,7 +132,7 @@ public final class MemoryCacheStore: CacheStore {
     public func update(_ entry: CacheEntry) async -> Bool {
         state.withLock { state in
             guard let slot = state.slots[entry.key]?.first(where: { $0.entry.id == entry.id }) else { return false }
-            slot.entry.head = entry.head
+            slot.update(entry.head)
             reseat(slot, &state)
             return true
         }
@@ -133,9 +162,10 @@ public final class MemoryCacheStore: CacheStore {
     private func commit(_ entry: CacheEntry, _ segment: Segment, if isCurrent: () -> Bool) throws -> Bool {
         try state.withLock { state in
             guard isCurrent() else { return false }
-            let slot = Slot(entry, segment.bytes.isEmpty ? ShortList() : ShortList(segment.compacted))
             // What was written is there, and nothing else.
-            if !entry.parts.areOnly(segment.range) { slot.entry.parts = ByteRanges([segment.range]) }
+            let slot = Slot(
+                entry.parts.areOnly(segment.range) ? entry : entry.holding(segment.range),
+                segment.bytes.isEmpty ? ShortList() : ShortList(segment.compacted))
             // Looked up once, as most are the first of their keys.
             let isFirst = slot.size <= maximumBytes && Self.isPutFirst(slot, &state.slots[entry.key, default: ShortList()])
             guard try isFirst || isPut(slot, beside: state.slots[entry.key] ?? ShortList(), &state) else { return true }
@@ -155,9 +185,8 @@ public final class MemoryCacheStore: CacheStore {
     private func isPut(_ slot: Slot, beside others: ShortList<Slot>, _ state: inout State) throws -> Bool {
         let entry = slot.entry
         if let other = others.first(where: { $0.entry.id == entry.id }) {
-            if let segment = slot.segments.first { other.segments = Segment.union(other.segments, segment) }
-            other.entry = entry
-            other.entry.parts = ByteRanges(other.segments.map(\.range))
+            let segments = slot.segments.first.map { Segment.union(other.segments, $0) } ?? other.segments
+            other.hold(entry.holding(ByteRanges(segments.map(\.range))), segments)
             reseat(other, &state)
             return false
         }

@@ -104,7 +104,7 @@ public struct HTTPResponse: Sendable {
     /// Typed values that interceptors leave with the response.
     package var context: RequestContext {
         get { fields[0].context }
-        set { fields[0].context = newValue }
+        _modify { yield &fields[0].context }
     }
 
     /// The URL that answered, redirects followed.

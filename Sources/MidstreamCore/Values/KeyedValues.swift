@@ -31,7 +31,10 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
     }
 
     mutating func set(_ value: any Sendable, for key: ObjectIdentifier) {
-        if let place = place(of: key) { values[place].value = value } else { values.append(Entry(key: key, value: value)) }
+        if let place = place(of: key) { return values[place].value = value }
+        // Who sets one mostly sets another.
+        if values.isEmpty { values.reserveCapacity(2) }
+        values.append(Entry(key: key, value: value))
     }
 
     /// Whether there is a value of a key.

@@ -201,6 +201,21 @@ struct CacheStoreTrial: Sendable {
         }
         try await store.remove(Self.key)
         try check(store.entriesNow(for: Self.key)?.isEmpty != false, "an entry is known that was removed")
+        try await storesTheSameNow()
+    }
+
+    private func storesTheSameNow() async throws {
+        for isCurrent in [false, true] {
+            let content = Self.content(isCurrent ? 1000 : 3)
+            let entry = Self.entry(Self.key, text: "now", length: content.count).holding(0..<Int64(content.count))
+            guard let isStored = try store.storeNow(content, of: entry, at: 0, if: { isCurrent }) else { return }
+            try check(isStored == isCurrent, "an entry that \(isCurrent ? "is" : "isn't") current was taken for the opposite")
+            if isCurrent {
+                try await expect(entry, content)
+            } else {
+                try check(try await store.entries(for: Self.key).isEmpty, "an entry that isn't current was found")
+            }
+        }
     }
 
     // MARK: Entries
