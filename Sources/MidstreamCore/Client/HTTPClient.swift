@@ -44,7 +44,7 @@ public final class HTTPClient: Sendable {
         arbiter = Arbiter(configuration.arbiterSettings)
         assembled = Pipeline(
             client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
-        observation?.client = self
+        observation?.source.client = self
     }
 
     /// Makes a client with a `URL` as its base, whose text is taken.
@@ -308,5 +308,5 @@ extension HTTPError {
 
 extension CallRecord {
     /// The client that made the call, as long as there is one.
-    package var client: HTTPClient? { contents.settings.client as? HTTPClient }
+    package var client: HTTPClient? { contents.source.client as? HTTPClient }
 }

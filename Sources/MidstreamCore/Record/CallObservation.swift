@@ -28,30 +28,17 @@ package final class CallObservation: Sendable {
         case ended(ExchangeRecord)
     }
 
-    /// What the observations of a client share, and their records.
+    /// What the observations of a client share.
     package final class Settings: Sendable {
         let observers: [any CallObserver]
-        let redaction: Redaction
         /// How many bytes of each body to keep.
         let keepsBodies: Int
-
-        private let owner = Locked(Owner())
-
-        /// Records don't keep a client alive.
-        private struct Owner {
-            weak var client: AnyObject?
-        }
-
-        /// The client, as long as there is one.
-        var client: AnyObject? {
-            get { owner.withLock { $0.client } }
-            set { owner.withLock { $0.client = newValue } }
-        }
+        let source: RecordSource
 
         package init(_ observers: [any CallObserver], _ redaction: Redaction, keepsBodies: Int = 0) {
             self.observers = observers
-            self.redaction = redaction
             self.keepsBodies = observers.reduce(keepsBodies) { max($0, $1.keepsBodies) }
+            source = RecordSource(redaction)
         }
     }
 
@@ -119,7 +106,7 @@ package final class CallObservation: Sendable {
                 id: ExchangeRecord.ID(call: id, number: number), attempt: request.attempt,
                 cause: number == 1 ? "first" : state.cause ?? "repeat", date: date.addingTimeInterval(Double(time) / 1e9),
                 start: .nanoseconds(time), method: request.method, url: request.urlText, route: request.route,
-                requestHeaders: request.headers, settings: settings)
+                requestHeaders: request.headers, source: settings.source)
             let exchange = ExchangeObservation(beginning, of: self, keeping: &request.body)
             state.exchangeCount = number
             state.cause = nil
@@ -193,7 +180,7 @@ package final class CallObservation: Sendable {
                 method: request.method, url: request.url, route: request.route, status: status, error: error, failure: failure,
                 exchanges: exchanges(of: ended),
                 events: ended.events.map { Trace.Event($0.event, at: UInt64(clamping: $0.time)) },
-                settings: settings, trace: Trace(record as? TraceRecorder)))
+                source: settings.source, trace: Trace(record as? TraceRecorder)))
         for observer in settings.observers { observer.endedCall(call) }
         return call
     }

@@ -7,8 +7,8 @@ public import Foundation
 public final class CallRecord: Sendable, Identifiable {
     /// Identifies a call: 128 bits, new for each send. It is the trace's identifier where no other was given.
     public struct ID: Sendable, Hashable {
-        let high: UInt64
-        let low: UInt64
+        package let high: UInt64
+        package let low: UInt64
     }
 
     /// Why a call was made.
@@ -67,7 +67,7 @@ public final class CallRecord: Sendable, Identifiable {
     /// The passes through the pipeline; empty where none are recorded. Worked out when it is looked at.
     public var spans: [Trace.Span] { contents.decodedSpans ?? contents.trace.spans }
     /// What is withheld when the record is shown.
-    public var redaction: Redaction { contents.settings.redaction }
+    public var redaction: Redaction { contents.source.redaction }
 
     let contents: Contents
 
@@ -89,7 +89,7 @@ public final class CallRecord: Sendable, Identifiable {
         var failure: String?
         var exchanges: [ExchangeRecord] = []
         var events: [Trace.Event] = []
-        var settings: CallObservation.Settings
+        var source: RecordSource
         var trace = Trace(nil)
         var decodedSpans: [Trace.Span]?
     }

@@ -71,7 +71,7 @@ public final class ExchangeRecord: Sendable, Identifiable {
     /// Whether the response's body is streamed and hasn't ended.
     public var isBodyArriving: Bool { outcome.isBodyArriving }
     /// What is withheld when the record is shown.
-    public var redaction: Redaction { beginning.settings.redaction }
+    public var redaction: Redaction { beginning.source.redaction }
 
     private let beginning: Beginning
     let outcome: Outcome
@@ -92,11 +92,11 @@ public final class ExchangeRecord: Sendable, Identifiable {
         let url: String
         let route: String?
         let requestHeaders: HTTPHeaders
-        let settings: CallObservation.Settings
+        let source: RecordSource
 
         init(
             id: ID, attempt: Int, cause: String, date: Date, start: Duration, method: HTTPMethod, url: String, route: String?,
-            requestHeaders: HTTPHeaders, settings: CallObservation.Settings
+            requestHeaders: HTTPHeaders, source: RecordSource
         ) {
             self.id = id
             self.attempt = attempt
@@ -107,7 +107,7 @@ public final class ExchangeRecord: Sendable, Identifiable {
             self.url = url
             self.route = route
             self.requestHeaders = requestHeaders
-            self.settings = settings
+            self.source = source
         }
     }
 
@@ -133,7 +133,7 @@ public final class ExchangeRecord: Sendable, Identifiable {
         let beginning = Beginning(
             id: ID(call: .unique(), number: number), attempt: request.attempt, cause: "first", date: date, start: start,
             method: request.method, url: request.urlText, route: request.route, requestHeaders: request.headers,
-            settings: CallObservation.Settings([], Redaction()))
+            source: RecordSource(Redaction()))
         var outcome = Outcome(duration: duration)
         outcome.requestBody = Body(whole: request.body)
         switch result {

@@ -78,7 +78,7 @@ private struct EncodedCall: Codable {
             id: id, requestID: request, purpose: purpose, servedCall: serves, start: start, duration: .seconds(duration),
             method: HTTPMethod(rawValue: method), url: url, route: route, status: status.map { HTTPStatus($0) }, error: error,
             failure: failure, exchanges: exchanges.map { ExchangeRecord($0.beginning, $0.outcome) }, events: events,
-            settings: CallObservation.Settings([], Redaction()),
+            source: RecordSource(Redaction()),
             decodedSpans: spans)
     }
 }
@@ -132,7 +132,7 @@ private struct EncodedExchange: Codable {
         ExchangeRecord.Beginning(
             id: ExchangeRecord.ID(call: call, number: number), attempt: attempt, cause: cause, date: date,
             start: .seconds(start), method: HTTPMethod(rawValue: method), url: url, route: route,
-            requestHeaders: EncodedField.headers(requestHeaders), settings: CallObservation.Settings([], Redaction()))
+            requestHeaders: EncodedField.headers(requestHeaders), source: RecordSource(Redaction()))
     }
 
     var outcome: ExchangeRecord.Outcome {
