@@ -128,9 +128,12 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
+        .target(name: "LoopbackServer", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
             name: "MidstreamTelemetry",
-            dependencies: ["MidstreamObservability", "MidstreamCompression", "MidstreamCore", "Interception"],
+            dependencies: [
+                "MidstreamObservability", "MidstreamCompression", "LoopbackServer", "MidstreamCore", "Interception",
+            ],
             resources: [
                 .embedInCode("Report/page.html"), .embedInCode("Report/style.css"), .embedInCode("Report/script.js"),
             ],
@@ -138,7 +141,8 @@ let package = Package(
         .target(
             name: "MidstreamTesting",
             dependencies: [
-                "MidstreamTelemetry", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception", "Platform",
+                "MidstreamTelemetry", "LoopbackServer", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception",
+                "Platform",
             ],
             swiftSettings: settings),
         .executableTarget(

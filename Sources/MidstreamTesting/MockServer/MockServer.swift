@@ -1,3 +1,5 @@
+internal import LoopbackServer
+
 /// An HTTP/1.1 server on a loopback socket that answers what a test tells it to, faults included.
 ///
 /// ```swift
@@ -67,9 +69,12 @@ public final class MockServer: Sendable {
     public init(
         port: Int = 0, family: Family = .ipv4, clock: any Clock<Duration> = ContinuousClock(), limits: Limits = Limits()
     ) throws {
-        state = try ServerState(
-            listener: Listener(port: port, family: family), family: family, clock: clock, limits: limits)
-        try state.start()
+        state = try Failure.told {
+            let listener = try Listener(port: port, family: family == .ipv4 ? .ipv4 : .ipv6)
+            let state = ServerState(listener: listener, family: family, clock: clock, limits: limits)
+            try state.start()
+            return state
+        }
     }
 
     deinit { state.shutdown() }
@@ -91,7 +96,7 @@ public final class MockServer: Sendable {
     ///
     /// - Throws: ``Failure`` when no port can be had.
     public static func refusedURL(_ path: String = "/") throws -> String {
-        "http://127.0.0.1:\(try Listener.refusedPort.get())\(path.utf8.first == UInt8(ascii: "/") ? "" : "/")\(path)"
+        "http://127.0.0.1:\(try Failure.told { try Listener.refusedPort.get() })\(path.utf8.first == UInt8(ascii: "/") ? "" : "/")\(path)"
     }
 
     /// Adds responses to the queue. Each answers one request, in order.
@@ -136,6 +141,17 @@ public final class MockServer: Sendable {
 }
 
 extension MockServer.Failure {
-    /// The failure of a system call, told by `errno`.
-    static func system(_ call: String) -> Self { Self("\(call) failed: \(systemErrorText())") }
+    /// Throws the failures of sockets and threads as these.
+    fileprivate static func told<Value>(_ work: () throws -> Value) throws -> Value {
+        do { return try work() } catch let failure as ServerFailure { throw Self(failure.description) }
+    }
+}
+
+extension MockServer.Limits {
+    /// As far as they are about reading.
+    var ofReader: RequestReader.Limits {
+        var limits = RequestReader.Limits()
+        (limits.maximumBody, limits.keptBody) = (maximumBody, keptBody)
+        return limits
+    }
 }

@@ -1,4 +1,5 @@
 internal import Interception
+internal import LoopbackServer
 internal import MidstreamCore
 
 /// Writes one response, with whatever goes wrong with it.

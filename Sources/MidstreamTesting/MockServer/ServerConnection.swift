@@ -1,4 +1,5 @@
 internal import Interception
+internal import LoopbackServer
 internal import MidstreamCore
 
 /// Serves one connection: reads a request, answers it, and so on until one side ends it.
@@ -23,7 +24,7 @@ final class ServerConnection: Sendable {
     /// Runs on the connection's thread until the connection is closed.
     func serve() {
         defer { socket.close() }
-        var reader = RequestReader(socket, limits: server.limits)
+        var reader = RequestReader(socket, limits: server.limits.ofReader)
         do {
             var count = 0
             repeat { count += 1 } while try serveRequest(count, from: &reader) == .kept
@@ -109,9 +110,9 @@ final class ServerConnection: Sendable {
         try wait { try await clock.sleep(for: duration) }
     }
 
-    func send(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(socket.send) }
+    func send(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try socket.send($0) } }
 
-    func send(_ bytes: ArraySlice<UInt8>) throws { try bytes.withUnsafeBytes(socket.send) }
+    func send(_ bytes: ArraySlice<UInt8>) throws { try bytes.withUnsafeBytes { try socket.send($0) } }
 
     /// Is silent until the client leaves or the connection is interrupted. What the client sends meanwhile is thrown away.
     func stall() throws -> Never {

@@ -1,4 +1,5 @@
 internal import Interception
+internal import LoopbackServer
 internal import MidstreamCore
 
 /// What a server's threads share. They don't hold the server itself, so that releasing it can end them.

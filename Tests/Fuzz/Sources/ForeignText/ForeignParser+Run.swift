@@ -1,4 +1,5 @@
 import Foundation
+@testable import LoopbackServer
 @testable import MidstreamAuthentication
 @testable import MidstreamCache
 @testable import MidstreamCookies
@@ -231,9 +232,9 @@ extension ForeignParser {
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
         let (sender, receiver) = (Socket(descriptor: ends[0]), Socket(descriptor: ends[1]))
-        try? bytes.prefix(48 << 10).withUnsafeBytes(sender.send)
+        try? bytes.prefix(48 << 10).withUnsafeBytes { try sender.send($0) }
         sender.close()
-        var reader = RequestReader(receiver, limits: MockServer.Limits())
+        var reader = RequestReader(receiver, limits: MockServer.Limits().ofReader)
         while let head = try? reader.head(), let body = try? reader.body(head.framing, isKept: true) {
             let request = RecordedRequest(
                 method: head.method, target: head.target, version: head.version, headers: head.headers, body: body.bytes,

@@ -2,8 +2,16 @@ internal import Platform
 internal import Interception
 
 /// A listening loopback socket and the pipe that ends the wait for connections.
-final class Listener: Sendable {
-    let port: Int
+package final class Listener: Sendable {
+    /// Which loopback address.
+    package enum AddressFamily: Sendable, Hashable {
+        /// 127.0.0.1.
+        case ipv4
+        /// ::1.
+        case ipv6
+    }
+
+    package let port: Int
     private let descriptor: Int32
     private let wakeReader: Int32
     private let wakeWriter: Int32
@@ -12,12 +20,12 @@ final class Listener: Sendable {
     private let ended = AsyncOutcome<Void>()
 
     /// - Parameter port: 0 lets the system choose.
-    init(port: Int, family: MockServer.Family) throws {
+    package init(port: Int, family: AddressFamily) throws {
         (descriptor, self.port) = try Self.bound(port: port, family: family)
         var ends: [Int32] = [-1, -1]
         // Without blocking, since a connection that was announced may be gone again when it is accepted.
         guard listen(descriptor, 1024) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, pipe(&ends) == 0 else {
-            let failure = MockServer.Failure.system("listen")
+            let failure = ServerFailure.system("listen")
             _ = close(descriptor)
             throw failure
         }
@@ -31,7 +39,7 @@ final class Listener: Sendable {
     }
 
     /// Hands over connections, on a thread of its own, until ``stop()``.
-    func start(_ serve: @escaping @Sendable (Socket) -> Void) throws {
+    package func start(_ serve: @escaping @Sendable (Socket) -> Void) throws {
         let isStarted = ServerThread.start { [self] in
             while let socket = accept() { serve(socket) }
             _ = close(descriptor)
@@ -40,7 +48,7 @@ final class Listener: Sendable {
         guard isStarted else {
             _ = close(descriptor)
             ended.finish(.success(()))
-            throw MockServer.Failure("The system has no thread for the server.")
+            throw ServerFailure("The system has no thread for the server.")
         }
     }
 
@@ -61,7 +69,7 @@ final class Listener: Sendable {
     }
 
     /// Stops accepting. On return the port is free.
-    func stop() throws {
+    package func stop() throws {
         isStopped.withLock { isStopped in
             if !isStopped { _ = write(wakeWriter, [1] as [UInt8], 1) }
             isStopped = true
@@ -70,10 +78,10 @@ final class Listener: Sendable {
     }
 
     /// A port that is taken but not listened on, so that connections to it are refused. It stays so as long as the process.
-    static let refusedPort = Result { try bound(port: 0, family: .ipv4).port }
+    package static let refusedPort = Result { try bound(port: 0, family: .ipv4).port }
 
-    private static func bound(port: Int, family: MockServer.Family) throws -> (descriptor: Int32, port: Int) {
-        guard let port = UInt16(exactly: port) else { throw MockServer.Failure("\(port) is no port.") }
+    private static func bound(port: Int, family: AddressFamily) throws -> (descriptor: Int32, port: Int) {
+        guard let port = UInt16(exactly: port) else { throw ServerFailure("\(port) is no port.") }
         #if canImport(Glibc)
             let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         #elseif canImport(Musl)
@@ -82,7 +90,7 @@ final class Listener: Sendable {
             let type = SOCK_STREAM
         #endif
         let descriptor = socket(family == .ipv4 ? AF_INET : AF_INET6, type, 0)
-        guard descriptor >= 0 else { throw MockServer.Failure.system("socket") }
+        guard descriptor >= 0 else { throw ServerFailure.system("socket") }
         SocketOption.closeOnExec(descriptor)
         if port != 0 { SocketOption.enable(SO_REUSEADDR, level: SOL_SOCKET, on: descriptor) }
         do {
@@ -126,7 +134,7 @@ final class Listener: Sendable {
                 return result == 0 && getsockname(descriptor, generic, &length) == 0
             }
         }
-        guard isBound else { throw MockServer.Failure.system("bind") }
+        guard isBound else { throw ServerFailure.system("bind") }
         return port(address)
     }
 }

@@ -2,16 +2,18 @@ internal import Platform
 internal import Interception
 
 /// The peer has gone, or the server is shutting down: nothing more can be done on the connection.
-struct ConnectionEnded: Error {}
+package struct ConnectionEnded: Error {
+    package init() {}
+}
 
 /// A connected stream socket with blocking calls.
 ///
 /// One thread receives, sends and closes. Any thread may call ``interrupt()``, which makes the blocked one return.
-final class Socket: Sendable {
+package final class Socket: Sendable {
     private let descriptor: Int32
     private let isOpen = Locked(true)
 
-    init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         self.descriptor = descriptor
         SocketOption.closeOnExec(descriptor)
         // On some systems it takes over the listener's not blocking.
@@ -26,8 +28,13 @@ final class Socket: Sendable {
     deinit { close() }
 
     /// Waits for bytes; 0 at the peer's end of sending.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    ///
+    /// - Parameter deadline: When to give up; nil: never.
+    package func receive(
+        into buffer: UnsafeMutableRawBufferPointer, until deadline: ContinuousClock.Instant? = nil
+    ) throws -> Int {
         while true {
+            if let deadline { try wait(for: POLLIN, until: deadline) }
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count >= 0 { return count }
             guard errno == EINTR else { throw ConnectionEnded() }
@@ -35,57 +42,83 @@ final class Socket: Sendable {
     }
 
     /// Sends everything, waiting for the peer to take it.
-    func send(_ bytes: UnsafeRawBufferPointer) throws {
+    ///
+    /// - Parameter deadline: When to give up; nil: never.
+    package func send(_ bytes: UnsafeRawBufferPointer, until deadline: ContinuousClock.Instant? = nil) throws {
         #if canImport(Darwin)
-            let flags: Int32 = 0
+            var flags: Int32 = 0
         #else
-            let flags = Int32(MSG_NOSIGNAL)
+            var flags = Int32(MSG_NOSIGNAL)
         #endif
+        if deadline != nil { flags |= Int32(MSG_DONTWAIT) }
         var rest = bytes[...]
         while !rest.isEmpty {
+            if let deadline { try wait(for: POLLOUT, until: deadline) }
             let part = UnsafeRawBufferPointer(rebasing: rest)
             let count = System.send(descriptor, part.baseAddress, part.count, flags)
             if count >= 0 {
                 rest = rest.dropFirst(count)
-            } else if errno != EINTR {
+            } else if errno != EINTR, errno != EAGAIN, errno != EWOULDBLOCK {
                 throw ConnectionEnded()
             }
         }
     }
 
+    /// Waits until the socket can be read or written, or has failed.
+    private func wait(for event: some BinaryInteger, until deadline: ContinuousClock.Instant) throws {
+        var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        while true {
+            let left = deadline - .now
+            guard left > .zero else { throw ConnectionEnded() }
+            let ready = poll(&waiting, 1, Int32(clamping: Int((left / .milliseconds(1)).rounded(.up))))
+            if ready > 0 { return }
+            guard ready == 0 || errno == EINTR else { throw ConnectionEnded() }
+        }
+    }
+
+    /// Waits for so long; true as soon as the peer sends something or closes its side, or the socket is interrupted.
+    package func waitForPeer(milliseconds: Int32) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&waiting, 1, milliseconds) > 0
+    }
+
     /// Whether the peer has closed its side, as far as that can be seen without reading what it has sent.
-    var hasPeerLeft: Bool {
+    package var hasPeerLeft: Bool {
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
     }
 
     /// Makes a blocked call, and every later one, return at once. The peer sees the end of the stream.
-    func interrupt() {
+    package func interrupt() {
         isOpen.withLock { if $0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
     /// Closes so that the peer can still read everything that was sent: a socket that is closed with unread input resets the
     /// connection, which destroys the answer on its way. So the input is read off first, for at most `patience` milliseconds
     /// of silence.
-    func finish(patience: Int32 = 2_000) {
+    ///
+    /// - Parameter deadline: When to stop although more comes; nil: never.
+    package func finish(patience: Int32 = 2_000, until deadline: ContinuousClock.Instant? = nil) {
         _ = shutdown(descriptor, Int32(SHUT_WR))
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { scratch in
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            while poll(&waiting, 1, patience) > 0, recv(descriptor, scratch.baseAddress, scratch.count, 0) > 0 {}
+            while poll(&waiting, 1, patience) > 0, recv(descriptor, scratch.baseAddress, scratch.count, 0) > 0 {
+                if let deadline, deadline < .now { break }
+            }
         }
         close()
     }
 
     /// Closes with a reset instead of an orderly end.
-    func reset() {
+    package func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         close()
     }
 
     /// Closes at once. Harmless when repeated.
-    func close() {
+    package func close() {
         isOpen.withLock { isOpen in
             if isOpen { _ = System.close(descriptor) }
             isOpen = false

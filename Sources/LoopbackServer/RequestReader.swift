@@ -1,27 +1,38 @@
-internal import MidstreamCore
+package import MidstreamCore
 
 /// Reads the requests of one connection, one after the other, whatever the boundaries of what arrives.
-struct RequestReader {
-    static let maximumHead = 64 << 10
+package struct RequestReader {
+    package struct Limits: Sendable {
+        /// The length of a head or of trailers past which they are answered with 431.
+        package var maximumHead = 64 << 10
+        /// The length of a body past which it is answered with 413.
+        package var maximumBody = 0
+        /// How many bytes of a body are kept.
+        package var keptBody = 0
+        /// When to give up reading; nil: never.
+        package var deadline: ContinuousClock.Instant?
 
-    struct Body {
-        var bytes: [UInt8] = []
-        var length = 0
-        var trailers: HTTPHeaders?
+        package init() {}
+    }
+
+    package struct Body {
+        package var bytes: [UInt8] = []
+        package var length = 0
+        package var trailers: HTTPHeaders?
     }
 
     private let socket: Socket
-    private let limits: MockServer.Limits
+    private let limits: Limits
     private var buffer: [UInt8] = []
     private var start = 0
 
-    init(_ socket: Socket, limits: MockServer.Limits) {
+    package init(_ socket: Socket, limits: Limits) {
         self.socket = socket
         self.limits = limits
     }
 
     /// The next head; nil when the client has closed its side instead of sending one.
-    mutating func head() throws -> RequestHead? {
+    package mutating func head() throws -> RequestHead? {
         // Empty lines before a request are to be passed over (RFC 9112 §2.2).
         var skipped = 0
         while true {
@@ -31,7 +42,7 @@ struct RequestReader {
             skipped += 1
             guard skipped <= 16 else { throw Rejection("Too many empty lines before the request.") }
         }
-        return try RequestHead(section(upTo: Self.maximumHead))
+        return try RequestHead(section(upTo: limits.maximumHead))
     }
 
     /// Reads lines up to an empty one, which isn't part of the result.
@@ -66,7 +77,7 @@ struct RequestReader {
     /// Reads a body.
     ///
     /// - Parameter isKept: false: throw it away, however long it is.
-    mutating func body(_ framing: RequestHead.Framing, isKept: Bool) throws -> Body {
+    package mutating func body(_ framing: RequestHead.Framing, isKept: Bool) throws -> Body {
         var body = Body()
         switch framing {
         case .none: break
@@ -79,7 +90,7 @@ struct RequestReader {
                 try read(size, into: &body, isKept: isKept)
                 guard try line(upTo: 2).isEmpty else { throw Rejection("A chunk is longer than its size says.") }
             }
-            body.trailers = try RequestHead.fields(section(upTo: Self.maximumHead))
+            body.trailers = try RequestHead.fields(section(upTo: limits.maximumHead))
         }
         return body
     }
@@ -136,9 +147,9 @@ struct RequestReader {
     private mutating func fill() throws -> Bool {
         buffer.removeSubrange(..<start)
         start = 0
-        let socket = socket
+        let (socket, deadline) = (socket, limits.deadline)
         let received = try [UInt8](unsafeUninitializedCapacity: 64 << 10) { space, count in
-            count = try socket.receive(into: UnsafeMutableRawBufferPointer(space))
+            count = try socket.receive(into: UnsafeMutableRawBufferPointer(space), until: deadline)
         }
         if buffer.isEmpty { buffer = received } else { buffer += received }
         return !received.isEmpty

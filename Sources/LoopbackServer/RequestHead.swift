@@ -1,34 +1,34 @@
-internal import MidstreamCore
+package import MidstreamCore
 
 /// A request that the server doesn't take: it is answered with this status and a sentence, and the connection is closed.
-struct Rejection: Error {
-    let status: HTTPStatus
-    let text: String
+package struct Rejection: Error {
+    package let status: HTTPStatus
+    package let text: String
 
-    init(_ status: HTTPStatus, _ text: String) {
+    package init(_ status: HTTPStatus, _ text: String) {
         self.status = status
         self.text = text
     }
 
-    init(_ text: String) { self.init(.badRequest, text) }
+    package init(_ text: String) { self.init(.badRequest, text) }
 }
 
 /// The request line and the fields of a request, and what follows from them (RFC 9112 §3, §6).
-struct RequestHead {
-    enum Framing: Equatable {
+package struct RequestHead {
+    package enum Framing: Equatable {
         case none
         case length(Int)
         case chunked
     }
 
-    let method: HTTPMethod
-    let target: String
-    let version: HTTPVersion
-    let headers: HTTPHeaders
-    let framing: Framing
+    package let method: HTTPMethod
+    package let target: String
+    package let version: HTTPVersion
+    package let headers: HTTPHeaders
+    package let framing: Framing
 
     /// - Parameter bytes: The head without the empty line that ends it; each line ends in CR LF.
-    init(_ bytes: ArraySlice<UInt8>) throws {
+    package init(_ bytes: ArraySlice<UInt8>) throws {
         guard let start = bytes.firstIndex(where: { $0 != 13 }) else { throw Rejection("The head holds nothing.") }
         let first = bytes[start...].prefix { $0 != 13 }
         let parts = first.drop { $0 == 10 }.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
@@ -89,13 +89,13 @@ struct RequestHead {
     }
 
     /// Whether the client waits for a 100 before it sends the body (RFC 9110 §10.1.1).
-    var expectsContinue: Bool {
+    package var expectsContinue: Bool {
         version == .http1_1 && framing != .none
             && headers[.expect].map { $0.equalsIgnoringASCIICase("100-continue") } ?? false
     }
 
     /// Whether the client wants the connection kept (RFC 9112 §9.3).
-    var keepsConnection: Bool {
+    package var keepsConnection: Bool {
         let options = headers.connectionOptions
         return version == .http1_1 ? !options.contains("close") : options.contains("keep-alive")
     }
@@ -103,7 +103,7 @@ struct RequestHead {
 
 extension HTTPHeaders {
     /// What the `Connection` fields list, in small letters.
-    var connectionOptions: [String] {
+    package var connectionOptions: [String] {
         (self[.connection] ?? "").utf8.split(separator: UInt8(ascii: ",")).map {
             String(decoding: $0.filter { $0 != 32 && $0 != 9 }.map(\.asciiLowercased), as: UTF8.self)
         }

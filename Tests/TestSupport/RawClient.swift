@@ -10,13 +10,13 @@ import Interception
 #endif
 
 /// A TCP connection to a server on 127.0.0.1 whose bytes a test writes and reads itself.
-final class RawClient: Sendable {
-    enum End { case closed, reset }
+package final class RawClient: Sendable {
+    package enum End { case closed, reset }
 
     private let descriptor: Int32
     private let isOpen = Locked(true)
 
-    init(port: Int) throws {
+    package init(port: Int) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -41,10 +41,10 @@ final class RawClient: Sendable {
 
     deinit { leave() }
 
-    func send(_ text: String) { send(Array(text.utf8)) }
+    package func send(_ text: String) { send(Array(text.utf8)) }
 
     /// Sends what the peer takes; a peer that has gone takes nothing.
-    func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         #if canImport(Darwin)
             let flags: Int32 = 0
         #else
@@ -59,7 +59,7 @@ final class RawClient: Sendable {
     }
 
     /// Closes the connection; not to be called while bytes are read.
-    func leave() {
+    package func leave() {
         isOpen.withLock { isOpen in
             if isOpen { closeSocket(descriptor) }
             isOpen = false
@@ -67,19 +67,21 @@ final class RawClient: Sendable {
     }
 
     /// Reads to the end of the connection.
-    func readAll() async -> (text: String, end: End) {
+    package func readAll() async -> (text: String, end: End) {
         let (bytes, end) = await readBytes { _ in false }
         return (String(decoding: bytes, as: UTF8.self), end ?? .closed)
     }
 
     /// Reads until what has been read ends with `suffix`, or to the end of the connection.
-    func read(until suffix: String) async -> String {
-        let suffix = Array(suffix.utf8)
-        return String(decoding: await readBytes { $0.suffix(suffix.count).elementsEqual(suffix) }.bytes, as: UTF8.self)
+    package func read(until suffix: String) async -> String { await read { $0.hasSuffix(suffix) } }
+
+    /// Reads until it is enough, or to the end of the connection.
+    package func read(until isEnough: @escaping @Sendable (String) -> Bool) async -> String {
+        String(decoding: await readBytes { isEnough(String(decoding: $0, as: UTF8.self)) }.bytes, as: UTF8.self)
     }
 
     /// Reads at least so many bytes, or to the end of the connection.
-    func read(atLeast count: Int) async -> [UInt8] { await readBytes { $0.count >= count }.bytes }
+    package func read(atLeast count: Int) async -> [UInt8] { await readBytes { $0.count >= count }.bytes }
 
     private func readBytes(
         until isEnough: @escaping @Sendable ([UInt8]) -> Bool
@@ -106,12 +108,12 @@ private func sendBytes(_ descriptor: Int32, _ base: UnsafeRawPointer?, _ count: 
 }
 
 /// The head and the body of a response that was read raw.
-func split(_ text: String) -> (head: String, body: String) {
+package func split(_ text: String) -> (head: String, body: String) {
     guard let mark = text.range(of: "\r\n\r\n") else { return (text, "") }
     return (String(text[..<mark.lowerBound]), String(text[mark.upperBound...]))
 }
 
 /// A `GET` request as bytes.
-func get(_ path: String = "/", fields: String...) -> String {
+package func get(_ path: String = "/", fields: String...) -> String {
     "GET \(path) HTTP/1.1\r\nHost: test\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
 }

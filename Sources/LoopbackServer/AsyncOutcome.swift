@@ -3,12 +3,14 @@ internal import Foundation
 /// The result of a task, for which a thread waits.
 ///
 /// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the condition's lock is held.
-final class AsyncOutcome<Value: Sendable>: @unchecked Sendable {
+package final class AsyncOutcome<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var result: Result<Value, any Error>?
 
+    package init() {}
+
     /// Sets the result, unless there is one already, and wakes the thread.
-    func finish(_ result: Result<Value, any Error>) {
+    package func finish(_ result: Result<Value, any Error>) {
         condition.lock()
         defer { condition.unlock() }
         if self.result == nil { self.result = result }
@@ -16,7 +18,7 @@ final class AsyncOutcome<Value: Sendable>: @unchecked Sendable {
     }
 
     /// Waits for the result, looking every 50 milliseconds whether it is still wanted.
-    func wait(unless isPointless: () -> Bool) throws -> Value {
+    package func wait(unless isPointless: () -> Bool) throws -> Value {
         condition.lock()
         defer { condition.unlock() }
         while true {
