@@ -136,6 +136,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Report/page.html"), .embedInCode("Report/style.css"), .embedInCode("Report/script.js"),
+                .embedInCode("Report/live.js"),
             ],
             swiftSettings: settings),
         .target(

@@ -31,14 +31,18 @@ TYPE = """(text => { const box = document.getElementById('filter'); box.value = 
 
 
 def opened(browser, path, **media):
+    return opened_url(browser, pathlib.Path(path).resolve().as_uri(), **media)
+
+
+def opened_url(browser, url, **media):
     browser.call("Emulation.setEmulatedMedia", media=media.get("media", ""),
                  features=[{"name": "prefers-color-scheme", "value": media.get("scheme", "light")}])
-    browser.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+    browser.call("Page.navigate", url=url)
     for _ in range(200):
         value, _ = browser.evaluate("document.readyState === 'complete' && document.getElementById('summary') ? document.getElementById('summary').textContent : ''")
         if value:
             return value
-    raise AssertionError(f"{path} draws nothing")
+    raise AssertionError(f"{url} draws nothing")
 
 
 def value(browser, text):

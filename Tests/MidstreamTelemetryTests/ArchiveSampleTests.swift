@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import Midstream
 import MidstreamCore
 import MidstreamTelemetry
@@ -44,6 +45,26 @@ struct ArchiveSampleTests {
         await telemetry.flush()
         try writePages(of: keeper.calls)
         #expect(telemetry.dropped == 0 && recorder.dropped == 0 && recorder.failure == nil)
+    }
+
+    /// Makes calls until the file that `MIDSTREAM_LIVE_PAGE` names is removed, in which it has written where they can be seen.
+    @Test("is shown live", .enabled(if: environment["MIDSTREAM_LIVE_PAGE"] != nil))
+    func live() async throws {
+        let file = try #require(Self.environment["MIDSTREAM_LIVE_PAGE"])
+        let inspector = try InspectorObserver(keeping: 200, bodies: 1_000, title: "Live")
+        let client = testClient(
+            configuration: .init(validators: [], observers: [inspector]), transport: Self.strange
+        ) { CacheInterceptor() }
+        try inspector.url.write(toFile: file, atomically: true, encoding: .utf8)
+        let number = Locked(0)
+        await eventually {
+            let next = number.withLock { number in
+                number += 1
+                return number
+            }
+            _ = try? await client.send(HTTPRequest("http://h/\(next)?token=S3CR3T"))
+            return !FileManager.default.fileExists(atPath: file)
+        }
     }
 
     /// Of none, of one, and of a thousand calls; and of the archive.

@@ -116,6 +116,7 @@ struct CallReportTests {
     func policy() async throws {
         for (file, hash) in [
             (PackageResources.script_js, CallReport.scriptHash), (PackageResources.style_css, CallReport.styleHash),
+            (PackageResources.live_js, CallReport.liveHash),
         ] {
             let digest = try await HTTPBody.bytes(file).digest(.sha256)
             #expect(hash == "sha256-\(Data(digest).base64EncodedString())")

@@ -56,8 +56,9 @@ struct CanaryTests {
                 to: .file("\(folder)/t.jsonl"), service: "s", spans: .exchangesAndCalls,
                 headers: ["Set-Cookie", "Authorization", "X-Mine", "Location"])
             let keeper = CallKeeper()
+            let inspector = try InspectorObserver(bodies: 1 << 20)
             let configuration = HTTPClient.Configuration(observers: [
-                sinks, keeper, recorder, telemetry, .log(.bodies(upTo: 10_000)) { sinks.show($0) },
+                sinks, keeper, recorder, telemetry, inspector, .log(.bodies(upTo: 10_000)) { sinks.show($0) },
                 .log(.bodies(upTo: 10_000), as: .json) { sinks.show($0) },
                 .log(.line) { sinks.show($0) },
             ])
@@ -69,6 +70,11 @@ struct CanaryTests {
             sinks.show(telemetry.metrics.prometheus)
             sinks.show(CallReport(keeper.calls).html())
             sinks.show(CallReport(try HARArchive(contentsOf: "\(folder)/a.har")).html())
+            let page = try LivePage(inspector)
+            sinks.show(try await page.html())
+            let events = try await page.events(upTo: sinks.callCount)
+            #expect(events.contains("id: \(sinks.callCount)\n"))
+            sinks.show(events)
             #expect(sinks.callCount >= count)
             for text in sinks.texts.withLock({ $0 }) { #expect(!text.contains(Self.canary)) }
         }

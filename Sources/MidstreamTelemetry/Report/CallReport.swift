@@ -12,6 +12,15 @@ public struct CallReport: Sendable {
     private let calls: [ReportedCall]
     private let title: String
     private let made: Date
+    private let live: Live?
+
+    /// What the page needs to go on by itself.
+    struct Live {
+        /// The number of the first call.
+        let first: Int
+        /// How many calls it shows.
+        let limit: Int
+    }
 
     /// Makes a report of calls that observers were given.
     ///
@@ -32,18 +41,24 @@ public struct CallReport: Sendable {
     }
 
     private init(_ calls: [ReportedCall], _ title: String, _ made: Date) {
-        (self.calls, self.title, self.made) = (calls, title, made)
+        self.init(calls, title: title, made: made, live: nil)
+    }
+
+    /// - Parameter made: From when the calls' times count.
+    init(_ calls: [ReportedCall], title: String, made: Date, live: Live?) {
+        (self.calls, self.title, self.made, self.live) = (calls, title, made, live)
     }
 
     /// The page, in UTF-8 by its own account.
     public func html() -> String {
         let script = Self.text(PackageResources.script_js)
         let style = Self.text(PackageResources.style_css)
-        let policy =
-            "default-src 'none'; script-src '\(Self.scriptHash)'; style-src '\(Self.styleHash)'; img-src data:; "
-            + "base-uri 'none'; form-action 'none'"
+        let liveScript = live == nil ? "" : "<script>\(Self.text(PackageResources.live_js))</script>\n"
+        let policy = Self.policy(isLive: live != nil)
         let title = title.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
-        let values: [Substring: String] = ["title": title, "policy": policy, "style": style, "script": script, "data": data]
+        let values: [Substring: String] = [
+            "title": title, "policy": policy, "style": style, "script": script, "live": liveScript, "data": data,
+        ]
         var page = ""
         var rest = Self.text(PackageResources.page_html)[...]
         while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
@@ -54,8 +69,16 @@ public struct CallReport: Sendable {
         return page + rest
     }
 
-    /// What the page's policy lets run and apply: these two files and nothing else. A test compares them with the files.
-    static let scriptHash = "sha256-qAbLjR8xyL9pLeVANXFfhR0W7hxqKdmtu3+TYvyiOyw="
+    /// What the page may do: run its own script, and ask the server that it came from for more if it is live.
+    static func policy(isLive: Bool) -> String {
+        let scripts = isLive ? "'\(scriptHash)' '\(liveHash)'; connect-src 'self'" : "'\(scriptHash)'"
+        return
+            "default-src 'none'; script-src \(scripts); style-src '\(styleHash)'; img-src data:; base-uri 'none'; form-action 'none'"
+    }
+
+    /// What the page's policy lets run and apply: these files and nothing else. A test compares them with the files.
+    static let scriptHash = "sha256-hoZK+rO5nwVWIRt0BSlUFtedZ0yE94I/PdnC/I8LROc="
+    static let liveHash = "sha256-tyTu2gTFyBHyYNZW/psn1Blf6I0TIPVSWR7NxaeD4fg="
     static let styleHash = "sha256-EKw+6xQNVp2FTfDymiEaZGz1DIMtZHROv9cPi9mDGRg="
 
     static func text(_ resource: [UInt8]) -> String { String(decoding: resource, as: UTF8.self) }
@@ -67,6 +90,13 @@ public struct CallReport: Sendable {
         report.add("title", title)
         report.begin("made")
         report.append(Int64(made.timeIntervalSince1970 * 1_000))
+        if let live {
+            var object = JSONObject()
+            object.add("first", live.first)
+            object.add("limit", live.limit)
+            report.begin("live")
+            report.append(raw: object)
+        }
         report.add("calls", calls.lazy.map(\.json))
         return String(decoding: Self.escaped(report.text.utf8), as: UTF8.self)
     }

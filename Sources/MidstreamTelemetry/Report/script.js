@@ -47,9 +47,8 @@ function outcome(one) {
 }
 
 const calls = report.calls;
-calls.forEach((call, index) => {
-  call.number = index + 1;
-  Object.assign(call, parts(call.url));
+function prepare(call, number) {
+  Object.assign(call, { number }, parts(call.url));
   const causes = call.exchanges.map(one => one.cause || '');
   call.is = {
     failed: Boolean(call.error) || !call.status, rejected: call.status >= 400,
@@ -57,7 +56,7 @@ calls.forEach((call, index) => {
     cached: Boolean(call.cache), connected: call.exchanges.some(one => one.connection && !one.reused),
   };
   call.size = call.exchanges.reduce((sum, one) => sum + Math.max(0, one.responseSize || 0), 0);
-});
+}
 
 function matches(call, term) {
   if (term.startsWith('-') && term.length > 1) return !matches(call, term.slice(1));
@@ -390,11 +389,12 @@ function summarize() {
   const exchanges = calls.reduce((sum, one) => sum + one.exchanges.length, 0);
   $('summary').textContent = `${calls.length} calls, ${exchanges} exchanges, ${calls.filter(one => one.is.failed || one.is.rejected).length} failed`
     + (calls.length ? `, median ${time(quantile(durations, 0.5))}, p95 ${time(quantile(durations, 0.95))}, in ${time(span)}` : '');
-  for (const kind of PHASES) $('legend').append(make('i', kind), kind);
 }
 
 $('bar').onsubmit = event => event.preventDefault();
 $('filter').oninput = draw;
 for (const id of ['toggles', 'axis', 'order']) $(id).onchange = draw;
+for (const kind of PHASES) $('legend').append(make('i', kind), kind);
+calls.forEach((call, index) => prepare(call, (report.live ? report.live.first : 1) + index));
 summarize();
 draw();

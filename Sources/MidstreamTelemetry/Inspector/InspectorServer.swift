@@ -1,0 +1,121 @@
+internal import Interception
+internal import LoopbackServer
+internal import MidstreamCore
+
+/// Serves the live page. Its threads hold it and not the observer, whose release ends them.
+final class InspectorServer: Sendable {
+    private static let maximumConnections = 16
+    private static let maximumHead = 16 << 10
+    /// How often a reader gets new calls.
+    private static let milliseconds: Int32 = 100
+
+    private let listener: Listener
+    private let calls: RecentCalls
+    private let patience: Duration
+    private let path: InspectorPath
+    /// Nil once the server is closed.
+    private let open = Locked<[ObjectIdentifier: Socket]?>([:])
+
+    init(port: Int, calls: RecentCalls, patience: Duration) throws {
+        listener = try Listener(port: port, family: .ipv4)
+        path = InspectorPath(port: listener.port)
+        self.calls = calls
+        self.patience = patience
+    }
+
+    var url: String { path.url }
+    var connectionCount: Int { open.withLock { $0?.count ?? 0 } }
+
+    func start() throws {
+        try listener.start { [self] socket in accept(socket) }
+        ResourceWitness.tell(of: self)
+    }
+
+    func close() {
+        let sockets = open.withLock { open in
+            defer { open = nil }
+            return open?.values
+        }
+        try? listener.stop()
+        sockets?.forEach { $0.interrupt() }
+    }
+
+    private func accept(_ socket: Socket) {
+        let hasRoom = open.withLock { open in
+            guard (open?.count ?? .max) < Self.maximumConnections else { return false }
+            open?[ObjectIdentifier(socket)] = socket
+            return true
+        }
+        guard hasRoom else { return socket.close() }
+        let isStarted = ServerThread.start { [self] in
+            serve(socket)
+            forget(socket)
+        }
+        if !isStarted { forget(socket) }
+    }
+
+    private func forget(_ socket: Socket) {
+        open.withLock { $0?[ObjectIdentifier(socket)] = nil }
+        socket.close()
+    }
+
+    /// Answers one request.
+    private func serve(_ socket: Socket) {
+        var limits = RequestReader.Limits()
+        limits.maximumHead = Self.maximumHead
+        limits.deadline = .now + patience
+        var reader = RequestReader(socket, limits: limits)
+        do {
+            guard let head = try reader.head() else { return }
+            switch path.resource(head) {
+            case nil: try send(.notFound, to: socket)
+            case _ where head.method != .get: try send(.methodNotAllowed, [("Allow", "GET")], to: socket)
+            case .page: try sendPage(to: socket)
+            case .events(let last): try sendEvents(after: last, to: socket)
+            }
+            socket.finish(until: .now + patience)
+        } catch let rejection as Rejection {
+            _ = try? send(rejection.status, to: socket)
+            socket.finish(until: .now + patience)
+        } catch {
+            // The client has left or is too slow, or the server is closed.
+        }
+    }
+
+    private func sendPage(to socket: Socket) throws {
+        let page = Array(calls.page().utf8)
+        let policy = CallReport.policy(isLive: true) + "; frame-ancestors 'none'"
+        try send(
+            .ok,
+            [
+                ("Content-Type", "text/html; charset=utf-8"), ("Content-Length", "\(page.count)"),
+                ("Content-Security-Policy", policy),
+            ], to: socket)
+        try send(page, to: socket)
+    }
+
+    /// Goes on until the client leaves or the server is closed.
+    private func sendEvents(after last: Int, to socket: Socket) throws {
+        try send(.ok, [("Content-Type", "text/event-stream")], to: socket)
+        var last = last
+        repeat {
+            let events = calls.events(after: &last)
+            if !events.isEmpty { try send(Array(events.utf8), to: socket) }
+        } while !socket.waitForPeer(milliseconds: Self.milliseconds)
+    }
+
+    /// A head. It has no body unless its fields say so.
+    private func send(_ status: HTTPStatus, _ fields: [(String, String)] = [], to socket: Socket) throws {
+        let always = [
+            ("Connection", "close"), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ]
+        let empty = status == .ok ? [] : [("Content-Length", "0")]
+        let lines = (always + empty + fields).map { "\($0): \($1)\r\n" }.joined()
+        try send(Array("HTTP/1.1 \(status.code) \(status.reason)\r\n\(lines)\r\n".utf8), to: socket)
+    }
+
+    private func send(_ bytes: [UInt8], to socket: Socket) throws {
+        try bytes.withUnsafeBytes { try socket.send($0, until: .now + patience) }
+    }
+}
