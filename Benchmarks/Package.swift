@@ -20,6 +20,7 @@ let package = Package(
         .executable(name: "cache-bench", targets: ["CacheBench"]),
         .executable(name: "resilience-bench", targets: ["ResilienceBench"]),
         .executable(name: "table-bench", targets: ["TableBench"]),
+        .executable(name: "telemetry-bench", targets: ["TelemetryBench"]),
         .executable(name: "transfer-bench", targets: ["TransferBench"]),
         .library(name: "MallocCount", type: .dynamic, targets: ["MallocCount"]),
     ],
@@ -81,6 +82,13 @@ let package = Package(
                 "Measuring", .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamDiskCache", package: "Midstream"),
                 .product(name: "MidstreamSigning", package: "Midstream"),
+            ]),
+        // What observers of calls cost.
+        .executableTarget(
+            name: "TelemetryBench",
+            dependencies: [
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamTelemetry", package: "Midstream"),
             ]),
         // How fast files are downloaded.
         .executableTarget(

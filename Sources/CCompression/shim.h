@@ -53,9 +53,9 @@ static inline int ccompression_find_zlib_encoder(ccompression_zlib_encoder *foun
         && CCOMPRESSION_FIND(found->deflate, "deflate") && CCOMPRESSION_FIND(found->end, "deflateEnd");
 }
 
-/// Begins a gzip member (RFC 1952); zlib compares the first digit of the version and the size.
-static inline int ccompression_begin_gzip(const ccompression_zlib_encoder *zlib, ccompression_zlib_stream *stream) {
-    return zlib->initialize(stream, -1, 8, 31, 8, 0, "1", (int)sizeof(ccompression_zlib_stream));
+/// Begins a gzip member (RFC 1952) of a level, -1 for the usual one; zlib compares the first digit of the version and the size.
+static inline int ccompression_begin_gzip(const ccompression_zlib_encoder *zlib, ccompression_zlib_stream *stream, int level) {
+    return zlib->initialize(stream, level, 8, 31, 8, 0, "1", (int)sizeof(ccompression_zlib_stream));
 }
 
 /// zstd's `ZSTD_inBuffer`.

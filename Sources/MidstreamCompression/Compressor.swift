@@ -33,11 +33,11 @@ final class GzipCompressor: Compressor {
     /// zlib keeps its address.
     private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
 
-    init?(most: Int = 1 << 30) {
+    init?(most: Int = 1 << 30, level: Int32 = -1) {
         guard var zlib = Self.library else { return nil }
         self.most = most
         stream.initialize(to: ccompression_zlib_stream())
-        guard ccompression_begin_gzip(&zlib, stream) == 0 else {
+        guard ccompression_begin_gzip(&zlib, stream, level) == 0 else {
             stream.deallocate()
             return nil
         }

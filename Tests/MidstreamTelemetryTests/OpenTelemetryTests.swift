@@ -7,6 +7,10 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
+#if Curl && os(Linux)
+    import MidstreamCurl
+#endif
+
 @Suite("Spans and metrics", .leavesNothing, .timeLimit(.minutes(10)))
 struct OpenTelemetryTests {
     typealias Object = [String: Any]
@@ -210,6 +214,70 @@ struct OpenTelemetryTests {
         #expect(shown.contains("midstream_retries_total 1.0\n"))
         #expect(
             shown.contains(#"http_client_active_requests{http_request_method="GET",server_address="h",server_port="80"} 0.0"#))
+    }
+
+    private struct Measured: MeasuredTransport {
+        var statistics: TransportStatistics {
+            get async {
+                TransportStatistics(
+                    total: .init(openConnections: 4, idleConnections: 1),
+                    origins: ["https://h": .init(openConnections: 3, idleConnections: 1)])
+            }
+        }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: .ok, request: request) }
+    }
+
+    @Test("the connections of transports are counted before metrics are sent, and by who asks for it")
+    func connections() async throws {
+        try await withFolder { folder in
+            let exporter = try OpenTelemetryExporter(
+                to: .file("\(folder)/t"), service: "s", connectionsOf: [Measured(), Measured()])
+            await exporter.flush()
+            let text = try String(contentsOfFile: "\(folder)/t", encoding: .utf8)
+            #expect(text.contains(#""name":"http.client.open_connections","unit":"{connection}","sum":"#))
+            #expect(text.contains(#""asInt":"4""#) && text.contains(#""asInt":"2""#))
+        }
+        let metrics = CallMetrics()
+        await metrics.countConnections(of: [Measured()])
+        for (state, count) in [("active", "2.0"), ("idle", "1.0")] {
+            let labels = #"{http_connection_state="\#(state)",server_address="h",server_port="443"}"#
+            #expect(metrics.prometheus.contains("http_client_open_connections\(labels) \(count)\n"))
+        }
+        await metrics.countConnections(of: [])
+        #expect(!metrics.prometheus.contains("open_connections"))
+    }
+
+    #if Curl && os(Linux)
+        @Test("libcurl's connections, too")
+        func ownConnections() async throws {
+            let server = try MockServer()
+            server.respond { _ in .init(body: "hello") }
+            let transport = curlTransport()
+            let metrics = CallMetrics()
+            _ = try await testClient(transport: transport).send(HTTPRequest(server.url("/")))
+            await metrics.countConnections(of: [transport])
+            #expect(
+                metrics.prometheus.contains(
+                    #"{http_connection_state="idle",server_address="127.0.0.1",server_port="\#(server.port)"} 1.0"#))
+        }
+    #endif
+
+    @Test("secrets that the conventions name aren't in URLs, and the rest is")
+    func secretItems() async throws {
+        let names = [
+            "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "AWSAccessKeyId", "Signature", "sig",
+            "X-Goog-Signature",
+        ]
+        let query = names.map { "\($0)=S3CR3T" }.joined(separator: "&")
+        // As it is: an interpolation would be encoded.
+        let url = "https://h/a?" + query + "&q=1"
+        let documents = try await documents { exporter in
+            let client = client(exporter) { HTTPResponse(status: .ok, request: $0) }
+            _ = try await client.send(HTTPRequest(url))
+        }
+        let shown = names.map { "\($0)=REDACTED" }.joined(separator: "&")
+        #expect(Self.attributes(Self.spans(documents)[0])["url.full"] == "stringValue https://h/a?\(shown)&q=1")
     }
 
     @Test("too many sets of attributes overflow into one")

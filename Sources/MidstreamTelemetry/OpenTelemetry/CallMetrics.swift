@@ -15,6 +15,7 @@ public import MidstreamCore
 /// | `http.client.request.duration` | seconds of an exchange, up to the head of a streamed response |
 /// | `http.client.request.body.size`, `http.client.response.body.size` | bytes on the wire, where the transport measures them |
 /// | `http.client.active_requests` | calls under way |
+/// | `http.client.open_connections` | connections of each origin, by whether they are idle, when they were counted last; see ``countConnections(of:)`` |
 /// | `midstream.retries` | attempts after the first |
 /// | `midstream.cache.lookups` | requests that a cache saw, by what it did |
 /// | `midstream.circuit.state` | of a breaker, by its key: 0 closed, 1 half open, 2 open |
@@ -25,8 +26,11 @@ public final class CallMetrics: CallObserver {
     private struct State {
         var instruments: [Instrument: [AttributeList: Measurement]] = [:]
         var exchanges: [ExchangeKey: ExchangeMeasurements] = [:]
-        /// The attributes of calls that are under way.
-        var active: [CallRecord.ID: AttributeList] = [:]
+        var active: [ActiveKey: (attributes: AttributeList, count: Measurement)] = [:]
+        /// As they were counted last.
+        var connections: [AttributeList: Measurement] = [:]
+        /// What the calls that are under way are counted with.
+        var underWay: [CallRecord.ID: ActiveKey] = [:]
     }
 
     /// What tells one set of an exchange's attributes from another: to compare these costs a fraction of making them.
@@ -39,9 +43,8 @@ public final class CallMetrics: CallObserver {
         let version: HTTPVersion?
 
         init(_ exchange: ExchangeRecord) {
-            let url = exchange.url
             method = exchange.method
-            origin = url[..<(ExchangeAttributes.authority(of: url[...])?.upperBound ?? url.startIndex)]
+            origin = ExchangeAttributes.origin(of: exchange.url)
             (route, status) = (exchange.route, exchange.status)
             (error, version) = (exchange.error, exchange.version)
         }
@@ -49,6 +52,14 @@ public final class CallMetrics: CallObserver {
         /// That of all for which there is no room.
         private init() { (method, origin, route, status, error, version) = ("", "", nil, nil, nil, nil) }
         static let overflow = ExchangeKey()
+    }
+
+    /// The same of a call.
+    private struct ActiveKey: Hashable {
+        let method: HTTPMethod
+        let origin: Substring
+
+        static let overflow = ActiveKey(method: "", origin: "")
     }
 
     private struct ExchangeMeasurements {
@@ -93,8 +104,14 @@ public final class CallMetrics: CallObserver {
 
     /// The measurements in their order.
     func snapshot() -> [(Instrument, [(AttributeList, Measurement)])] {
-        let (others, exchanges) = state.withLock { ($0.instruments, $0.exchanges.values) }
+        let (others, exchanges, active, connections) = state.withLock {
+            ($0.instruments, $0.exchanges.values, $0.active.values, $0.connections)
+        }
         var instruments = others
+        if !connections.isEmpty { instruments[.connections] = connections }
+        for (attributes, count) in active {
+            instruments[.active, default: [:]][attributes, default: Measurement(.active)].add(count)
+        }
         for exchange in exchanges {
             for (instrument, measured) in [
                 (Instrument.duration, exchange.duration), (.requestSize, exchange.requestSize),
@@ -109,16 +126,47 @@ public final class CallMetrics: CallObserver {
         }
     }
 
+    /// Asks transports how many connections they have, in the place of what they had when this was called last. An exporter does so before it
+    /// sends metrics. A connection that isn't known to be one origin's, such as one to a proxy, isn't counted.
+    public func countConnections(of transports: [any MeasuredTransport]) async {
+        var origins: [String: TransportStatistics.Counts] = [:]
+        for transport in transports { origins.merge(await transport.statistics.origins) { $0 + $1 } }
+        var connections: [AttributeList: Measurement] = [:]
+        for (name, counts) in origins {
+            guard let origin = HTTPOrigin(name) else { continue }
+            for (state, count) in [
+                ("active", counts.openConnections - counts.idleConnections), ("idle", counts.idleConnections),
+            ] {
+                var attributes = AttributeList()
+                attributes.add("http.connection.state", state)
+                attributes.add("server.address", origin.host)
+                attributes.add("server.port", origin.port)
+                connections[attributes, default: Measurement(.connections)].add(Double(count))
+            }
+        }
+        state.withLock { [connections] in $0.connections = connections }
+    }
+
     /// Counts it as active.
     public func began(_ call: CallRecord.Start) {
-        let origin = HTTPOrigin(call.request.urlText)
+        let request = call.request
+        let key = ActiveKey(method: request.method, origin: ExchangeAttributes.origin(of: request.urlText))
+        state.withLock { state in
+            let isFull = state.active.count >= Self.maximumSets && state.active[key] == nil
+            let used = isFull ? ActiveKey.overflow : key
+            state.underWay[call.id] = used
+            state.active[used, default: (isFull ? Self.overflow : Self.attributes(of: request), Measurement(.active))].count.add(
+                1)
+        }
+    }
+
+    private static func attributes(of request: HTTPRequest) -> AttributeList {
+        let origin = HTTPOrigin(request.urlText)
         var attributes = AttributeList()
-        attributes.add("http.request.method", ExchangeAttributes.method(call.request.method).0)
+        attributes.add("http.request.method", ExchangeAttributes.method(request.method).0)
         attributes.add("server.address", origin?.host)
         attributes.add("server.port", origin?.port)
-        let kept = attributes
-        state.withLock { $0.active[call.id] = kept }
-        measure(.active, kept) { $0.add(1) }
+        return attributes
     }
 
     /// Counts retries, a cache's answers, and the states of breakers and limits.
@@ -160,8 +208,9 @@ public final class CallMetrics: CallObserver {
 
     /// Counts it as active no more.
     public func endedCall(_ call: CallRecord) {
-        guard let attributes = state.withLock({ $0.active.removeValue(forKey: call.id) }) else { return }
-        measure(.active, attributes) { $0.add(-1) }
+        state.withLock { state in
+            if let key = state.underWay.removeValue(forKey: call.id) { state.active[key]?.count.add(-1) }
+        }
     }
 
     private static func attributes(of exchange: ExchangeRecord) -> AttributeList {
@@ -184,6 +233,7 @@ enum Instrument: String, CaseIterable {
     case requestSize = "http.client.request.body.size"
     case responseSize = "http.client.response.body.size"
     case active = "http.client.active_requests"
+    case connections = "http.client.open_connections"
     case retries = "midstream.retries"
     case lookups = "midstream.cache.lookups"
     case circuit = "midstream.circuit.state"
@@ -194,7 +244,7 @@ enum Instrument: String, CaseIterable {
     var kind: Kind {
         switch self {
         case .duration, .requestSize, .responseSize: .histogram
-        case .active: .upDownCounter
+        case .active, .connections: .upDownCounter
         case .retries, .lookups: .counter
         case .circuit, .limit: .gauge
         }
@@ -205,6 +255,7 @@ enum Instrument: String, CaseIterable {
         case .duration: "s"
         case .requestSize, .responseSize: "By"
         case .active: "{request}"
+        case .connections: "{connection}"
         case .retries: "{retry}"
         case .lookups: "{lookup}"
         case .circuit: "{state}"

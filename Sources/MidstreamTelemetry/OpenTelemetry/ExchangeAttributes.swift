@@ -59,6 +59,11 @@ struct ExchangeAttributes {
         return start..<(end ?? url.endIndex)
     }
 
+    /// The beginning of an absolute URL, up to its path.
+    static func origin(of url: String) -> Substring {
+        url[..<(authority(of: url[...])?.upperBound ?? url.startIndex)]
+    }
+
     private static func version(_ version: HTTPVersion) -> String {
         switch version {
         case .http1_0: "1.0"
@@ -133,14 +138,45 @@ struct AttributeList: Hashable {
 }
 
 extension JSONObject {
-    /// Without an object for each, since a span has a dozen.
-    mutating func add(_ name: StaticString, _ attributes: AttributeList) {
-        add(name, each: attributes.all) { json, attribute in
-            json.append(raw: #"{"key":"#)
-            json.append(quoted: attribute.name)
-            json.append(raw: #","value":"#)
-            attribute.value.write(to: &json)
-            json.append(raw: "}")
-        }
+    /// Attributes as they are written by ``attribute(_:_:)``.
+    mutating func addAttributes(_ write: (inout JSONObject) -> Void) {
+        begin("attributes")
+        append(raw: "[")
+        write(&self)
+        append(raw: "]")
+    }
+
+    mutating func add(_ attributes: AttributeList) {
+        addAttributes { json in for (name, value) in attributes.all { json.attribute(name, value) } }
+    }
+
+    /// One more, of a name that needs no escaping.
+    mutating func attribute(_ name: StaticString, _ value: String?) {
+        guard let value else { return }
+        separate()
+        append(raw: #"{"key":""#)
+        append(raw: name)
+        append(raw: #"","value":{"stringValue":"#)
+        append(quoted: value)
+        append(raw: "}}")
+    }
+
+    mutating func attribute(_ name: StaticString, _ value: (some BinaryInteger)?) {
+        guard let value else { return }
+        separate()
+        append(raw: #"{"key":""#)
+        append(raw: name)
+        append(raw: #"","value":{"intValue":""#)
+        append(value)
+        append(raw: #""}}"#)
+    }
+
+    mutating func attribute(_ name: String, _ value: AttributeValue) {
+        separate()
+        append(raw: #"{"key":"#)
+        append(quoted: name)
+        append(raw: #","value":"#)
+        value.write(to: &self)
+        append(raw: "}")
     }
 }

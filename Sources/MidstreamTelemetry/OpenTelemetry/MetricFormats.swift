@@ -60,9 +60,9 @@ extension CallMetrics {
         -> JSONObject
     {
         var point = JSONObject()
-        point.add("attributes", attributes)
-        point.add("startTimeUnixNano", Span.nanoseconds(start, .zero))
-        point.add("timeUnixNano", Span.nanoseconds(now, .zero))
+        point.add(attributes)
+        point.add("startTimeUnixNano", nanoseconds: Span.nanoseconds(start, .zero))
+        point.add("timeUnixNano", nanoseconds: Span.nanoseconds(now, .zero))
         switch instrument.kind {
         case .histogram:
             point.add("count", String(measurement.count))

@@ -13,7 +13,7 @@ internal import MidstreamObservability
 /// ```
 ///
 /// Each exchange on the wire is a span of kind CLIENT, retries and redirects included; what a cache answers makes none. The span ends with
-/// the response, of a streamed one with its head. With ``TraceParentInterceptor`` in the pipeline it is the span that the server continues.
+/// the response, whose body is part of it unless it is streamed: then it ends with the head. With ``TraceParentInterceptor`` in the pipeline it is the span that the server continues.
 /// Names and attributes are those of the conventions for HTTP clients, version 1.44.0.
 ///
 /// Calls don't wait: up to 2,048 spans are kept, and sent in batches of 512 or after 5 s. What there is no room for is counted in
@@ -83,6 +83,7 @@ public final class OpenTelemetryExporter: CallObserver {
     private let timer: ClockTimer
     private let now: @Sendable () -> Date
     private let metricsInterval: Duration
+    private let transports: [any MeasuredTransport]
     private let batchInterval = Duration.seconds(5)
     /// What it measures; also to be asked for ``CallMetrics/prometheus``.
     public let metrics: CallMetrics
@@ -97,6 +98,7 @@ public final class OpenTelemetryExporter: CallObserver {
     ///   - headers: Names of header fields that become attributes of spans; none by default.
     ///   - ratio: Which part of the traces that begin here is sent, 0…1; 1 by default. A trace that began elsewhere is sent if that said so.
     ///   - metricsInterval: How often metrics are sent while calls are made; 60 s by default.
+    ///   - connectionsOf: Transports whose connections are counted as `http.client.open_connections` before metrics are sent; none by default.
     ///   - redaction: What is withheld beside what always is.
     ///   - clock: What time passes on; the real one by default.
     ///   - now: The time of metrics; the system's by default.
@@ -104,7 +106,8 @@ public final class OpenTelemetryExporter: CallObserver {
     public init(
         to destination: Destination, service: String, attributes: [String: String] = [:], spans: Spans = .exchanges,
         headers: [HTTPHeaders.Name] = [], ratio: Double = 1, metricsInterval: Duration = .seconds(60),
-        redaction: Redaction = Redaction(), clock: any Clock<Duration> = ContinuousClock(),
+        connectionsOf transports: [any MeasuredTransport] = [], redaction: Redaction = Redaction(),
+        clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         switch destination {
@@ -114,10 +117,10 @@ public final class OpenTelemetryExporter: CallObserver {
         }
         var redaction = redaction
         redaction.mark = "REDACTED"
-        redaction.queryItems.formUnion(Self.secretItems)
         detail = Span.Detail(redaction: redaction, headers: headers, hasCalls: spans == .exchangesAndCalls)
         self.ratio = ratio
         self.metricsInterval = metricsInterval
+        self.transports = transports
         self.now = now
         timer = ClockTimer(clock)
         metrics = CallMetrics(now: now)
@@ -127,14 +130,9 @@ public final class OpenTelemetryExporter: CallObserver {
         list.add("telemetry.sdk.language", "swift")
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) where name != "service.name" { list.add(name, value) }
         var resource = JSONObject()
-        resource.add("attributes", list)
+        resource.add(list)
         self.resource = resource
     }
-
-    /// Those that the conventions name.
-    private static let secretItems: Set<String> = [
-        "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid", "signature", "sig", "x-goog-signature",
-    ]
 
     /// How many spans were lost, since there was no room for them or they couldn't be sent.
     public var dropped: Int { state.withLock { $0.dropped } }
@@ -161,16 +159,16 @@ public final class OpenTelemetryExporter: CallObserver {
     public func began(_ call: CallRecord.Start) {
         metrics.began(call)
         let parent = call.request.traceParent ?? TraceParent.current
-        let context = Span.Context(call.id, parent: parent)
-        guard parent?.isSampled ?? isSampled(context.traceID) else { return }
+        let context = Span.Context(call: call.id, parent: parent)
+        guard parent?.isSampled ?? isSampled(call.id) else { return }
         state.withLock { $0.contexts[call.id] = context }
     }
 
     /// Of the traces that begin here as many as the ratio says, by the trace's identifier, so that all parts of one fare alike.
-    private func isSampled(_ traceID: String) -> Bool {
+    private func isSampled(_ trace: CallRecord.ID) -> Bool {
         guard ratio < 1 else { return true }
-        let number = UInt64(traceID.suffix(14), radix: 16) ?? 0
-        return Double(number) < ratio * Double(UInt64(1) << 56)
+        // The 56 bits that are random in every identifier of a trace.
+        return Double(trace.low & (1 << 56 - 1)) < ratio * Double(UInt64(1) << 56)
     }
 
     /// Counts it.
@@ -257,25 +255,36 @@ public final class OpenTelemetryExporter: CallObserver {
 
     private func export() async {
         while case let items = state.withLock({ $0.take() }), !items.isEmpty {
-            let spans = items.map { item in
-                switch item {
-                case .exchange(let exchange, let context): Span.client(exchange, context, detail)
-                case .call(let call, let context): Span.internal(call, context, detail)
+            let document = TelemetryKind.traces.document(resource, of: items.count) { document in
+                for item in items {
+                    document.separate()
+                    switch item {
+                    case .exchange(let exchange, let context): document.append(client: exchange, context, detail)
+                    case .call(let call, let context): document.append(internal: call, context, detail)
+                    }
                 }
             }
-            await send(spans, count: spans.count, kind: .traces)
+            await send(document, count: items.count, kind: .traces)
         }
         let areDue = state.withLock { state in
             defer { state.metricsAreDue = false }
             return state.metricsAreDue
         }
-        if areDue { await send(metrics.json(at: now()), count: 0, kind: .metrics) }
+        guard areDue else { return }
+        if !transports.isEmpty { await metrics.countConnections(of: transports) }
+        guard case let measured = metrics.json(at: now()), !measured.isEmpty else { return }
+        let document = TelemetryKind.metrics.document(resource, of: measured.count) { document in
+            for metric in measured {
+                document.separate()
+                document.append(raw: metric)
+            }
+        }
+        await send(document, count: 0, kind: .metrics)
     }
 
-    private func send(_ objects: [JSONObject], count: Int, kind: TelemetryKind) async {
-        guard !objects.isEmpty else { return }
+    private func send(_ document: [UInt8], count: Int, kind: TelemetryKind) async {
         do {
-            let rejected = try await sink.send(kind.document(objects, resource), kind)
+            let rejected = try await sink.send(document, kind)
             state.withLock { state in
                 state.rejected += kind == .traces ? rejected : 0
                 state.failure = nil

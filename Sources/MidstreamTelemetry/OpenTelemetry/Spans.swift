@@ -2,22 +2,14 @@ internal import Foundation
 internal import MidstreamCore
 internal import MidstreamObservability
 
-/// A span as OTLP has it in JSON.
+/// What spans are made with.
 enum Span {
     /// The place of a call's spans in a distributed trace.
     struct Context: Sendable {
-        let traceID: String
-        /// The span of the call.
-        let callSpanID: String
-        /// That of the span around the call.
-        let parentID: String?
-
-        init(_ call: CallRecord.ID, parent: TraceParent?) {
-            let id = call.description
-            traceID = parent?.traceID ?? id
-            callSpanID = String(id.suffix(16))
-            parentID = parent?.spanID
-        }
+        /// The identifier of the trace, unless it has a parent, and in its last half that of the call's span.
+        let call: CallRecord.ID
+        /// The span around the call.
+        let parent: TraceParent?
     }
 
     /// What of requests and responses is shown.
@@ -27,84 +19,99 @@ enum Span {
         var headers: [HTTPHeaders.Name]
         var hasCalls: Bool
     }
+}
 
+/// Spans as OTLP has them in JSON, written where they stand in a document, since a batch has hundreds.
+extension JSONObject {
     /// A span of kind CLIENT for an exchange.
-    static func client(_ exchange: ExchangeRecord, _ context: Context, _ detail: Detail) -> JSONObject {
+    mutating func append(client exchange: ExchangeRecord, _ context: Span.Context, _ detail: Span.Detail) {
         let known = ExchangeAttributes(exchange)
         let sent = TraceParent(exchange.requestHeaders["traceparent"], state: exchange.requestHeaders["tracestate"])
-        var attributes = AttributeList()
-        attributes.add("http.request.method", known.method)
-        attributes.add("http.request.method_original", known.originalMethod)
-        attributes.add("server.address", known.address)
-        attributes.add("server.port", known.port)
-        attributes.add("url.full", fullURL(exchange.url, detail.redaction))
-        attributes.add("url.template", known.template)
-        attributes.add("error.type", known.error)
-        attributes.add("http.response.status_code", known.status)
-        if exchange.id.number > 1 { attributes.add("http.request.resend_count", exchange.id.number - 1) }
-        attributes.add("network.protocol.version", known.version)
-        attributes.add("network.peer.address", exchange.metrics?.remoteAddress)
-        attributes.add("network.peer.port", exchange.metrics?.remotePort)
-        attributes.add("http.request.body.size", exchange.metrics?.requestBodyBytes)
-        attributes.add("http.response.body.size", exchange.metrics?.responseBodyBytes)
-        attributes.add("midstream.cause", exchange.cause)
-        add(detail.headers, of: exchange.requestHeaders, "request", detail.redaction, to: &attributes)
-        if let headers = exchange.responseHeaders {
-            add(detail.headers, of: headers, "response", detail.redaction, to: &attributes)
+        append { span in
+            if let sent {
+                span.add("traceId", sent.traceID)
+                span.add("spanId", sent.spanID)
+                span.add("traceState", sent.state)
+            } else {
+                span.addTrace(of: context)
+                span.add("spanId", hexadecimal: Self.spanID(of: exchange.id))
+            }
+            if detail.hasCalls || context.parent == nil && sent != nil {
+                span.add("parentSpanId", hexadecimal: context.call.low)
+            } else {
+                span.add("parentSpanId", context.parent?.spanID)
+            }
+            span.add("name", known.spanName)
+            span.add("kind", 3)
+            span.addTimes(from: exchange.date, exchange.duration)
+            span.addAttributes { span in
+                span.add(attributesOf: exchange, known, detail)
+            }
+            span.addStatus(isError: known.error != nil)
         }
-        var span = JSONObject()
-        span.add("traceId", sent?.traceID ?? context.traceID)
-        span.add("spanId", sent?.spanID ?? spanID(of: exchange.id))
-        span.add("traceState", sent?.state)
-        span.add(
-            "parentSpanId", detail.hasCalls || context.parentID == nil && sent != nil ? context.callSpanID : context.parentID)
-        span.add("name", known.spanName)
-        span.add("kind", 3)
-        add(exchange.date, exchange.duration, to: &span)
-        span.add("attributes", attributes)
-        span.add("status", isError: known.error != nil)
-        return span
+    }
+
+    private mutating func add(
+        attributesOf exchange: ExchangeRecord, _ known: ExchangeAttributes, _ detail: Span.Detail
+    ) {
+        let metrics = exchange.metrics
+        attribute("http.request.method", known.method)
+        attribute("http.request.method_original", known.originalMethod)
+        attribute("server.address", known.address)
+        attribute("server.port", known.port)
+        attribute("url.full", Self.fullURL(exchange.url, detail.redaction))
+        attribute("url.template", known.template)
+        attribute("error.type", known.error)
+        attribute("http.response.status_code", known.status)
+        if exchange.id.number > 1 { attribute("http.request.resend_count", exchange.id.number - 1) }
+        attribute("network.protocol.version", known.version)
+        attribute("network.peer.address", metrics?.remoteAddress)
+        attribute("network.peer.port", metrics?.remotePort)
+        attribute("http.request.body.size", metrics?.requestBodyBytes)
+        attribute("http.response.body.size", metrics?.responseBodyBytes)
+        attribute("midstream.cause", exchange.cause)
+        guard !detail.headers.isEmpty else { return }
+        attributes(detail.headers, of: exchange.requestHeaders, "request", detail.redaction)
+        if let headers = exchange.responseHeaders { attributes(detail.headers, of: headers, "response", detail.redaction) }
     }
 
     /// A span of kind INTERNAL for a call, with its events.
-    static func `internal`(_ call: CallRecord, _ context: Context, _ detail: Detail) -> JSONObject {
-        var attributes = AttributeList()
-        attributes.add("midstream.exchanges", call.exchanges.count)
-        if call.error != "cancelled" { attributes.add("error.type", call.error) }
-        var span = JSONObject()
-        span.add("traceId", context.traceID)
-        span.add("spanId", context.callSpanID)
-        span.add("parentSpanId", context.parentID)
+    mutating func append(internal call: CallRecord, _ context: Span.Context, _ detail: Span.Detail) {
         let method = ExchangeAttributes.method(call.method).0
-        span.add(
-            "name",
-            "call " + (method == "_OTHER" ? "HTTP" : method) + (call.route.map { " " + ExchangeAttributes.path($0) } ?? ""))
-        span.add("kind", 1)
-        add(call.start, call.duration, to: &span)
-        span.add("attributes", attributes)
-        span.add(
-            "events",
-            call.events.map { event in
-                var object = JSONObject()
-                object.add("timeUnixNano", nanoseconds(call.start, event.start))
-                object.add("name", event.name)
-                var attributes = AttributeList()
-                attributes.add("midstream.text", event.text)
+        append { span in
+            span.addTrace(of: context)
+            span.add("spanId", hexadecimal: context.call.low)
+            span.add("parentSpanId", context.parent?.spanID)
+            span.add(
+                "name",
+                "call " + (method == "_OTHER" ? "HTTP" : method) + (call.route.map { " " + ExchangeAttributes.path($0) } ?? ""))
+            span.add("kind", 1)
+            span.addTimes(from: call.start, call.duration)
+            span.addAttributes { span in
+                span.attribute("midstream.exchanges", call.exchanges.count)
+                if call.error != "cancelled" { span.attribute("error.type", call.error) }
+            }
+            span.add("events", each: call.events) { $0.append(event: $1, of: call) }
+            span.addStatus(isError: call.error != nil && call.error != "cancelled")
+        }
+    }
+
+    private mutating func append(event: Trace.Event, of call: CallRecord) {
+        append { object in
+            object.add("timeUnixNano", nanoseconds: Span.nanoseconds(call.start, event.start))
+            object.add("name", event.name)
+            object.addAttributes { object in
+                object.attribute("midstream.text", event.text)
                 for (name, value) in event.attributes.sorted(by: { $0.key < $1.key }) {
-                    attributes.add("midstream.\(name)", AttributeValue(value))
+                    object.attribute("midstream.\(name)", AttributeValue(value))
                 }
-                object.add("attributes", attributes)
-                return object
-            })
-        span.add("status", isError: call.error != nil && call.error != "cancelled")
-        return span
+            }
+        }
     }
 
     /// Never 0.
-    private static func spanID(of exchange: ExchangeRecord.ID) -> String {
-        let number = UInt64(exchange.call.description.prefix(16), radix: 16) ?? 0
-        let digits = String((number ^ (UInt64(exchange.number) &* 0x9E37_79B9_7F4A_7C15)) | 1, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+    private static func spanID(of exchange: ExchangeRecord.ID) -> UInt64 {
+        (exchange.call.high ^ (UInt64(exchange.number) &* 0x9E37_79B9_7F4A_7C15)) | 1
     }
 
     /// With user and password as the conventions have them.
@@ -117,32 +124,55 @@ enum Span {
         return shown[..<place.lowerBound] + "REDACTED:REDACTED@" + host + shown[place.upperBound...]
     }
 
-    private static func add(
-        _ names: [HTTPHeaders.Name], of headers: HTTPHeaders, _ side: String, _ redaction: Redaction,
-        to attributes: inout AttributeList
+    private mutating func attributes(
+        _ names: [HTTPHeaders.Name], of headers: HTTPHeaders, _ side: String, _ redaction: Redaction
     ) {
         for name in names {
             let values = headers.filter { $0.name == name }.map { redaction.value($0.value, of: name, in: headers) }
-            if !values.isEmpty { attributes.add("http.\(side).header.\(name.rawValue.lowercased())", .strings(values)) }
+            if !values.isEmpty { attribute("http.\(side).header.\(name.rawValue.lowercased())", .strings(values)) }
         }
     }
 
-    private static func add(_ start: Date, _ duration: Duration, to span: inout JSONObject) {
-        span.add("startTimeUnixNano", nanoseconds(start, .zero))
-        span.add("endTimeUnixNano", nanoseconds(start, duration))
+    private mutating func addTrace(of context: Span.Context) {
+        if let parent = context.parent { return add("traceId", parent.traceID) }
+        begin("traceId")
+        append(raw: "\"")
+        append(hexadecimal: context.call.high)
+        append(hexadecimal: context.call.low)
+        append(raw: "\"")
     }
 
-    static func nanoseconds(_ date: Date, _ later: Duration) -> String {
+    private mutating func add(_ name: StaticString, hexadecimal number: UInt64) {
+        begin(name)
+        append(raw: "\"")
+        append(hexadecimal: number)
+        append(raw: "\"")
+    }
+
+    private mutating func addTimes(from start: Date, _ duration: Duration) {
+        add("startTimeUnixNano", nanoseconds: Span.nanoseconds(start, .zero))
+        add("endTimeUnixNano", nanoseconds: Span.nanoseconds(start, duration))
+    }
+
+    private mutating func addStatus(isError: Bool) {
+        begin("status")
+        append(raw: isError ? #"{"code":2}"# : "{}")
+    }
+}
+
+extension Span {
+    static func nanoseconds(_ date: Date, _ later: Duration) -> Int64 {
         let (seconds, attoseconds) = later.components
-        return String(Int64(date.timeIntervalSince1970 * 1e6) * 1_000 + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        return Int64(date.timeIntervalSince1970 * 1e6) * 1_000 + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
 
 extension JSONObject {
-    fileprivate mutating func add(_ name: StaticString, isError: Bool) {
-        var status = JSONObject()
-        if isError { status.add("code", 2) }
+    /// 64 bits are a text.
+    mutating func add(_ name: StaticString, nanoseconds: Int64) {
         begin(name)
-        append(raw: status)
+        append(raw: "\"")
+        append(nanoseconds)
+        append(raw: "\"")
     }
 }
