@@ -39,6 +39,7 @@ let package = Package(
         .library(name: "MidstreamTelemetry", targets: ["MidstreamTelemetry"]),
         .library(name: "MidstreamCurl", targets: ["MidstreamCurl"]),
         .library(name: "MidstreamWire", targets: ["MidstreamWire"]),
+        .library(name: "MidstreamWebSocket", targets: ["MidstreamWebSocket"]),
         .library(name: "MidstreamURLSession", targets: ["MidstreamURLSession"]),
         .library(name: "MidstreamTesting", targets: ["MidstreamTesting"]),
         .executable(name: "midst", targets: ["MidstreamTool"]),
@@ -104,6 +105,10 @@ let package = Package(
                 .target(name: "CNghttp2", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
+        .target(name: "WebSocketFrames", dependencies: ["CCompression"], swiftSettings: settings),
+        .target(
+            name: "MidstreamWebSocket", dependencies: ["WebSocketFrames", "MidstreamCore", "Interception"],
+            swiftSettings: settings),
         .target(
             name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
@@ -142,7 +147,8 @@ let package = Package(
         .target(
             name: "MidstreamTesting",
             dependencies: [
-                "MidstreamTelemetry", "LoopbackServer", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception",
+                "MidstreamTelemetry", "LoopbackServer", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "WebSocketFrames",
+                "Interception",
                 "Platform",
             ],
             swiftSettings: settings),
@@ -286,6 +292,13 @@ let package = Package(
                 "MidstreamCore", "Interception", "MidstreamLoop", "TestSupport", "MidstreamTesting",
                 .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 wire,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MidstreamWebSocketTests",
+            dependencies: [
+                "MidstreamWebSocket", "WebSocketFrames", "Midstream", "MidstreamResilience", "MidstreamCore", "MidstreamTesting",
+                "Interception", "TestSupport", curl, wire,
             ],
             swiftSettings: settings),
         .testTarget(

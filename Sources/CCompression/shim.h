@@ -58,6 +58,11 @@ static inline int ccompression_begin_gzip(const ccompression_zlib_encoder *zlib,
     return zlib->initialize(stream, level, 8, 31, 8, 0, "1", (int)sizeof(ccompression_zlib_stream));
 }
 
+/// Begins deflate (RFC 1951) without head and end; a negative number of bits says so.
+static inline int ccompression_begin_raw_deflating(const ccompression_zlib_encoder *zlib, ccompression_zlib_stream *stream, int window_bits) {
+    return zlib->initialize(stream, -1, 8, window_bits, 8, 0, "1", (int)sizeof(ccompression_zlib_stream));
+}
+
 /// zstd's `ZSTD_inBuffer`.
 typedef struct {
     const void *bytes;

@@ -94,6 +94,11 @@ package final class Socket: Sendable {
         isOpen.withLock { if $0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
+    /// Sends nothing more. The peer sees the end of the stream, and may still send.
+    func endSending() {
+        isOpen.withLock { if $0 { _ = shutdown(descriptor, Int32(SHUT_WR)) } }
+    }
+
     /// Closes so that the peer can still read everything that was sent: a socket that is closed with unread input resets the
     /// connection, which destroys the answer on its way. So the input is read off first, for at most `patience` milliseconds
     /// of silence.

@@ -90,6 +90,7 @@
         /// Not inlined, to keep async frames small.
         @inline(never)
         private func transfer(of request: HTTPRequest, _ options: ExchangeOptions) throws -> CurlTransfer {
+            try request.refuseUpgrade(options, by: "CurlTransport")
             let group = try loops.get()
             return CurlTransfer(request, options, loop: try group.loop(for: request), group: group)
         }

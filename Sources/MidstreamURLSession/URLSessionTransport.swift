@@ -171,6 +171,7 @@ extension URLSessionTransport: ExchangeTransport {
                 request: request, phase: .notSent)
         }
         if !options.isChecked { try request.checkSendable() }
+        try request.refuseUpgrade(options, by: "URLSessionTransport")
         #if canImport(FoundationNetworking)
             let outgoing = try await OutgoingRequest(request).spooled()
         #else

@@ -164,6 +164,13 @@
             return Array(buffer[..<count])
         }
 
+        /// What has come, at least one byte; nil at the end of the connection.
+        package func readSome() -> [UInt8]? {
+            guard next(1) != nil else { return nil }
+            defer { buffer = [] }
+            return buffer
+        }
+
         private func readChunks() -> [UInt8]? {
             var body: [UInt8] = []
             while let line = readLine(), let size = Int(line, radix: 16) {

@@ -37,6 +37,8 @@ struct CacheDemand: Sendable {
                 "the request wants nothing stored"
             } else if fields != nil, request.headers.contains("If-Match") || request.headers.contains(.ifUnmodifiedSince) {
                 "its condition is the server's to judge"
+            } else if fields != nil, request.isUpgrade {
+                "it asks for another protocol"
             } else if request.body.bytes?.isEmpty != true {
                 "it has a body"
             } else {
@@ -59,7 +61,8 @@ struct CacheDemand: Sendable {
                 if isAtStart {
                     switch (bytes[place].asciiLowercased, bytes[place + 1].asciiLowercased) {
                     case (UInt8(ascii: "c"), UInt8(ascii: "a")), (UInt8(ascii: "p"), UInt8(ascii: "r")),
-                        (UInt8(ascii: "r"), UInt8(ascii: "a")), (UInt8(ascii: "i"), UInt8(ascii: "f")):
+                        (UInt8(ascii: "r"), UInt8(ascii: "a")), (UInt8(ascii: "i"), UInt8(ascii: "f")),
+                        (UInt8(ascii: "u"), UInt8(ascii: "p")):
                         return true
                     default: break
                     }

@@ -87,14 +87,10 @@ struct Retries {
     mutating func delay(
         _ strategy: RetryStrategy, atLeast asked: Duration?, for attempt: HTTPRequest, random: () -> Double
     ) -> Duration {
-        switch strategy.kind {
-        case .delay(let backoff):
-            let delay = backoff.delay(beforeRetry: made + 1, previous: previousDelay, random: random)
-            previousDelay = delay
-            return max(delay, asked ?? .zero)
-        case .custom(let delay): return max(.zero, delay(attempt))
-        case .after(_, let delay, _), .afterTask(let delay, _, _): return max(delay, asked ?? .zero)
-        }
+        let delay = strategy.delay(beforeRetry: made + 1, previous: previousDelay, of: attempt, random: random)
+        if case .custom = strategy.kind { return delay }
+        if case .delay = strategy.kind { previousDelay = delay }
+        return max(delay, asked ?? .zero)
     }
 
     /// Whether a wait would end before the call's deadline.

@@ -85,7 +85,8 @@ extension RedirectPolicy {
     ) async throws -> HTTPRequest? {
         if case .refuse = mode { return nil }
         guard let location = response.headers.values(.location).first,
-            let url = URLText.resolve(location: location, from: request.urlText)
+            let url = URLText.resolve(
+                location: request.isUpgrade ? location.withWebScheme : location, from: request.urlText)
         else { return nil }
         let target = redirected(request, to: url, status: response.status)
         if case .custom(let decide) = mode {

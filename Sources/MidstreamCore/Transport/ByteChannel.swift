@@ -41,9 +41,28 @@ package protocol ByteWriter: Sendable {
 
 private enum WriterKey: RequestContextKey { static var defaultValue: (any ByteWriter)? { nil } }
 
+extension String {
+    /// A `ws` or `wss` URL (RFC 6455 §3) as the http or https one that its upgrade is sent to; any other text as it is.
+    package var withWebScheme: String {
+        let scheme = prefix { $0 != ":" }.lowercased()
+        guard scheme == "ws" || scheme == "wss", dropFirst(scheme.count).hasPrefix("://") else { return self }
+        return (scheme == "ws" ? "http" : "https") + dropFirst(scheme.count)
+    }
+}
+
 extension HTTPRequest {
     /// Whether it asks for another protocol on its connection.
     package var isUpgrade: Bool { headers.contains("Upgrade") }
+
+    /// Refuses an upgrade whose connection a transport couldn't hand over: one that is sent with a body that is still arriving.
+    ///
+    /// - Throws: ``HTTPError/Code/unsupported``; nothing has been sent.
+    package func refuseUpgrade(_ options: ExchangeOptions, by transport: StaticString) throws {
+        guard options.delivery == .streamed, isUpgrade else { return }
+        throw HTTPError(
+            .unsupported, "\(transport) doesn't hand over a connection to another protocol; WireTransport does.", request: self,
+            phase: .notSent)
+    }
 }
 
 extension HTTPResponse {

@@ -112,8 +112,8 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         let outcome = ExchangeOutcome.answered(response.status)
         let now = table.time.now(next)
         if outcome.isTooMuch { lowerLimit(of: permits, after: outcome, since: start, request, next) }
-        // Any other body is still to come, and the permit with it.
-        guard response.isWhole else {
+        // Any other body is still to come, and the permit with it; a connection for another protocol isn't a request any more.
+        guard response.isWhole || response.status.code == 101 else {
             if !outcome.isTooMuch { permits.answered(after: now &- start, at: now) }
             return Self.holding(permit, until: response)
         }

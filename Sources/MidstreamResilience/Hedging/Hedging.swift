@@ -77,7 +77,9 @@ public final class Hedging: HTTPInterceptor {
 
     /// The time after which a second exchange would begin.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        guard request.mayBeHedged else { return .known("none: a second \(request.method) might do harm") }
+        guard request.mayBeHedged else {
+            return .known("none: a second \(request.isUpgrade ? "upgrade" : "\(request.method)") might do harm")
+        }
         let now = table.time.now(ChainPosition.current?.call)
         let delay = Duration.nanoseconds(table.state(for: request, at: now).snapshot(at: now).delay)
         return .known("a second exchange after \(delay.brief) without an answer")
@@ -86,7 +88,7 @@ public final class Hedging: HTTPInterceptor {
 
 extension HTTPRequest {
     fileprivate var mayBeHedged: Bool {
-        guard method.isSafe || headers.contains(.idempotencyKey) else { return false }
+        guard !isUpgrade, method.isSafe || headers.contains(.idempotencyKey) else { return false }
         return body.replayability == .replayable && !isSheddable
     }
 }

@@ -33,6 +33,8 @@ extension MockServer {
         /// Whether to answer as soon as the request's head is there, before its body is read, which is then read and thrown
         /// away. The request is recorded without its body. Only for responses that are enqueued: a closure gets the body.
         public var early: Bool
+        /// What happens after a 101.
+        var socket: SocketScript?
 
         /// Makes a response; by default an empty 200.
         public init(

@@ -61,7 +61,9 @@ final class ServerConnection: Sendable {
         request.body = body.bytes
         request.bodyLength = body.length
         request.trailers = body.trailers
-        var writer = ResponseWriter(try response(to: request), to: head, on: self)
+        let response = try response(to: request)
+        if let script = response.socket { return try serve(script, response, to: request) }
+        var writer = ResponseWriter(response, to: head, on: self)
         return try writer.write()
     }
 

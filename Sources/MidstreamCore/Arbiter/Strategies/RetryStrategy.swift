@@ -85,6 +85,22 @@ public struct RetryStrategy: Sendable {
         RetryStrategy(kind: .custom(delay))
     }
 
+    /// The delay before a retry, for who repeats something else than an attempt.
+    ///
+    /// - Parameters:
+    ///   - retry: 1 for the first.
+    ///   - previous: The delay before the retry before; nil for the first.
+    ///   - random: Gives numbers in 0..<1.
+    package func delay(
+        beforeRetry retry: Int, previous: Duration?, of request: HTTPRequest, random: () -> Double
+    ) -> Duration {
+        switch kind {
+        case .delay(let backoff): backoff.delay(beforeRetry: retry, previous: previous, random: random)
+        case .custom(let delay): max(.zero, delay(request))
+        case .after(_, let delay, _), .afterTask(let delay, _, _): delay
+        }
+    }
+
     /// Whether something else is done before the retry.
     var isAlternate: Bool {
         switch kind {

@@ -1,0 +1,51 @@
+internal import MidstreamCore
+
+extension ServerConnection {
+    /// Agrees to an upgrade, and serves the socket until the connection ends.
+    func serve(_ script: SocketScript, _ response: MockServer.Response, to request: RecordedRequest) throws -> ConnectionFate {
+        var (fields, deflate) = script.agreement(to: request.headers)
+        for field in response.headers { fields[field.name] = field.value }
+        let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        try send(Array("HTTP/1.1 101 Switching Protocols\r\n\(lines)\r\n".utf8))
+        let channel = SocketChannel(socket)
+        let task = Task.detached {
+            await script.run(on: channel, deflate)
+            channel.endSending()
+        }
+        defer {
+            channel.incoming.end()
+            task.cancel()
+        }
+        try withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { room in
+            while true {
+                let count = try socket.receive(into: room)
+                guard count > 0 else { return }
+                let bytes = Array(room[..<count])
+                try wait { try await channel.incoming.write(bytes) }
+            }
+        }
+        return .over
+    }
+}
+
+/// A connection of a server, which its thread receives on.
+final class SocketChannel: ByteChannel {
+    let incoming = MemoryPipe()
+    private let socket: Socket
+
+    init(_ socket: Socket) { self.socket = socket }
+
+    func read() async throws -> [UInt8]? { try await incoming.read() }
+
+    func write(_ bytes: [UInt8]) async throws {
+        try Task.checkCancellation()
+        try bytes.withUnsafeBytes(socket.send)
+    }
+
+    func endSending() { socket.endSending() }
+
+    func close() {
+        incoming.end()
+        socket.interrupt()
+    }
+}

@@ -1,0 +1,123 @@
+internal import Interception
+internal import MidstreamCore
+
+/// Bytes on their way in one direction, 64 KiB of them at most and one piece more.
+final class MemoryPipe: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        var isOver = false
+        var reader: Suspension<Void>?
+        var writers: [Suspension<Void>] = []
+    }
+
+    private static let limit = 64 << 10
+
+    private let state = Locked(State())
+
+    /// All that has come; nil at the end.
+    func read() async throws -> [UInt8]? {
+        while true {
+            let waiter = Suspension<Void>()
+            let (bytes, isOver, writers) = state.withLock { state in
+                let taken = (state.bytes, state.isOver, state.writers)
+                (state.bytes, state.writers) = ([], [])
+                if taken.0.isEmpty, !taken.1 { state.reader = waiter }
+                return taken
+            }
+            for writer in writers { writer.resume() }
+            if !bytes.isEmpty { return bytes }
+            if isOver { return nil }
+            if case .cancelled = await waiter.wait() { throw CancellationError() }
+        }
+    }
+
+    /// Returns when there is room for more.
+    func write(_ bytes: [UInt8]) async throws {
+        let waiter = Suspension<Void>()
+        let (reader, isFull) = try state.withLock { state in
+            guard !state.isOver else { throw HTTPError(.connectionLost, "The connection is closed.", phase: .answered) }
+            state.bytes += bytes
+            let isFull = state.bytes.count >= Self.limit
+            if isFull { state.writers.append(waiter) }
+            defer { state.reader = nil }
+            return (state.reader, isFull)
+        }
+        reader?.resume()
+        if isFull, case .cancelled = await waiter.wait() { throw CancellationError() }
+    }
+
+    /// Nothing more comes; what has come can still be read.
+    func end() {
+        let ended = state.withLock { state in
+            state.isOver = true
+            defer { (state.reader, state.writers) = (nil, []) }
+            return state
+        }
+        ended.reader?.resume()
+        for writer in ended.writers { writer.resume() }
+    }
+}
+
+/// One end of a connection in memory.
+final class MemoryChannel: ByteChannel, ByteWriter {
+    private let incoming: MemoryPipe
+    private let outgoing: MemoryPipe
+
+    private init(_ incoming: MemoryPipe, _ outgoing: MemoryPipe) {
+        self.incoming = incoming
+        self.outgoing = outgoing
+    }
+
+    deinit { close() }
+
+    static func pair() -> (MemoryChannel, MemoryChannel) {
+        let (first, second) = (MemoryPipe(), MemoryPipe())
+        return (MemoryChannel(first, second), MemoryChannel(second, first))
+    }
+
+    func read() async throws -> [UInt8]? { try await incoming.read() }
+    func write(_ bytes: [UInt8]) async throws { try await outgoing.write(bytes) }
+    func endSending() { outgoing.end() }
+
+    func close() {
+        incoming.end()
+        outgoing.end()
+    }
+}
+
+/// What comes over a connection in memory, as a response's body.
+final class MemoryBody: IncomingBody {
+    private let channel: MemoryChannel
+    private let onClose: @Sendable () -> Void
+    private let state = Locked((isSpent: false, isClosed: false))
+
+    init(_ channel: MemoryChannel, onClose: @escaping @Sendable () -> Void) {
+        self.channel = channel
+        self.onClose = onClose
+    }
+
+    deinit { close() }
+
+    nonisolated(nonsending) func next() async throws -> [UInt8]? {
+        state.withLock { $0.isSpent = true }
+        let bytes = try await channel.read()
+        guard bytes != nil || !state.withLock({ $0.isClosed }) else {
+            throw HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered)
+        }
+        return bytes
+    }
+
+    func close() {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        channel.close()
+        onClose()
+    }
+
+    var isSpent: Bool { state.withLock { $0.isSpent } }
+    var trailers: HTTPHeaders? { nil }
+    var metrics: TransportMetrics? { nil }
+}

@@ -1,0 +1,53 @@
+public import MidstreamCore
+internal import WebSocketFrames
+
+/// What a server of a test does with a socket.
+struct SocketScript: Sendable {
+    let subprotocol: String?
+    let compresses: Bool
+    let serve: @Sendable (MockWebSocket) async throws -> Void
+
+    /// The fields of the 101 that answers an upgrade with these, and what compression is agreed on by it.
+    func agreement(to asked: HTTPHeaders) -> (fields: HTTPHeaders, deflate: DeflateParameters?) {
+        var fields: HTTPHeaders = [
+            "Connection": "Upgrade", "Upgrade": "websocket",
+            "Sec-WebSocket-Accept": HandshakeKey.answer(to: asked["Sec-WebSocket-Key"] ?? ""),
+        ]
+        if let subprotocol { fields["Sec-WebSocket-Protocol"] = subprotocol }
+        let deflate = compresses && asked["Sec-WebSocket-Extensions"] == DeflateParameters.offer ? DeflateParameters() : nil
+        if let deflate { fields["Sec-WebSocket-Extensions"] = deflate.answer }
+        return (fields, deflate)
+    }
+
+    func run(on channel: any ByteChannel, _ deflate: DeflateParameters?) async {
+        try? await serve(MockWebSocket(channel, deflate))
+    }
+}
+
+extension HTTPResponse {
+    /// A 101 that agrees to an upgrade, for a ``StubTransport``: what happens on the socket is a script, without a network.
+    ///
+    /// ```swift
+    /// let stub = StubTransport { request in .webSocket(answering: request) { try await $0.echo() } }
+    /// ```
+    ///
+    /// Its parameters are those of ``MockServer/Response/webSocket(headers:subprotocol:compresses:_:)``; the script's task is cancelled when
+    /// the client leaves.
+    public static func webSocket(
+        answering request: HTTPRequest, headers: HTTPHeaders = [:], subprotocol: String? = nil, compresses: Bool = false,
+        _ serve: @escaping @Sendable (MockWebSocket) async throws -> Void
+    ) -> HTTPResponse {
+        let script = SocketScript(subprotocol: subprotocol, compresses: compresses, serve: serve)
+        let (fields, deflate) = script.agreement(to: request.headers)
+        let (client, server) = MemoryChannel.pair()
+        let task = Task {
+            await script.run(on: server, deflate)
+            server.endSending()
+        }
+        var response = HTTPResponse(
+            status: 101, headers: fields, body: .incoming(MemoryBody(client) { task.cancel() }), request: request)
+        for field in headers { response.headers[field.name] = field.value }
+        response.writer = client
+        return response
+    }
+}

@@ -1,0 +1,65 @@
+internal import Interception
+internal import MidstreamCore
+internal import WebSocketFrames
+
+/// The closing handshake (RFC 6455 §7.1).
+extension Connection {
+    /// Sends a close frame and waits for the answer, for some seconds; harmless when repeated. What hasn't been read by then is dropped.
+    ///
+    /// - Throws: `CancellationError`; the socket has ended then.
+    func close(_ frame: CloseFrame) async throws {
+        let end = Suspension<Void>()
+        let (isFirst, receiver) = state.withLock { state -> (Bool, Suspension<Void>?) in
+            guard state.end == nil else {
+                end.resume()
+                return (false, nil)
+            }
+            state.closers.append(end)
+            guard state.closing == nil else { return (false, nil) }
+            state.closing = frame
+            state.inbox.discard()
+            defer { state.inbox.receiver = nil }
+            return (true, state.inbox.receiver)
+        }
+        receiver?.resume()
+        if isFirst { sendControl(.close, frame.payload) }
+        switch await end.wait(for: Self.closeTimeout, on: stopwatch.timer) {
+        case .value: break
+        case .timedOut: lose(nil)
+        case .cancelled:
+            lose(nil)
+            throw CancellationError()
+        }
+    }
+
+    /// The other side has sent a close frame: it is answered, unless it is the answer.
+    func answer(_ frame: CloseFrame) async {
+        let ours = state.withLock { state -> CloseFrame? in
+            defer { if state.closing == nil { state.closing = CloseFrame(code: frame.code) } }
+            return state.closing
+        }
+        if let ours { return end(.closed(WebSocketClosure(ours, byPeer: false))) }
+        await sendLast(CloseFrame(code: frame.code))
+        let closure = WebSocketClosure(frame, byPeer: true)
+        if closure.isClean { return end(.closed(closure)) }
+        fail(closure, "The server has closed the socket: \(closure.code).")
+    }
+
+    /// The other side doesn't keep to the protocol, or to what is allowed here.
+    func refuse(_ violation: FrameViolation) async {
+        let frame = CloseFrame(code: violation.code, reason: violation.message)
+        let isFirst = state.withLock { state in
+            defer { state.closing = state.closing ?? frame }
+            return state.closing == nil
+        }
+        if isFirst { await sendLast(frame) }
+        fail(WebSocketClosure(frame, byPeer: false), violation.message)
+    }
+
+    /// Sends a close frame to which nothing is expected.
+    private func sendLast(_ frame: CloseFrame) async {
+        let sent = Suspension<Void>()
+        sendControl(.close, frame.payload, then: sent)
+        _ = await sent.wait(for: Self.closeTimeout, on: stopwatch.timer)
+    }
+}

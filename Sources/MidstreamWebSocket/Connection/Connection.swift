@@ -1,0 +1,210 @@
+internal import Interception
+internal import MidstreamCore
+internal import WebSocketFrames
+
+/// A socket at work: what receives, what sends, and how it ends. Its user's handle ends it when that is released.
+final class Connection: Sendable {
+    enum End: Sendable {
+        /// As agreed: the reader's sequence is over.
+        case closed(WebSocketClosure)
+        /// What the reader and all others get.
+        case failed(HTTPError)
+    }
+
+    struct State {
+        var inbox = Inbox()
+        /// The close frame that has been sent, or is about to be: no message follows it.
+        var closing: CloseFrame?
+        var end: End?
+        /// Wait for the end.
+        var closers: [Suspension<Void>] = []
+        var pings = Pings()
+        var controls = Controls()
+        var tasks: [Task<Void, Never>] = []
+        var metrics = WebSocketMetrics()
+    }
+
+    let channel: any ByteChannel
+    let options: WebSocketOptions
+    let stopwatch: Stopwatch
+    private let deflate: DeflateParameters?
+    /// Used by whoever sends a message.
+    let deflater: Deflater?
+    let state = Locked(State())
+    /// Who sends a frame.
+    let frames = Turnstile()
+    /// Who sends a message.
+    let messages = Turnstile()
+
+    /// How long the other side may take to answer a close frame, and to take one.
+    static let closeTimeout = Duration.seconds(5)
+
+    init(_ channel: any ByteChannel, _ deflate: DeflateParameters?, _ options: WebSocketOptions, on stopwatch: Stopwatch) {
+        self.channel = channel
+        self.deflate = deflate
+        self.options = options
+        self.stopwatch = stopwatch
+        deflater = deflate?.deflater(for: .client)
+    }
+
+    /// Begins to receive, and to ping.
+    func start() {
+        var tasks = [Task { await self.receive() }]
+        if let interval = options.pingInterval { tasks.append(Task { await self.keepAlive(every: interval) }) }
+        let isOver = state.withLock { state in
+            state.tasks = tasks
+            return state.end != nil
+        }
+        if isOver { for task in tasks { task.cancel() } }
+    }
+
+    // MARK: Receiving
+
+    private func receive() async {
+        var reader = MessageReader(
+            role: .client, messageLimit: options.maximumMessage, inflater: deflate?.inflater(for: .client))
+        do {
+            while let bytes = try await channel.read() {
+                var events: [MessageReader.Event] = []
+                var violation: FrameViolation?
+                do throws(FrameViolation) {
+                    try reader.take(bytes) { events.append($0) }
+                } catch {
+                    violation = error
+                }
+                take(events, wireBytes: bytes.count)
+                if case .close(let frame) = events.last { return await answer(frame) }
+                if let violation { return await refuse(violation) }
+                await waitForRoom()
+            }
+            lose(nil)
+        } catch {
+            lose(error)
+        }
+    }
+
+    private func take(_ events: [MessageReader.Event], wireBytes: Int) {
+        let reader = state.withLock { state -> Suspension<Void>? in
+            state.metrics.wireBytesReceived += Int64(wireBytes)
+            var hasMessages = false
+            for event in events {
+                switch event {
+                case .text(let bytes):
+                    state.receive(.text(String(decoding: bytes, as: UTF8.self)))
+                    hasMessages = true
+                case .binary(let bytes):
+                    state.receive(.binary(bytes))
+                    hasMessages = true
+                case .ping, .pong, .close: break
+                }
+            }
+            guard hasMessages else { return nil }
+            defer { state.inbox.reader = nil }
+            return state.inbox.reader
+        }
+        reader?.resume()
+        for event in events {
+            switch event {
+            case .ping(let payload): sendControl(.pong, payload)
+            case .pong(let payload): takePong(payload)
+            case .text, .binary, .close: break
+            }
+        }
+    }
+
+    private func waitForRoom() async {
+        let receiver = state.withLock { state -> Suspension<Void>? in
+            guard state.inbox.isFull, state.end == nil else { return nil }
+            let receiver = Suspension<Void>()
+            state.inbox.receiver = receiver
+            return receiver
+        }
+        _ = await receiver?.wait()
+    }
+
+    /// The next message; nil once the socket was closed as agreed.
+    ///
+    /// - Throws: ``HTTPError/Code/connectionLost`` with ``WebSocketClosure``; `CancellationError`.
+    func next() async throws -> WebSocketMessage? {
+        while true {
+            try Task.checkCancellation()
+            let reader = Suspension<Void>()
+            let (message, end, receiver) = state.withLock { state -> (WebSocketMessage?, End?, Suspension<Void>?) in
+                if let message = state.inbox.next() {
+                    guard !state.inbox.isFull, let receiver = state.inbox.receiver else { return (message, nil, nil) }
+                    state.inbox.receiver = nil
+                    return (message, nil, receiver)
+                }
+                if state.end == nil { state.inbox.reader = reader }
+                return (nil, state.end, nil)
+            }
+            receiver?.resume()
+            if let message { return message }
+            switch end {
+            case .closed: return nil
+            case .failed(let error): throw error
+            case nil: break
+            }
+            if case .cancelled = await reader.wait() { throw CancellationError() }
+        }
+    }
+
+    // MARK: Ends
+
+    /// Nothing is sent or received any more; the first reason counts.
+    func end(_ end: End) {
+        var ended = State()
+        let isFirst = state.withLock { state in
+            guard state.end == nil else { return false }
+            state.end = end
+            swap(&ended.closers, &state.closers)
+            swap(&ended.tasks, &state.tasks)
+            swap(&ended.pings, &state.pings)
+            (ended.inbox.reader, ended.inbox.receiver) = (state.inbox.reader, state.inbox.receiver)
+            (state.inbox.reader, state.inbox.receiver) = (nil, nil)
+            return true
+        }
+        guard isFirst else { return }
+        channel.close()
+        ended.inbox.reader?.resume()
+        ended.inbox.receiver?.resume()
+        for closer in ended.closers { closer.resume() }
+        ended.pings.fail(failure)
+        for task in ended.tasks { task.cancel() }
+    }
+
+    /// The connection has ended without a close frame.
+    func lose(_ cause: (any Error)?) {
+        let closing = state.withLock { $0.closing }
+        if let closing { return end(.closed(WebSocketClosure(closing, byPeer: false))) }
+        let message = (cause as? HTTPError)?.message ?? "The connection ended without a close frame."
+        fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), message)
+    }
+
+    func fail(_ closure: WebSocketClosure, _ message: String) {
+        end(.failed(HTTPError(.connectionLost, message, underlying: closure, phase: .answered)))
+    }
+
+    /// What those get who want something of a socket that has ended or is being closed.
+    var failure: HTTPError {
+        if case .failed(let error) = state.withLock({ $0.end }) { return error }
+        let closing = state.withLock { $0.closing }
+        return HTTPError(
+            .connectionLost, "The socket is closed.", underlying: closing.map { WebSocketClosure($0, byPeer: false) },
+            phase: .notSent)
+    }
+}
+
+extension Connection.State {
+    fileprivate mutating func receive(_ message: WebSocketMessage) {
+        metrics.messagesReceived += 1
+        metrics.bytesReceived += Int64(message.size)
+        inbox.append(message)
+    }
+}
+
+extension WebSocketClosure {
+    init(_ frame: CloseFrame, byPeer: Bool) {
+        self.init(code: frame.code.map { Code(rawValue: $0) } ?? .none, reason: frame.reason, byPeer: byPeer)
+    }
+}

@@ -1,0 +1,232 @@
+internal import Interception
+public import MidstreamCore
+
+/// A socket that is opened again when it is lost.
+///
+/// ```swift
+/// for try await event in client.webSocket("feed").reconnecting() {
+///     switch event {
+///     case .opened(let response): print("opened by \(response.status)")
+///     case .message(let message): print(message)
+///     case .lost(let error, let delay): print("\(error), again after \(delay)")
+///     }
+/// }
+/// ```
+///
+/// It works while it is read, by one task: that waits between attempts, opens sockets, and closes the last one when it stops reading. Each
+/// socket is opened through the client's whole pipeline, so a new token is fetched where one is needed, and each attempt but the first is paid
+/// from the client's retry budget; while that has nothing, the next one waits for its turn. There is no limit to the attempts.
+///
+/// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status is one that may pass
+/// by itself (408, 429, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, and a socket that was closed with 1000, 1002,
+/// 1007, 1008, 1009 or 1010.
+public final class ReconnectingWebSocket: Sendable {
+    /// What happens to it.
+    public enum Event: Sendable {
+        /// A socket stands, by this response.
+        case opened(HTTPResponse)
+        /// A message has come.
+        case message(WebSocketMessage)
+        /// The socket was lost, or none could be opened; the next attempt comes after this time.
+        case lost(any Error, again: Duration)
+    }
+
+    private struct State {
+        var socket: WebSocket?
+        var isRead = false
+        var isClosed = false
+        /// The pause between two attempts.
+        var pause: Suspension<Void>?
+    }
+
+    private let task: WebSocketTask
+    private let strategy: RetryStrategy
+    private let resume: @Sendable (inout HTTPRequest, WebSocketMessage?) async throws -> Void
+    private let state = Locked(State())
+
+    init(
+        _ task: WebSocketTask, _ strategy: RetryStrategy,
+        _ resume: @escaping @Sendable (inout HTTPRequest, WebSocketMessage?) async throws -> Void
+    ) {
+        self.task = task
+        self.strategy = strategy
+        self.resume = resume
+    }
+
+    /// The socket that stands now; nil between two.
+    public var socket: WebSocket? { state.withLock { $0.socket } }
+
+    /// Sends a text over the socket that stands; see ``WebSocket/send(_:)-(String)``. It is sent once at most: when the socket is lost
+    /// meanwhile, and when none stands, it fails.
+    public func send(_ text: String) async throws { try await present().send(text) }
+
+    /// Sends bytes in the same way.
+    public func send(_ bytes: [UInt8]) async throws { try await present().send(bytes) }
+
+    /// Sends a value as JSON in the same way.
+    public func send(json value: some Encodable & Sendable) async throws { try await present().send(json: value) }
+
+    private func present() throws -> WebSocket {
+        guard let socket else { throw HTTPError(.connectionLost, "No socket stands at present.", phase: .notSent) }
+        return socket
+    }
+
+    /// Closes the socket, for good; the sequence ends. See ``WebSocket/close(_:_:)``.
+    public func close(_ code: WebSocketClosure.Code = .normal, _ reason: String = "") async throws {
+        let (socket, pause) = state.withLock { state in
+            state.isClosed = true
+            return (state.socket, state.pause)
+        }
+        pause?.resume()
+        try await socket?.close(code, reason)
+    }
+}
+
+extension ReconnectingWebSocket: AsyncSequence {
+    /// Reads the events, and does the work.
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+        /// Nil: somebody else reads.
+        private let feed: ReconnectingWebSocket?
+        private var messages: WebSocket.AsyncIterator?
+        private var last: WebSocketMessage?
+        /// How long the next attempt waits; nil: it is the first.
+        private var delay: Duration?
+        private var attempts = 0
+        private var opened: Stopwatch?
+        private var isOver = false
+
+        fileprivate init(_ feed: ReconnectingWebSocket?) { self.feed = feed }
+
+        /// The next event; nil once the socket was closed by this side, or by the server with 1000.
+        ///
+        /// - Throws: The failure after which no other attempt is made; `CancellationError`.
+        public mutating func next() async throws -> Event? {
+            guard let feed else {
+                throw HTTPError(.bodyNotReplayable, "The socket can be read only once, and it is being read.", phase: .notSent)
+            }
+            guard !isOver else { return nil }
+            do {
+                return try await event(of: feed)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                messages = nil
+                feed.state.withLock { $0.socket = nil }
+                guard !feed.isClosed else { return over() }
+                guard Self.mayHelp(error) else {
+                    isOver = true
+                    throw error
+                }
+                return .lost(error, again: nextDelay(feed))
+            }
+        }
+
+        private mutating func event(of feed: ReconnectingWebSocket) async throws -> Event? {
+            if messages == nil {
+                guard let socket = try await feed.open(after: delay, last: last) else { return over() }
+                messages = socket.makeAsyncIterator()
+                opened = feed.task.client.stopwatch.restarted()
+                return .opened(socket.response)
+            }
+            if let message = try await messages?.next() {
+                last = message
+                return .message(message)
+            }
+            guard let closure = feed.socket?.closure, closure.byPeer, closure.code != .normal, !feed.isClosed else {
+                return over()
+            }
+            throw HTTPError(.connectionLost, "The server goes away.", underlying: closure, phase: .answered)
+        }
+
+        private mutating func over() -> Event? {
+            isOver = true
+            messages = nil
+            feed?.state.withLock { $0.socket = nil }
+            return nil
+        }
+
+        /// Counts from the beginning again when the last socket stood for longer than was waited for it.
+        private mutating func nextDelay(_ feed: ReconnectingWebSocket) -> Duration {
+            if let opened, opened.elapsed > delay ?? .zero { attempts = 0 }
+            opened = nil
+            attempts += 1
+            let client = feed.task.client
+            let next = feed.strategy.delay(
+                beforeRetry: attempts, previous: attempts == 1 ? nil : delay, of: feed.task.request,
+                random: client.configuration.random)
+            delay = next
+            return next
+        }
+
+        private static func mayHelp(_ error: any Error) -> Bool {
+            guard let error = error as? HTTPError else { return false }
+            if let closure = error.underlying as? WebSocketClosure {
+                return ![.normal, .protocolError, .invalidData, .policyViolation, .tooLarge, .missingExtension].contains(
+                    closure.code)
+            }
+            switch error.code {
+            case .unacceptableStatus: return error.response.map { HTTPStatus.transient.contains($0.status) } ?? false
+            case .retriesExhausted, .deadlineExceeded: return true
+            default: return HTTPError.Code.transient.contains(error.code)
+            }
+        }
+    }
+
+    /// Begins to read, which opens the first socket; a second reader gets an error.
+    public func makeAsyncIterator() -> AsyncIterator {
+        let isFirst = state.withLock { state in
+            defer { state.isRead = true }
+            return !state.isRead
+        }
+        return AsyncIterator(isFirst ? self : nil)
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Opens a socket; nil when the feed was closed meanwhile.
+    private func open(after delay: Duration?, last: WebSocketMessage?) async throws -> WebSocket? {
+        if let delay, try await !pause(for: delay) { return nil }
+        guard !isClosed else { return nil }
+        guard delay == nil || task.client.takeRetry() else {
+            throw HTTPError(.timeout, "The client's retry budget is used up.", request: task.request, phase: .notSent)
+        }
+        var task = task
+        if delay != nil { try await resume(&task.request, last) }
+        let socket = try await task.connect()
+        let isWanted = state.withLock { state in
+            if !state.isClosed { state.socket = socket }
+            return !state.isClosed
+        }
+        return isWanted ? socket : nil
+    }
+
+    /// False when the feed was closed meanwhile.
+    private func pause(for delay: Duration) async throws -> Bool {
+        let pause = Suspension<Void>()
+        let isClosed = state.withLock { state in
+            state.pause = pause
+            return state.isClosed
+        }
+        guard !isClosed else { return false }
+        defer { state.withLock { $0.pause = nil } }
+        switch await pause.wait(for: delay, on: task.client.stopwatch.timer) {
+        case .timedOut: return true
+        case .value: return false
+        case .cancelled: throw CancellationError()
+        }
+    }
+}
+
+extension WebSocketTask {
+    /// The same socket, opened again whenever it is lost.
+    ///
+    /// - Parameters:
+    ///   - strategy: How long is waited before each attempt; exponential from 1 s to 30 s with full jitter by default. It begins anew after a
+    ///     socket that stood for longer than was waited for it. Of a strategy that does something before a retry only the delay counts.
+    ///   - resume: Gets the request of each attempt but the first, to be changed, such as by asking for what comes after the last message, which
+    ///     it gets as well. What it throws ends the sequence unless it is a failure that another attempt may help.
+    public func reconnecting(
+        _ strategy: RetryStrategy = .exponential(base: .seconds(1), cap: .seconds(30)),
+        resume: @escaping @Sendable (inout HTTPRequest, WebSocketMessage?) async throws -> Void = { _, _ in }
+    ) -> ReconnectingWebSocket { ReconnectingWebSocket(self, strategy, resume) }
+}

@@ -1,0 +1,137 @@
+internal import CCompression
+
+/// Compresses messages for permessage-deflate (RFC 7692 §7.2.1), each after the other.
+///
+/// `@unchecked Sendable`: not used by two tasks at a time; whoever has it sees to that.
+package final class Deflater: @unchecked Sendable {
+    private static let library: ccompression_zlib_encoder? = {
+        var functions = ccompression_zlib_encoder()
+        return ccompression_find_zlib_encoder(&functions) != 0 ? functions : nil
+    }()
+
+    /// Whether zlib is there, to compress and to inflate.
+    package static var isAvailable: Bool { library != nil && Inflater.isAvailable }
+
+    // zlib's numbers. A full flush forgets what came before.
+    private static let syncFlush: Int32 = 2
+    private static let fullFlush: Int32 = 3
+
+    private let zlib: ccompression_zlib_encoder
+    private let flush: Int32
+    /// zlib keeps its address.
+    private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
+
+    /// - Parameters:
+    ///   - windowBits: 9 to 15; zlib can't deflate with fewer without its own header.
+    ///   - keepsContext: Whether a message may refer to those before it.
+    package init?(windowBits: Int, keepsContext: Bool) {
+        stream.initialize(to: ccompression_zlib_stream())
+        guard var zlib = Self.library, (9...15).contains(windowBits),
+            ccompression_begin_raw_deflating(&zlib, stream, Int32(-windowBits)) == 0
+        else {
+            stream.deallocate()
+            return nil
+        }
+        self.zlib = zlib
+        flush = keepsContext ? Self.syncFlush : Self.fullFlush
+    }
+
+    deinit {
+        _ = zlib.end(stream)
+        stream.deallocate()
+    }
+
+    /// The payload of a message; nil when zlib fails, which has no memory then.
+    package func deflate(_ message: [UInt8]) -> [UInt8]? {
+        // A flush of nothing after another one gives nothing; an empty block without its end says the same (RFC 7692 §7.2.3.6).
+        guard !message.isEmpty else { return [0] }
+        var output: [UInt8] = []
+        output.reserveCapacity(message.count / 4 + 64)
+        let isDone = message.withUnsafeBufferPointer { input in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 << 10) { room in
+                stream.pointee.next_in = input.baseAddress
+                stream.pointee.available_in = UInt32(clamping: input.count)
+                repeat {
+                    stream.pointee.next_out = room.baseAddress
+                    stream.pointee.available_out = UInt32(room.count)
+                    guard zlib.deflate(stream, flush) == 0 else { return false }
+                    output += room[..<(room.count - Int(stream.pointee.available_out))]
+                } while stream.pointee.available_out == 0
+                return stream.pointee.available_in == 0
+            }
+        }
+        guard isDone, output.suffix(4) == Inflater.tail[...] else { return nil }
+        output.removeLast(4)
+        return output
+    }
+}
+
+/// Inflates messages of permessage-deflate (RFC 7692 §7.2.2).
+///
+/// `@unchecked Sendable`: as ``Deflater``.
+package final class Inflater: @unchecked Sendable {
+    enum Progress { case done, tooLarge, corrupt }
+
+    /// What a sender has cut off the end of each message.
+    static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
+
+    private static let library: ccompression_zlib_decoder? = {
+        var functions = ccompression_zlib_decoder()
+        return ccompression_find_zlib_decoder(&functions) != 0 ? functions : nil
+    }()
+
+    static var isAvailable: Bool { library != nil }
+
+    // zlib's numbers.
+    private static let syncFlush: Int32 = 2
+    private static let streamEnd: Int32 = 1
+    private static let noProgress: Int32 = -5
+
+    private let zlib: ccompression_zlib_decoder
+    private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
+
+    /// - Parameter windowBits: 8 to 15, at least those of the sender.
+    package init?(windowBits: Int) {
+        stream.initialize(to: ccompression_zlib_stream())
+        guard var zlib = Self.library, (8...15).contains(windowBits),
+            ccompression_begin_inflating(&zlib, stream, Int32(-windowBits)) == 0
+        else {
+            stream.deallocate()
+            return nil
+        }
+        self.zlib = zlib
+    }
+
+    deinit {
+        _ = zlib.end(stream)
+        stream.deallocate()
+    }
+
+    /// Appends what a piece is once inflated.
+    ///
+    /// - Parameter limit: How large the output may get.
+    func inflate(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8], limit: Int) -> Progress {
+        bytes.withUnsafeBufferPointer { input in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 << 10) { room in
+                stream.pointee.next_in = input.baseAddress
+                stream.pointee.available_in = UInt32(clamping: input.count)
+                while true {
+                    stream.pointee.next_out = room.baseAddress
+                    stream.pointee.available_out = UInt32(room.count)
+                    let status = zlib.inflate(stream, Self.syncFlush)
+                    let count = room.count - Int(stream.pointee.available_out)
+                    guard count <= limit - output.count else { return .tooLarge }
+                    output += room[..<count]
+                    switch status {
+                    case 0: break
+                    // A last block may be followed by others (RFC 7692 §7.2.3.5).
+                    case Self.streamEnd: guard zlib.reset(stream) == 0 else { return .corrupt }
+                    case Self.noProgress: return stream.pointee.available_in == 0 ? .done : .corrupt
+                    default: return .corrupt
+                    }
+                    if stream.pointee.available_in == 0, stream.pointee.available_out > 0 { return .done }
+                }
+            }
+        }
+    }
+}

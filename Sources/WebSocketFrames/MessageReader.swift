@@ -1,0 +1,158 @@
+/// Finds frames in the bytes of a connection, and puts messages together from them (RFC 6455 §5.4).
+///
+/// Bytes may come in pieces of any size. A text that isn't UTF-8 is refused at its first wrong byte.
+package struct MessageReader: ~Copyable {
+    package enum Event: Equatable, Sendable {
+        /// UTF-8.
+        case text([UInt8])
+        case binary([UInt8])
+        case ping([UInt8])
+        case pong([UInt8])
+        /// Nothing is read after it.
+        case close(CloseFrame)
+    }
+
+    private let role: FrameRole
+    private let messageLimit: Int
+    private let fragmentLimit: Int
+    private let inflater: Inflater?
+
+    private var head = FrameHead()
+    /// How much of the frame's payload is still to come; nil: its head.
+    private var rest: Int?
+    private var hasClosed = false
+    private var control: [UInt8] = []
+
+    /// The kind of the message whose fragments are coming.
+    private var kind: Opcode?
+    private var isCompressed = false
+    private var fragments = 0
+    private var message: [UInt8] = []
+    private var text = UTF8Check()
+
+    /// - Parameters:
+    ///   - role: The side that reads.
+    ///   - messageLimit: The largest message, once inflated.
+    ///   - fragmentLimit: The most frames of one message.
+    ///   - inflater: Nil: compression hasn't been agreed on.
+    package init(role: FrameRole, messageLimit: Int, fragmentLimit: Int = 10_000, inflater: Inflater? = nil) {
+        self.role = role
+        self.messageLimit = messageLimit
+        self.fragmentLimit = fragmentLimit
+        self.inflater = inflater
+    }
+
+    /// Whether the next byte is the first of a frame.
+    package var isBetweenFrames: Bool { rest == nil && !head.hasBegun }
+
+    /// Takes what has come; what is whole by then is handed over, in order.
+    package mutating func take(_ bytes: [UInt8], _ handle: (Event) -> Void) throws(FrameViolation) {
+        var place = 0
+        while place < bytes.count, !hasClosed {
+            guard let left = rest else {
+                let isWhole = try head.take(bytes[place], role: role, allowsCompression: inflater != nil)
+                place += 1
+                if isWhole { try beginFrame(handle) }
+                continue
+            }
+            let end = min(bytes.count, place + left)
+            rest = left - (end - place)
+            try take(bytes[place..<end], isMaskedFrom: head.length - left)
+            place = end
+            if rest == 0 { try endFrame(handle) }
+        }
+    }
+
+    private mutating func beginFrame(_ handle: (Event) -> Void) throws(FrameViolation) {
+        rest = head.length
+        if !head.opcode.isControl {
+            try beginFragment()
+            fragments += 1
+            guard fragments <= fragmentLimit else { throw .tooLarge("A message has more than \(fragmentLimit) fragments.") }
+            // What is compressed is counted as it is inflated.
+            guard isCompressed || head.length <= messageLimit - message.count else { throw tooLarge }
+            if message.isEmpty { message.reserveCapacity(min(head.length, 64 << 10)) }
+        }
+        if head.length == 0 { try endFrame(handle) }
+    }
+
+    private mutating func beginFragment() throws(FrameViolation) {
+        guard head.opcode != .continuation else {
+            guard kind != nil else { throw .malformed("A fragment continues no message.") }
+            return
+        }
+        guard kind == nil else { throw .malformed("A message begins within another one.") }
+        kind = head.opcode
+        isCompressed = head.isCompressed
+    }
+
+    private var tooLarge: FrameViolation { .tooLarge("A message is larger than \(messageLimit) bytes.") }
+
+    // MARK: Payloads
+
+    private mutating func take(_ bytes: ArraySlice<UInt8>, isMaskedFrom offset: Int) throws(FrameViolation) {
+        guard !head.mask.isEmpty else { return try take(bytes) }
+        var plain = Array(bytes)
+        Masking.apply(head.mask, to: &plain, from: offset)
+        try take(plain[...])
+    }
+
+    private mutating func take(_ bytes: ArraySlice<UInt8>) throws(FrameViolation) {
+        if head.opcode.isControl {
+            control += bytes
+        } else if isCompressed {
+            try inflate(bytes)
+        } else {
+            let start = message.count
+            message += bytes
+            try checkText(from: start)
+        }
+    }
+
+    private mutating func inflate(_ bytes: ArraySlice<UInt8>) throws(FrameViolation) {
+        let start = message.count
+        guard let inflater else { return }
+        switch inflater.inflate(bytes, into: &message, limit: messageLimit) {
+        case .done: try checkText(from: start)
+        case .tooLarge: throw tooLarge
+        case .corrupt: throw FrameViolation(code: 1007, message: "A compressed message can't be inflated.")
+        }
+    }
+
+    private mutating func checkText(from start: Int) throws(FrameViolation) {
+        guard kind == .text else { return }
+        guard message.withUnsafeBytes({ text.take(UnsafeRawBufferPointer(rebasing: $0[start...])) }) else { throw .notText }
+    }
+
+    private mutating func endFrame(_ handle: (Event) -> Void) throws(FrameViolation) {
+        let opcode = head.opcode
+        let isFinal = head.isFinal
+        head = FrameHead()
+        rest = nil
+        guard opcode.isControl else {
+            if isFinal { try endMessage(handle) }
+            return
+        }
+        let payload = control
+        control = []
+        switch opcode {
+        case .ping: handle(.ping(payload))
+        case .pong: handle(.pong(payload))
+        default:
+            let close = try CloseFrame(payload: payload)
+            hasClosed = true
+            handle(.close(close))
+        }
+    }
+
+    private mutating func endMessage(_ handle: (Event) -> Void) throws(FrameViolation) {
+        if isCompressed { try inflate(Inflater.tail[...]) }
+        guard kind != .text || text.isAtBoundary else { throw .notText }
+        let whole = message
+        handle(kind == .text ? .text(whole) : .binary(whole))
+        kind = nil
+        fragments = 0
+        message = []
+        text = UTF8Check()
+    }
+}

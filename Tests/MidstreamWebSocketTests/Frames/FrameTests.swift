@@ -1,0 +1,71 @@
+import Testing
+
+@testable import WebSocketFrames
+
+@Suite struct FrameTests {
+    @Test(arguments: FrameCase.all)
+    func `Frames are read as they should be, however they are cut`(_ test: FrameCase) {
+        var ways = [[test.bytes], test.bytes.map { [$0] }]
+        if test.bytes.count < 400 {
+            for place in 1..<max(2, test.bytes.count) { ways.append([Array(test.bytes[..<place]), Array(test.bytes[place...])]) }
+        } else if test.bytes.count > 100_000 {
+            ways[1] = stride(from: 0, to: test.bytes.count, by: 997).map {
+                Array(test.bytes[$0..<min($0 + 997, test.bytes.count)])
+            }
+        }
+        for pieces in ways {
+            let (events, violation) = test.played(pieces)
+            #expect(events == test.events && violation == test.violation, "in \(pieces.count) pieces")
+        }
+    }
+
+    @Test func `What is written is read on the other side`() throws {
+        for role in [FrameRole.client, .server] {
+            for length in [0, 1, 7, 8, 9, 125, 126, 127, 65_535, 65_536, 70_001] {
+                let payload = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+                let mask: UInt32? = role == .server ? .random(in: 0 ... .max) : nil
+                let bytes =
+                    FrameWriter.frame(.binary, payload, isFinal: false, mask: mask)
+                    + FrameWriter.append(
+                        payload, length / 3..<length, mask: mask,
+                        to: FrameWriter.head(
+                            .continuation, length: length - length / 3, isFinal: true, isCompressed: false, mask: mask))
+                if let mask, length > 3 { #expect(Array(bytes.suffix(length)) != payload && mask != 0) }
+                for size in [1, 3, 4_096, bytes.count] where size > 16 || length < 1_000 {
+                    var reader = MessageReader(role: role, messageLimit: 1 << 20)
+                    var events: [MessageReader.Event] = []
+                    for start in stride(from: 0, to: bytes.count, by: size) {
+                        try reader.take(Array(bytes[start..<min(start + size, bytes.count)])) { events.append($0) }
+                    }
+                    #expect(events == [.binary(payload + payload[(length / 3)...])])
+                    let isBetween = reader.isBetweenFrames
+                    #expect(isBetween)
+                }
+            }
+        }
+    }
+
+    @Test func `A client that doesn't mask is refused, and limits hold`() {
+        var server = MessageReader(role: .server, messageLimit: 10)
+        var code: UInt16?
+        do throws(FrameViolation) { try server.take(frame(1, "a")) { _ in } } catch { code = error.code }
+        #expect(code == 1002)
+        for (frames, limit) in [([frame(2, [1, 2, 3])], 2), ([frame(2, [1, 2], isFinal: false), frame(0, [3])], 2)] {
+            #expect(FrameCase("", frames).played([frames.flatMap { $0 }], limit: limit).violation == 1009)
+            #expect(FrameCase("", frames).played([frames.flatMap { $0 }], limit: 3).violation == nil)
+        }
+    }
+
+    /// RFC 6455 §1.3, and the alphabet's edges.
+    @Test func `Keys are answered`() {
+        #expect(HandshakeKey.answer(to: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+        let keys = (0..<20).map { _ in HandshakeKey.make() }
+        #expect(Set(keys).count == 20 && keys.allSatisfy { $0.utf8.count == 24 && $0.hasSuffix("==") })
+    }
+
+    @Test func `A reason is cut at a character`() {
+        let frame = CloseFrame(code: 1000, reason: String(repeating: "ä", count: 100))
+        #expect(frame.payload.count == 124)
+        #expect(String(decoding: frame.payload[2...], as: UTF8.self) == String(repeating: "ä", count: 61))
+    }
+}

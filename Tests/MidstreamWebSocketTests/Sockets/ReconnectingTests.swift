@@ -1,0 +1,155 @@
+#if os(Linux)
+    import Interception
+    import MidstreamCore
+    import MidstreamTesting
+    import MidstreamWebSocket
+    import TestSupport
+    import Testing
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ReconnectingTests {
+        private let server: MockServer
+        private let clock = TestClock()
+
+        init() throws { server = try MockServer() }
+
+        private func client(_ change: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
+            var configuration = HTTPClient.Configuration()
+            configuration.clock = clock
+            configuration.timeout = nil
+            configuration.random = { 0.5 }
+            change(&configuration)
+            return testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
+        }
+
+        /// Moves the clock as soon as somebody waits for it.
+        private func pass(_ time: Duration) async {
+            await clock.waitForSleepers(1)
+            clock.advance(by: time)
+        }
+
+        @Test func `A socket that is lost is opened again, from where it was`() async throws {
+            server.enqueue(
+                .webSocket { socket in
+                    try await socket.send("1")
+                    try await socket.close(1012)
+                    _ = try await socket.next()
+                },
+                .init(status: .serviceUnavailable),
+                .webSocket { socket in
+                    try await socket.send("2")
+                    try await socket.close(1000)
+                    _ = try await socket.next()
+                })
+            let feed = client().webSocket("feed").reconnecting(.exponential(base: .seconds(2), jitter: .off)) { request, last in
+                guard case .text(let text) = last else { return }
+                request.addQuery("after", text)
+            }
+            var events = feed.makeAsyncIterator()
+            guard case .opened(let response)? = try await events.next() else { return _ = Issue.record("not opened") }
+            #expect(response.status == 101)
+            guard case .message(.text("1"))? = try await events.next() else { return _ = Issue.record("no message") }
+            guard case .lost(let error, again: .seconds(2))? = try await events.next() else {
+                return _ = Issue.record("not lost")
+            }
+            #expect(((error as? HTTPError)?.underlying as? WebSocketClosure)?.code == .restart)
+            await #expect(throws: HTTPError.self) { try await feed.send("nobody there") }
+            async let passed: Void = pass(.seconds(2))
+            guard case .lost(let refusal, again: .seconds(4))? = try await events.next() else {
+                return _ = Issue.record("not refused")
+            }
+            #expect((refusal as? HTTPError)?.response?.status == .serviceUnavailable)
+            await passed
+            async let passedAgain: Void = pass(.seconds(4))
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
+            await passedAgain
+            guard case .message(.text("2"))? = try await events.next() else { return _ = Issue.record("no message") }
+            #expect(try await events.next() == nil)
+            #expect(try await events.next() == nil)
+            #expect(server.requests.map(\.target) == ["/feed", "/feed?after=1", "/feed?after=1"])
+        }
+
+        @Test func `It isn't opened again where that wouldn't help`() async throws {
+            for code in [1002, 1007, 1008, 1009, 1010] {
+                server.enqueue(
+                    .webSocket { socket in
+                        try await socket.close(code)
+                        _ = try await socket.next()
+                    })
+                var events = client().webSocket("feed").reconnecting().makeAsyncIterator()
+                guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+                let error = await #expect(throws: HTTPError.self) { try await events.next() }
+                #expect((error?.underlying as? WebSocketClosure)?.code.rawValue == UInt16(code))
+                #expect(try await events.next() == nil)
+            }
+            for status: HTTPStatus in [200, 401, 404] {
+                server.enqueue(.init(status: status))
+                var events = client().webSocket("feed").reconnecting().makeAsyncIterator()
+                let error = await #expect(throws: HTTPError.self) { try await events.next() }
+                #expect(error?.response?.status == status)
+            }
+        }
+
+        @Test func `Attempts are paid from the client's budget`() async throws {
+            let client = client { $0.retryBudget = RetryBudget(share: 0, reserve: 1, window: .seconds(1_000)) }
+            server.respond { _ in .init(status: .serviceUnavailable) }
+            let feed = client.webSocket("feed").reconnecting(.delayed(.seconds(1)))
+            let lost = Locked(0)
+            let reading = Task { for try await case .lost in feed { lost.withLock { $0 += 1 } } }
+            for _ in 0..<4 { await pass(.seconds(1)) }
+            await eventually { lost.withLock { $0 } == 5 }
+            #expect(server.requestCount == 2)
+            reading.cancel()
+            await #expect(throws: CancellationError.self) { try await reading.value }
+        }
+
+        @Test func `A send that waits fails when the socket is lost, and is sent once at most`() async throws {
+            let release = Gate()
+            server.enqueue(
+                .webSocket { socket in
+                    await release.wait()
+                    await socket.disconnect()
+                },
+                .webSocket { socket in
+                    let first = try await socket.next()
+                    #expect(first == .text("new"))
+                    try await socket.send("done")
+                    try await socket.echo()
+                })
+            let feed = client().webSocket("feed").reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            _ = try await events.next()
+            let sending = Task { try await feed.send([UInt8](repeating: 0, count: 64 << 20)) }
+            await eventually { (feed.socket?.metrics.wireBytesSent ?? 0) > 0 }
+            release.open()
+            await #expect(throws: HTTPError.self) { try await sending.value }
+            guard case .lost(_, again: .zero)? = try await events.next() else { return _ = Issue.record("not lost") }
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
+            try await feed.send("new")
+            guard case .message(.text("done"))? = try await events.next() else { return _ = Issue.record("no message") }
+            try await feed.close()
+            #expect(try await events.next() == nil)
+        }
+
+        @Test func `Closing ends the pause between two attempts, and cancelling does`() async throws {
+            server.respond { _ in .init(status: .serviceUnavailable) }
+            let feed = client().webSocket("feed").reconnecting()
+            var events = feed.makeAsyncIterator()
+            guard case .lost? = try await events.next() else { return _ = Issue.record("not lost") }
+            let reading = Task { [events] in
+                var events = events
+                return try await events.next() == nil
+            }
+            await clock.waitForSleepers(1)
+            try await feed.close()
+            #expect(try await reading.value)
+
+            let other = client().webSocket("feed").reconnecting()
+            let task = Task { for try await _ in other {} }
+            await clock.waitForSleepers(1)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            var second = other.makeAsyncIterator()
+            await #expect(throws: HTTPError.self) { try await second.next() }
+        }
+    }
+#endif
