@@ -12,6 +12,10 @@ export_environment() {
     # A line per request: connection, request on that connection, protocol, request line.
     export MIDSTREAM_NGINX_LOG=$directory/nginx-access.log
 
+    # Empty where Python's websockets isn't installed.
+    export MIDSTREAM_WEBSOCKET_PORT=$websocket_port
+    export MIDSTREAM_WEBSOCKET_SOCKET=$directory/websocket.sock
+
     # PEM files. The authority has signed both certificates.
     export MIDSTREAM_CA=$directory/ca.pem
     export MIDSTREAM_SERVER_CERT=$directory/server.pem
