@@ -7,7 +7,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-#if Curl && os(Linux)
+#if os(Linux)
     import MidstreamCurl
 #endif
 
@@ -248,7 +248,7 @@ struct OpenTelemetryTests {
         #expect(!metrics.prometheus.contains("open_connections"))
     }
 
-    #if Curl && os(Linux)
+    #if os(Linux)
         @Test("libcurl's connections, too")
         func ownConnections() async throws {
             let server = try MockServer()

@@ -2,15 +2,12 @@
     import Interception
     import Midstream
     import MidstreamCore
+    import MidstreamCurl
     import MidstreamResilience
     import MidstreamTesting
     import MidstreamWebSocket
     import TestSupport
     import Testing
-
-    #if Curl
-        import MidstreamCurl
-    #endif
 
     /// The upgrade's way through the pipeline.
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct UpgradeTests {
@@ -231,11 +228,7 @@
         }
 
         @Test func `Transports that can't say so`() async throws {
-            var transports: [any HTTPTransport] = [urlSessionTransport()]
-            #if Curl
-                transports.append(curlTransport())
-            #endif
-            for transport in transports {
+            for transport in [urlSessionTransport(), curlTransport()] as [any HTTPTransport] {
                 let client = testClient(baseURL: server.url(), transport: transport)
                 let error = await #expect(throws: HTTPError.self) { try await client.webSocket("feed").connect() }
                 #expect(
