@@ -8,10 +8,8 @@ import Testing
     import FoundationNetworking
 #endif
 #if os(Linux)
-    import MidstreamWire
-#endif
-#if os(Linux)
     import MidstreamCurl
+    import MidstreamWire
 #endif
 
 @Suite("Transports.md")
@@ -95,30 +93,28 @@ struct TransportExamples {
             }
         }
 
-        @Test("The wire")
-        func wire() async throws {
-            let server = try MockServer()
-            defer { server.shutdown() }
-            server.enqueue(.init(body: "hello"))
-            let wire = WireTransport(configuration: TransportConfiguration(connectTimeout: .seconds(5)))
-            let client = HTTPClient(baseURL: server.url(), transport: wire)
-            defer { wire.close() }
-            #expect(try await client.send(HTTPRequest("greeting")).data == Data("hello".utf8))
-        }
-    #endif
-
-    #if os(Linux)
-        @Test("libcurl, with a configuration of one's own")
+        @Test("libcurl")
         func curl() async throws {
             let server = try MockServer()
             defer { server.shutdown() }
             server.enqueue(.init(body: "hello"))
-            var options = CurlTransport.Configuration()
+            let transport = CurlTransport(configuration: TransportConfiguration(connectTimeout: .seconds(5)))
+            let client = HTTPClient(baseURL: server.url(), transport: transport)
+            defer { transport.close() }
+            #expect(try await client.send(HTTPRequest("greeting")).data == Data("hello".utf8))
+        }
+
+        @Test("The wire, with a configuration of one's own")
+        func wire() async throws {
+            let server = try MockServer()
+            defer { server.shutdown() }
+            server.enqueue(.init(body: "hello"))
+            var options = TransportConfiguration()
             options.connectTimeout = .seconds(5)
             options.maximumConnectionsPerHost = 20
             options.hostOverrides = ["api.example.com:80": "127.0.0.1:\(server.port)"]
 
-            let transport = CurlTransport(configuration: options)
+            let transport = WireTransport(configuration: options)
             let client = HTTPClient(baseURL: "http://api.example.com", transport: transport)
             defer { transport.close() }
             #expect(try await client.send(HTTPRequest("greeting")).data == Data("hello".utf8))
@@ -127,7 +123,7 @@ struct TransportExamples {
 
         @Test("The defaults are those of the table")
         func defaults() throws {
-            let options = CurlTransport.Configuration()
+            let options = TransportConfiguration()
             let lines = try MarkdownPage(path: "Documentation/Transports.md").lines()
             for row in [
                 "| `tls.trustsSystemAuthorities` | \(options.tls.trustsSystemAuthorities) |",
@@ -152,7 +148,7 @@ struct TransportExamples {
 
         @Test("TLS and proxies")
         func tls() async throws {
-            var options = CurlTransport.Configuration()
+            var options = TransportConfiguration()
             options.tls.minimumVersion = .tls1_3
             options.tls.authorities = .file("/etc/ssl/my-company.pem")
             options.tls.pinnedPublicKeys = ["sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="]
