@@ -95,7 +95,7 @@ package final class Socket: Sendable {
     }
 
     /// Sends nothing more. The peer sees the end of the stream, and may still send.
-    func endSending() {
+    package func endSending() {
         isOpen.withLock { if $0 { _ = shutdown(descriptor, Int32(SHUT_WR)) } }
     }
 

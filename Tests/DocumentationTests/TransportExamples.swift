@@ -161,7 +161,7 @@ struct TransportExamples {
             let server = try MockServer()
             defer { server.shutdown() }
             server.respond { _ in .init(body: "hello") }
-            let transport = CurlTransport()
+            let transport = WireTransport()
             defer { transport.close() }
             let client = HTTPClient(baseURL: server.url(), transport: transport)
             let statuses = try await withTaskExecutorPreference(transport.executor) {

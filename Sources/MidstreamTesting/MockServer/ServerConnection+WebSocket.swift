@@ -1,3 +1,4 @@
+internal import LoopbackServer
 internal import MidstreamCore
 
 extension ServerConnection {
