@@ -8,7 +8,7 @@
 /// ```
 public protocol MeasuredTransport: HTTPTransport {
     /// How many connections and requests there are. They are counted when this is asked, where they are, and not before: requests pay nothing
-    /// for it, and the answer takes a fraction of a microsecond for each connection and each request of the transport's thread. Nothing is
+    /// for it, and the answer takes about a microsecond of the transport's thread for each connection and each request. Nothing is
     /// started or opened; all is zero before the first request, and once the transport is closed.
     ///
     /// Several threads are asked one after the other, so that their numbers aren't of the same moment. May be asked from any task; cancelling
