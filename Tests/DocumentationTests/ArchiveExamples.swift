@@ -31,6 +31,17 @@ struct ArchiveExamples {
         #expect(try HARArchive(contentsOf: report.path).count == 1)
     }
 
+    @Test("Look at calls while they are made")
+    func inspect() async throws {
+        let inspector = try InspectorObserver()
+        let client = HTTPClient(
+            baseURL: "https://api.example.com", configuration: .init(observers: [inspector]), transport: transport)
+        print(inspector.url)
+        _ = try await client.get("users/42").data()
+        let page = try await HTTPClient().get(inspector.url).data()
+        #expect(String(decoding: page, as: UTF8.self).contains("https://api.example.com/users/42"))
+    }
+
     private func record(to file: String) async throws {
         let recorder = try HARRecorder(file: file)
         let client = HTTPClient(

@@ -4,6 +4,10 @@ import MidstreamTelemetry
 import MidstreamTesting
 import Testing
 
+#if os(Linux)
+    import MidstreamWire
+#endif
+
 @Suite("Telemetry.md")
 struct TelemetryExamples {
     private let transport = StubTransport(status: .ok)
@@ -20,6 +24,17 @@ struct TelemetryExamples {
         await telemetry.flush()
         #expect(transport.requests.map(\.urlText).suffix(2).map { $0.hasPrefix("http://localhost:4318/v1/") } == [true, true])
     }
+
+    #if os(Linux)
+        @Test("Connections")
+        func connections() async throws {
+            let transport = WireTransport()
+            let telemetry = try OpenTelemetryExporter(
+                to: .collector("http://localhost:4318", over: transport), service: "shop", connectionsOf: [transport])
+            await telemetry.metrics.countConnections(of: [transport])
+            #expect(telemetry.metrics.prometheus.isEmpty)
+        }
+    #endif
 
     @Test("Metrics")
     func metrics() async throws {

@@ -99,7 +99,7 @@ struct ArchiveSampleTests {
         if request.urlText.hasSuffix("cached") { headers = [.cacheControl: "max-age=60", .contentType: "text/plain"] }
         return HTTPResponse(
             status: HTTPStatus([200, 201, 503, 999][number % 4]), headers: headers,
-            body: number % 5 == 0 ? .empty : .bytes([0, 255, UInt8(number)]), request: request,
+            body: number % 5 == 0 ? .empty : .bytes([0, 255, UInt8(truncatingIfNeeded: number)]), request: request,
             version: number % 2 == 0 ? .http2 : .http1_0)
     }
 }

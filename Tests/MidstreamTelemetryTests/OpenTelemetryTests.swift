@@ -391,6 +391,28 @@ struct TelemetryExportTests {
         #expect(exporter.dropped == 10 && received.withLock { $0 } == 6)
     }
 
+    @Test("ends a flush when its time is over, and goes on with what it began")
+    func flushInTime() async throws {
+        let (gate, clock) = (Gate(), TestClock())
+        let collector = StubTransport { request in
+            await gate.wait()
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", clock: clock)
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        _ = try await client.send(HTTPRequest("http://h/"))
+        let flush = Task { await exporter.flush(within: .seconds(2)) }
+        await gate.reached()
+        await eventually { clock.nextDeadline?.offset == .seconds(2) }
+        clock.advance(by: .seconds(2))
+        await flush.value
+        gate.open()
+        await exporter.flush()
+        #expect(exporter.dropped == 0 && exporter.failure == nil)
+        #expect(collector.requests.map(\.urlText) == ["http://collector/v1/traces", "http://collector/v1/metrics"])
+    }
+
     @Test("reads the environment, and refuses what it can't understand")
     func environment() throws {
         func exporter(_ environment: [String: String]) throws -> OpenTelemetryExporter? {
@@ -405,7 +427,8 @@ struct TelemetryExportTests {
             ]) != nil)
         for (name, value) in [
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "nowhere"),
-            ("OTEL_EXPORTER_OTLP_HEADERS", "S3CR3T"), ("OTEL_TRACES_SAMPLER_ARG", "2"), ("OTEL_METRIC_EXPORT_INTERVAL", "soon"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "S3CR3T"), ("OTEL_RESOURCE_ATTRIBUTES", "a=b,S3CR3T"),
+            ("OTEL_TRACES_SAMPLER_ARG", "2"), ("OTEL_METRIC_EXPORT_INTERVAL", "soon"),
         ] {
             let failure = #expect(throws: OpenTelemetryExporter.InvalidVariable.self) { try exporter([name: value]) }
             #expect(failure?.name == name && failure?.description.contains("S3CR3T") == false)

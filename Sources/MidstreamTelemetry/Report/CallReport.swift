@@ -78,7 +78,7 @@ public struct CallReport: Sendable {
 
     /// What the page's policy lets run and apply: these files and nothing else. A test compares them with the files.
     static let scriptHash = "sha256-hoZK+rO5nwVWIRt0BSlUFtedZ0yE94I/PdnC/I8LROc="
-    static let liveHash = "sha256-tyTu2gTFyBHyYNZW/psn1Blf6I0TIPVSWR7NxaeD4fg="
+    static let liveHash = "sha256-rbbRp3Nr9Qbi0dJPhHL//Se+CHEF31+Li2wHIjXcxCQ="
     static let styleHash = "sha256-EKw+6xQNVp2FTfDymiEaZGz1DIMtZHROv9cPi9mDGRg="
 
     static func text(_ resource: [UInt8]) -> String { String(decoding: resource, as: UTF8.self) }

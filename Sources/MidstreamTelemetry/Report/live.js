@@ -4,6 +4,9 @@ const progress = make('span', 'dim', 'connecting');
 progress.setAttribute('role', 'status');
 $('summary').before(progress);
 
+// As long as the end of the list is in sight it stays there.
+$('list').scrollTop = $('list').scrollHeight;
+
 let isDue = false;
 function redraw() {
   if (isDue) return;
