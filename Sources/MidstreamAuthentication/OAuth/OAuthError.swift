@@ -53,7 +53,7 @@ extension OAuthError.Code {
 
 extension OAuthError: PublicRefusal {
     /// The code alone: what a server writes beside it is for whoever asks for the error behind.
-    var publicReason: String { code.rawValue.isPlainCode ? code.rawValue : "an OAuth error" }
+    package var publicReason: String { code.rawValue.isPlainCode ? code.rawValue : "an OAuth error" }
 }
 
 extension String {

@@ -68,6 +68,12 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         set { keeper.set(newValue, isLogin: newValue == nil) }
     }
 
+    /// Takes a credential of the present login that came without being asked for, such as from another process.
+    ///
+    /// - Returns: Whether it was taken: not when it is the present one, nor after a logout.
+    @discardableResult
+    public func offer(_ credential: A.Credential) -> Bool where A.Credential: Equatable { keeper.offer(credential) }
+
     /// Begins a login: calls from now on are sent with its credential, which the authenticator saves.
     ///
     /// Calls that began before aren't sent with it: those that need another credential fail with ``HTTPError/Code/authentication`` and
@@ -98,6 +104,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             return try await send(with: held, in: visit)
         }
         let held = try await successor(of: present.generation, in: visit)
+        noteDegradation(in: visit)
         if held.generation > present.generation {
             visit.record(.credential(present.held == nil ? .obtained : .refreshed))
         }
@@ -136,6 +143,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         // Closed before the wait, so that it holds no connection that the refresh may need.
         if canSendAgain { response.body.close() }
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
+        noteDegradation(in: visit)
         guard canSendAgain else {
             visit.record(.credential(.refreshedInVain, rejection: response.status))
             return response
@@ -158,6 +166,11 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             && scope.contains(response.request.urlText, in: visit.next.call)
             && response.request.keepsCredential(addedTo: visit.request, in: request)
         return (response, isRejected)
+    }
+
+    private func noteDegradation(in visit: Visit) {
+        guard let reason = (authenticator as? any Degradable)?.degradation else { return }
+        visit.record(.degraded("the credential", because: reason))
     }
 
     /// A newer credential, for which the call waits as long as its attempt may last.

@@ -61,6 +61,18 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         return Task { try await save() }
     }
 
+    /// Takes a credential of the same login unless it is the present one.
+    func offer(_ credential: A.Credential) -> Bool where A.Credential: Equatable {
+        let isTaken = login.state.withLock { state in
+            let isLoggedOut = state.credential == nil && state.number > 0
+            guard !isLoggedOut, state.credential != credential else { return false }
+            state.replace(with: credential, source: nil)
+            return true
+        }
+        if isTaken { Task { try? await save() } }
+        return isTaken
+    }
+
     var present: Present {
         login.state.withLock { state in
             Present(

@@ -1,4 +1,4 @@
-internal import MidstreamCore
+package import MidstreamCore
 
 /// An error of ``Authenticator/refresh(_:)`` that asks for patience, such as when another process is refreshing or the service is overloaded.
 ///
@@ -10,7 +10,7 @@ public protocol PostponedRefresh: Error {
 }
 
 /// An error of a refresh with a reason that everybody may read.
-protocol PublicRefusal: Error {
+package protocol PublicRefusal: Error {
     var publicReason: String { get }
     /// The status of the answer; nil when there was none.
     var status: HTTPStatus? { get }

@@ -25,11 +25,18 @@ public protocol Quota: Sendable {
     ///
     /// Called in the background of the client, which may be gone before: places should expire by themselves. Does nothing by default.
     func giveBack(for key: String) async
+
+    /// Takes notice of what a server said about the quota, so that other processes hear of it. Does nothing by default.
+    ///
+    /// Called in the request's task, which it must not keep waiting.
+    func learn(_ said: QuotaReport, for key: String)
 }
 
 extension Quota {
     /// Does nothing.
     public func giveBack(for key: String) async {}
+    /// Does nothing.
+    public func learn(_ said: QuotaReport, for key: String) {}
 }
 
 /// The decision of a quota about a request.
@@ -38,4 +45,21 @@ public enum QuotaDecision: Sendable, Hashable {
     case sends(after: Duration)
     /// It isn't sent, and no place was taken: it would have to wait for so long.
     case refuses(wait: Duration)
+}
+
+/// What a response said about the quota of all requests to its server.
+public struct QuotaReport: Sendable, Hashable {
+    /// Whether the request was refused (429).
+    public var isThrottled: Bool
+    /// How many more requests the server takes for now; nil when it didn't say.
+    public var left: Int?
+    /// When there will be more, or how long the server wants to be left alone; nil when it didn't say.
+    public var time: Duration?
+
+    /// Makes a report.
+    public init(isThrottled: Bool, left: Int? = nil, time: Duration? = nil) {
+        self.isThrottled = isThrottled
+        self.left = left
+        self.time = time
+    }
 }

@@ -42,6 +42,7 @@ public final class RateLimit: HTTPInterceptor {
     private let longest: Int64
     private let dialect: Dialect?
     private let quota: (any Quota)?
+    private let degradable: (any Degradable)?
     let table: ScopeTable<QuotaShelf>
 
     /// Makes a limit.
@@ -88,6 +89,7 @@ public final class RateLimit: HTTPInterceptor {
         longest = min(max(.zero, maximumWait), .longest).wholeNanoseconds
         self.dialect = dialect
         self.quota = quota
+        degradable = quota as? any Degradable
         table = ScopeTable(scope) { key in
             QuotaShelf(
                 key, general: TokenBucket(rate: perSecond, burst: burst, isAdaptive: adaptive), isShared: quota != nil
@@ -157,7 +159,11 @@ public final class RateLimit: HTTPInterceptor {
         _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
         let key = shelf.key
-        switch try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most)) {
+        let decision = try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most))
+        if let reason = degradable?.degradation {
+            next.position.record({ .degraded("the quota of \(key)", because: reason) }, about: request)
+        }
+        switch decision {
         case .refuses(let wait): throw refusal(wait.wholeNanoseconds, shelf, request, next)
         case .sends(let given):
             // Not in this task, which may be cancelled.
@@ -205,6 +211,10 @@ public final class RateLimit: HTTPInterceptor {
             let retryAfter = isThrottled ? retryAfter : nil
             let wait = retryAfter.map { min(max(.zero, $0), .longest).wholeNanoseconds }
             queue.learn(said, retryAfter: wait, isThrottled: isThrottled, at: now)
+            if !isPartition, let quota, isThrottled || said.left != nil {
+                let time = wait.map { .nanoseconds($0) } ?? said.seconds.map { Duration.seconds($0) }
+                quota.learn(QuotaReport(isThrottled: isThrottled, left: said.left, time: time), for: shelf.key)
+            }
             next.position.record(
                 {
                     .quotaLearned(
