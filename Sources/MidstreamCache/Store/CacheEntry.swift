@@ -100,6 +100,9 @@ public final class CacheEntry: Sendable, Identifiable {
     /// Whether another entry of the same key answers the same requests, so that the newer one takes its place.
     public func replaces(_ other: CacheEntry) -> Bool { key == other.key && head.selecting == other.head.selecting }
 
+    /// Names and values of the fields that choose between the entries of a key: equal ones replace each other (``replaces(_:)``).
+    package var variant: [String] { head.selecting.fields.flatMap { [$0.name, $0.value.map { "=\($0)" } ?? ""] } }
+
     /// The entry of which only these bytes are there.
     package func holding(_ range: Range<Int64>) -> CacheEntry { holding(ByteRanges([range])) }
 
@@ -151,4 +154,17 @@ extension CacheEntry: CustomStringConvertible, CustomReflectable {
     public var description: String { "\(head.status), \(storedBytes) of \(length.map { "\($0)" } ?? "?") bytes" }
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["entry": description]) }
+}
+
+extension CacheEntry {
+    /// For how many seconds from now on it may be of use: while it is fresh to any cache, and as long after that as its server lets it be
+    /// used stale.
+    ///
+    /// - Parameter longest: How many seconds of the latter count.
+    package func usefulSeconds(staleAtMost longest: Double) -> Double {
+        let rules = [CacheRules(), CacheRules(isShared: true)]
+        let fresh = rules.map { $0.left(of: head, at: Date()).seconds }.max() ?? 0
+        let stale = max(head.control.staleWhileRevalidate ?? 0, head.control.staleIfError ?? 0)
+        return max(0, min(fresh, 366 * 86_400) + min(Double(stale), longest))
+    }
 }

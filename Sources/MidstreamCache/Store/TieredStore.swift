@@ -4,18 +4,21 @@ public import MidstreamCore
 /// Two stores: a quick one, whose entries are also in a larger one behind it.
 ///
 /// What is read from the larger one and isn't too long is put into the quick one as well. Where other processes share the larger one, what they
-/// forget stays in this one's quick store until it is stale there.
+/// forget stays in this one's quick store until it is stale there, unless the store of these processes says what that was (`forgetting`).
 public struct TieredStore: CacheStore {
     private let near: any CacheStore
     private let far: any CacheStore
     /// Which entries the far store has, of keys that were asked for lately: where the near one has them all it answers alone.
     private let known = Locked(Known())
     private let copiedBytes: Int64
+    /// How long it is trusted what the far store has; nil: while nothing is removed.
+    private let trust: Duration?
+    private let forgetting: Forgetting?
     /// Its removals.
     public let removals = CacheRemovals()
 
     private struct Known {
-        var ids: [CacheKey: Set<UInt64>] = [:]
+        var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
         /// How often something was removed: what was read of the far store before is no longer known.
         var removals = 0
     }
@@ -30,6 +33,53 @@ public struct TieredStore: CacheStore {
         self.near = near
         self.far = far
         self.copiedBytes = copiedBytes
+        trust = nil
+        forgetting = nil
+    }
+
+    /// Makes a store of two, of which the larger one is shared with other processes.
+    ///
+    /// - Parameters:
+    ///   - near: The quick one, such as a ``MemoryCacheStore``.
+    ///   - far: The larger one.
+    ///   - copiedBytes: Up to how many bytes a body is put into the quick one when it is read; 1 MiB by default.
+    ///   - forgotten: What other processes replace or forget in the larger one; it is forgotten here as well. Read in a task of the store,
+    ///     which ends with it.
+    ///   - trust: How long the quick one answers alone after the larger one was asked, in case a message is lost; 5 s by default.
+    public init(
+        _ near: any CacheStore, _ far: any CacheStore, copiedBytes: Int64 = 1 << 20, forgetting forgotten: AsyncStream<CacheKey>,
+        trust: Duration = .seconds(5)
+    ) {
+        self.near = near
+        self.far = far
+        self.copiedBytes = copiedBytes
+        self.trust = trust
+        let (known, removals) = (known, removals)
+        forgetting = Forgetting(
+            Task {
+                for await key in forgotten {
+                    removals.remove(key.url)
+                    known.withLock { known in
+                        known.removals += 1
+                        known.ids = known.ids.filter { $0.key.url != key.url }
+                    }
+                    try? await near.remove(key)
+                }
+            })
+    }
+
+    /// Cancels the task with the last copy of the store.
+    private final class Forgetting: Sendable {
+        private let task: Task<Void, Never>
+        init(_ task: Task<Void, Never>) { self.task = task }
+        deinit { task.cancel() }
+    }
+
+    /// Which entries the far store has of a key, as far as that is known for certain.
+    private func trustedIDs(_ known: Known, _ key: CacheKey) -> Set<UInt64>? {
+        guard let (ids, end) = known.ids[key] else { return nil }
+        if let end, end <= .now { return nil }
+        return ids
     }
 
     /// Both names.
@@ -43,20 +93,21 @@ public struct TieredStore: CacheStore {
 
     /// The entries of a key, the newest first.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        let (ids, removals) = known.withLock { ($0.ids[key], $0.removals) }
+        let (ids, removals) = known.withLock { (trustedIDs($0, key), $0.removals) }
         if let ids, let entries = try? await near.entries(for: key), Set(entries.map(\.id)) == ids { return entries }
         let entries = try await far.entries(for: key)
         known.withLock { known in
             guard known.removals == removals else { return }
             if known.ids.count >= 10_000 { known.ids = [:] }
-            known.ids[key] = Set(entries.map(\.id))
+            known.ids[key] = (Set(entries.map(\.id)), trust.map { .now + $0 })
         }
         return entries
     }
 
     /// The entries of a key where the quick one has all of them, and answers at once.
     public func entriesNow(for key: CacheKey) -> [CacheEntry]? {
-        guard let ids = known.withLock({ $0.ids[key] }), let entries = near.entriesNow(for: key), Set(entries.map(\.id)) == ids
+        guard let ids = known.withLock({ trustedIDs($0, key) }), let entries = near.entriesNow(for: key),
+            Set(entries.map(\.id)) == ids
         else { return nil }
         return entries
     }
@@ -72,7 +123,7 @@ public struct TieredStore: CacheStore {
                 if !bytes.isEmpty { try await writer.write(bytes) }
                 // A copy is made only of what is in the far store as far as is known.
                 let isStored = try await writer.commit(entry) { [known] in
-                    known.withLock { $0.ids[entry.key]?.contains(entry.id) == true }
+                    known.withLock { $0.ids[entry.key]?.ids.contains(entry.id) == true }
                 }
                 if !isStored { await writer.abandon() }
             } catch {
