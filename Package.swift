@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTelemetry", targets: ["MidstreamTelemetry"]),
+        .library(name: "MidstreamFleet", targets: ["MidstreamFleet"]),
         .library(name: "MidstreamCurl", targets: ["MidstreamCurl"]),
         .library(name: "MidstreamWire", targets: ["MidstreamWire"]),
         .library(name: "MidstreamWebSocket", targets: ["MidstreamWebSocket"]),
@@ -145,6 +146,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "MidstreamFleet",
+            dependencies: [
+                "MidstreamAuthentication", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception",
+                .target(name: "CCrypto", condition: .when(platforms: [.linux])), wire,
+            ],
+            swiftSettings: settings),
+        .target(
             name: "MidstreamTesting",
             dependencies: [
                 "MidstreamTelemetry", "LoopbackServer", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "WebSocketFrames",
@@ -240,6 +248,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamFleetTests",
+            dependencies: [
+                "MidstreamFleet", "Midstream", "MidstreamAuthentication", "MidstreamCache", "MidstreamResilience",
+                "MidstreamCore",
+                "MidstreamTesting", "Interception", "TestSupport", wire,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamTelemetryTests",
             dependencies: [
                 "Midstream", "MidstreamTelemetry", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport", curl,
@@ -270,8 +286,8 @@ let package = Package(
         .testTarget(
             name: "ForeignTextTests",
             dependencies: [
-                "Midstream", "MidstreamLoop", "MidstreamSigning", "MidstreamTesting", "MidstreamURLSession", "TestSupport",
-                curl, wire,
+                "Midstream", "MidstreamFleet", "MidstreamLoop", "MidstreamSigning", "MidstreamTesting", "MidstreamURLSession",
+                "TestSupport", curl, wire,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,0 +1,112 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamCache
+internal import MidstreamCore
+
+/// Keeps responses in the fleet's store, sealed.
+///
+/// What isn't found whole is an error of that read, which to the cache is a miss.
+struct FleetCacheStore: CacheStore {
+    struct Unavailable: Error {}
+
+    static let pieceLength = 256 << 10
+    /// How long an entry may be kept after it is stale.
+    static let longestStale = 7.0 * 86_400
+
+    let core: FleetCore
+    let maximumBody: Int
+    let removals = CacheRemovals()
+    private let pieces = Locked(Pieces())
+
+    /// Where the bytes are of entries that were found lately.
+    private struct Pieces {
+        var all: [UInt64: [StoredResponse.Piece]] = [:]
+    }
+
+    init(_ core: FleetCore, maximumBody: Int) {
+        self.core = core
+        self.maximumBody = maximumBody
+    }
+
+    var name: String { "fleet" }
+    var boundsItsTime: Bool { true }
+
+    func salt() async throws -> [UInt8] { core.key.salt(of: core.name) }
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] { try await found(key).entries.map(\.entry) }
+
+    /// What is in the store, and by what it is valid.
+    func found(_ key: CacheKey) async throws -> (entries: [(entry: CacheEntry, pieces: [StoredResponse.Piece])], stamps: [String])
+    {
+        let keys = core.names.responses(key)
+        core.near.note(key, keys)
+        let found = try await core.store.responses(keys).get()
+        let entries = found.all.compactMap { response -> (entry: CacheEntry, pieces: [StoredResponse.Piece])? in
+            guard let head = core.key.open(response.head, of: "\(keys.responses) \(response.id)"),
+                let entry = CacheEntry(head, key: key), entry.id == response.id
+            else { return nil }
+            return (entry.holding(response.pieces), response.pieces)
+        }
+        pieces.withLock { pieces in
+            if pieces.all.count > 10_000 { pieces.all = [:] }
+            for (entry, found) in entries { pieces.all[entry.id] = found }
+        }
+        return (entries, found.stamps)
+    }
+
+    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
+        guard let range = range ?? entry.length.map({ 0..<$0 }) else { throw Unavailable() }
+        let known = pieces.withLock { $0.all[entry.id] }
+        let all =
+            if let known { known } else { try await found(entry.key).entries.first { $0.entry.id == entry.id }?.pieces ?? [] }
+        let wanted = all.filter { $0.offset < range.upperBound && range.lowerBound < $0.offset + $0.length }
+            .sorted { $0.offset < $1.offset }
+        let contents = try await core.store.pieces(wanted.map(\.name)).get()
+        var bytes: [UInt8] = []
+        var place = range.lowerBound
+        for (piece, sealed) in zip(wanted, contents) where piece.offset + piece.length > place {
+            guard piece.offset <= place, let sealed, let content = core.key.open(sealed, of: piece.name),
+                content.count == Int(piece.length)
+            else { throw Unavailable() }
+            let end = min(range.upperBound, piece.offset + piece.length)
+            bytes += content[Int(place - piece.offset)..<Int(end - piece.offset)]
+            place = end
+        }
+        guard place == range.upperBound || range.isEmpty else { throw Unavailable() }
+        return .bytes(bytes)
+    }
+
+    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
+        let (entries, stamps) = try await found(entry.key)
+        return FleetCacheWriter(self, entry, at: offset, among: entries, stamps)
+    }
+
+    func update(_ entry: CacheEntry) async throws -> Bool {
+        let keys = core.names.responses(entry.key)
+        let head = try core.key.seal(entry.encoded, for: "\(keys.responses) \(entry.id)")
+        return try await core.store.update(keys, id: entry.id, head: head, life: entry.life).get()
+    }
+
+    func remove(_ key: CacheKey) async throws {
+        removals.remove(key.url)
+        try await core.store.remove(core.names.url(key.url)).get()
+    }
+
+    func removeAll(origin: String?) async throws {
+        removals.removeAll(origin: origin)
+        try await core.store.remove(origin.map(core.names.origin) ?? core.names.everything).get()
+    }
+}
+
+extension CacheEntry {
+    /// With the bytes that there are.
+    func holding(_ pieces: [StoredResponse.Piece]) -> CacheEntry {
+        guard let first = pieces.first else { return holding(0..<0) }
+        return pieces.dropFirst().reduce(holding(first.offset..<(first.offset + first.length))) {
+            $0.adding($1.offset..<($1.offset + $1.length))
+        }
+    }
+
+    /// How long the store keeps it: while it is of use, and a minute.
+    var life: Duration { .seconds(usefulSeconds(staleAtMost: FleetCacheStore.longestStale) + 60) }
+}

@@ -1,0 +1,150 @@
+internal import Foundation
+internal import Interception
+internal import MidstreamAuthentication
+internal import MidstreamCore
+
+/// A token that the members share, as one of them knows it.
+final class SharedToken: Sendable {
+    /// A token in the order of all.
+    struct Held: Sendable {
+        var token: OAuthToken?
+        var record: TokenRecord
+
+        static let none = Held(token: nil, record: .none)
+    }
+
+    let name: String
+    private let core: FleetCore
+    private let held = Locked(Held.none)
+    /// Whether a task is putting the token back.
+    private let isOffering = Locked(false)
+    /// What the store had when it was last offered one.
+    private let stored = Locked(TokenRecord.none)
+    static let offerPause = Duration.milliseconds(100)
+
+    init(_ core: FleetCore, _ name: String) {
+        self.core = core
+        self.name = core.names.token(name)
+    }
+
+    var present: Held { held.withLock { $0 } }
+
+    /// The one that a credential is; what isn't known is older than all that the fleet has.
+    func held(for token: OAuthToken?) -> Held {
+        held.withLock { held in
+            if let token, held.token == nil, held.record.generation == 0 {
+                // Processes may be started with the same token at any time.
+                held = Held(token: token, record: TokenRecord(generation: 1, obtained: 0, token: []))
+            }
+            return held
+        }
+    }
+
+    /// Takes a token of the store; nil when it can't be opened.
+    func adopt(_ record: TokenRecord) -> Held? {
+        var token: OAuthToken?
+        if !record.token.isEmpty {
+            guard let bytes = core.key.open(record.token, of: name),
+                let opened = try? JSONDecoder().decode(OAuthToken.self, from: Data(bytes))
+            else { return nil }
+            token = opened
+        }
+        return held.withLock { held in
+            if record.isNewer(than: held.record) { held = Held(token: token, record: record) }
+            return held
+        }
+    }
+
+    /// Takes a token that this member has obtained in place of another.
+    func advance(to token: OAuthToken, from old: TokenRecord) throws -> Held {
+        let next = Held(
+            token: token,
+            record: TokenRecord(
+                generation: old.generation + 1, obtained: token.milliseconds, token: try sealed(token)))
+        return held.withLock { held in
+            if next.record.isNewer(than: held.record) { held = next }
+            return next
+        }
+    }
+
+    /// Begins a login, or ends it.
+    func replace(with token: OAuthToken?) async throws {
+        let old = present.record
+        let record = TokenRecord(
+            generation: old.generation + 1, obtained: token?.milliseconds ?? Int64(Date().timeIntervalSince1970 * 1000),
+            token: try token.map(sealed) ?? [])
+        held.withLock { $0 = Held(token: token, record: record) }
+        if case .success(let record) = await core.store.replaceToken(record, as: name) {
+            held.withLock { held in
+                if held.record.generation <= record.generation { held = Held(token: token, record: record) }
+            }
+        } else {
+            offerInBackground(holder: "")
+        }
+    }
+
+    /// Puts the token into the store if that has an older one.
+    ///
+    /// - Returns: What the store has; nil when it didn't answer.
+    func offer(holder: String = "", grace: Duration = .zero) async -> TokenRecord? {
+        var held = present
+        if held.record.token.isEmpty, let token = held.token, let bytes = try? sealed(token) { held.record.token = bytes }
+        guard held.record.generation > 0 else { return TokenRecord.none }
+        return try? await core.store.offerToken(held.record, as: name, holder: holder, grace: grace).get()
+    }
+
+    /// Puts the token into the store as soon as that answers.
+    func offerInBackground(holder: String, grace: Duration = .zero) {
+        guard
+            isOffering.withLock({ isOffering in
+                defer { isOffering = true }
+                return !isOffering
+            })
+        else { return }
+        // It is held only while something is to be done.
+        _ = CallersExecutor().startDetached { [weak self, timer = core.timer] in
+            while await self?.isOffered(holder, grace) == false { try? await timer.sleep(for: Self.offerPause) }
+            self?.endOffering()
+        }
+    }
+
+    /// Whether the store has nothing older, or will never be asked again.
+    private func isOffered(_ holder: String, _ grace: Duration) async -> Bool {
+        guard core.isOpen else { return true }
+        guard let there = await offer(holder: holder, grace: grace) else { return false }
+        stored.withLock { $0 = there }
+        return !present.record.isNewer(than: there)
+    }
+
+    private func endOffering() {
+        isOffering.withLock { $0 = false }
+        // A newer one may have come just before.
+        if core.isOpen, present.record.isNewer(than: stored.withLock({ $0 })) { offerInBackground(holder: "") }
+    }
+
+    /// Gives back the lock in the background, until the store has answered or the lock has expired by itself.
+    ///
+    /// - Parameter pause: How long nobody should try, at least; nil: it wasn't tried.
+    func release(
+        mayHoldAs holder: String, generation: Int64 = 0, pause: Duration? = nil, isDead: Bool = false, for lease: Duration
+    ) {
+        let end = core.stopwatch.elapsed + lease
+        _ = CallersExecutor().startDetached { [weak core, name, timer = core.timer, stopwatch = core.stopwatch] in
+            while stopwatch.elapsed < end, core?.isOpen == true, let store = core?.store {
+                let answer = await store.failToken(
+                    name, generation: generation, holder: holder, pause: pause, isDead: isDead)
+                if case .success = answer { return }
+                try? await timer.sleep(for: Self.offerPause)
+            }
+        }
+    }
+
+    private func sealed(_ token: OAuthToken) throws -> [UInt8] {
+        try core.key.seal(Array(JSONEncoder().encode(token)), for: name)
+    }
+}
+
+extension OAuthToken {
+    /// When it was obtained, in milliseconds since 1970.
+    fileprivate var milliseconds: Int64 { Int64(min(max(0, obtained.timeIntervalSince1970 * 1000), 1e15)) }
+}

@@ -1,0 +1,165 @@
+internal import Foundation
+internal import Interception
+public import MidstreamAuthentication
+public import MidstreamCache
+internal import MidstreamCore
+public import MidstreamResilience
+#if os(Linux)
+    internal import MidstreamWire
+#endif
+
+/// Several processes that share tokens, quotas and cached responses over Redis, as one member of them sees it.
+///
+/// ```swift
+/// let fleet = try Fleet(.redis("rediss://redis.example.com"), name: "billing", key: .environment("FLEET_KEY"))
+/// let client = HTTPClient(baseURL: "https://api.example.com") {
+///     AuthenticationInterceptor(fleet.sharing(oauth, as: "partner-api", whenAlone: .waits))
+///     RateLimit(quota: fleet.quota("partner-api", perSecond: 100, burst: 50))
+///     CacheInterceptor(.shared, store: TieredStore(MemoryCacheStore(), fleet.cache(), forgetting: fleet.invalidations))
+/// }
+/// ```
+///
+/// Redis is never in the way: an answer is waited for at most `patience`, and not at all while there has been none lately; decisions
+/// are made locally then. Nothing is opened before it is needed. Everything ends with ``close()``, or when neither the fleet nor what
+/// it has made is referenced any more.
+public final class Fleet: Sendable {
+    let core: FleetCore
+
+    /// Makes a member.
+    ///
+    /// - Parameters:
+    ///   - server: What the members share.
+    ///   - name: The fleet's: members with the same name share. Not to be found in the store.
+    ///   - patience: How long an answer of the store is waited for, in a call; 20 ms by default.
+    ///   - members: How many members there are as long as nobody has counted; 1 by default.
+    ///   - key: What tokens and responses are sealed with.
+    ///   - clock: What times are measured by in this process; the continuous clock by default. Those that members share are Redis'.
+    /// - Throws: ``FleetServer/Invalid``; what making the key throws.
+    public convenience init(
+        _ server: FleetServer, name: String, patience: Duration = .milliseconds(20), members: Int = 1, key: FleetKey,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) throws {
+        let address = try RedisAddress(server)
+        self.init(address, name: name, patience: patience, members: members, key: key, clock: clock, dial: Self.dial(address))
+    }
+
+    /// With a way of its own to the server.
+    convenience init(
+        _ address: RedisAddress, name: String, patience: Duration, members: Int, key: FleetKey, clock: any Clock<Duration>,
+        limits: RedisLink.Limits = .init(), dial: @escaping RedisSession.Dial
+    ) {
+        let names = FleetNames(fleet: name, key: key)
+        let member = UUID().uuidString
+        let ear = Ear()
+        let link = RedisLink(
+            RedisLink.Settings(
+                patience: patience, names: names, greeting: address.greeting(as: "midstream"), member: member,
+                expectedMembers: members, clock: clock, limits: limits),
+            dial: dial
+        ) {
+            ear.core?.hear($0, $1)
+        } onChange: {
+            ear.core?.changed(isConnected: $0)
+        }
+        self.init(
+            FleetCore(
+                name: name, key: key, member: member, clock: clock, near: NearKeys(names), store: RedisStore(link), link: link))
+        ear.core = core
+    }
+
+    init(_ core: FleetCore) { self.core = core }
+
+    /// Through which the link finds what belongs to it, without holding it.
+    private final class Ear: Sendable {
+        private struct Weak { weak var core: FleetCore? }
+        private let held = Locked(Weak())
+        var core: FleetCore? {
+            get { held.withLock { $0.core } }
+            set { held.withLock { $0.core = newValue } }
+        }
+    }
+
+    #if os(Linux)
+        static func dial(_ address: RedisAddress) -> RedisSession.Dial {
+            var path: String?
+            var origin = HTTPOrigin("http://localhost:6379")
+            switch address.place {
+            case .socket(let given): path = given
+            case .origin(let given): origin = given
+            }
+            let transport = WireTransport(
+                configuration: TransportConfiguration(unixSocketPath: path, idleTimeout: nil, usesCallersThreads: false))
+            return { [origin] in
+                guard let origin else { throw StoreFailure.unreachable("there is no such server") }
+                let tls = origin.scheme == "https" ? address.tls ?? TLSConfiguration() : nil
+                return try await transport.connect(to: origin, tls: tls, timeout: .seconds(60))
+            }
+        }
+    #else
+        static func dial(_ address: RedisAddress) -> RedisSession.Dial {
+            { throw StoreFailure.unreachable("fleets need the wire transport, which is there on Linux only") }
+        }
+    #endif
+
+    /// Has a token refreshed once for all members.
+    ///
+    /// - Parameters:
+    ///   - authenticator: Obtains tokens, such as an `OAuthAuthenticator` with a store in memory.
+    ///   - name: The token's: members that use the same one share it.
+    ///   - whenAlone: What is done while the store doesn't answer; nil, the default: ``TokenWhenAlone/useOldUntilExpired`` for a token
+    ///     with a refresh token, otherwise ``TokenWhenAlone/refreshAlone``.
+    ///   - refreshTimeout: How long the issuer may take; 60 s by default. When a member disappears while it refreshes, another one takes
+    ///     over 15 s after that.
+    ///   - reuseInterval: How long the issuer takes a refresh token that was used already; another member takes over after that time then.
+    ///     nil, the default: it takes none.
+    public func sharing<Base: Authenticator>(
+        _ authenticator: Base, as name: String, whenAlone: TokenWhenAlone? = nil, refreshTimeout: Duration = .seconds(60),
+        reuseInterval: Duration? = nil
+    ) -> FleetAuthenticator<Base> where Base.Credential == OAuthToken {
+        FleetAuthenticator(
+            authenticator, core, name: name, whenAlone: whenAlone, refreshTimeout: refreshTimeout, reuseInterval: reuseInterval)
+    }
+
+    /// A quota that all members keep together. What servers say about it (429) is heard by all.
+    ///
+    /// - Parameters:
+    ///   - name: The quota's: members that use the same one share it.
+    ///   - perSecond: How many requests a second; of each key of the ``RateLimit``.
+    ///   - burst: How many at once after a rest; those of one second by default, at least 1.
+    ///   - whenAlone: What is done while the store doesn't answer; ``QuotaWhenAlone/share`` by default.
+    ///   - floor: How many requests a second a member may make at least when it is alone; a hundredth of `perSecond` by default.
+    ///   - longest: How long a request may wait for its turn; 10 s by default, and as long as the ``RateLimit`` lets it.
+    public func quota(
+        _ name: String, perSecond: Double, burst: Double? = nil, whenAlone: QuotaWhenAlone = .share, floor: Double? = nil,
+        longest: Duration = .seconds(10)
+    ) -> some Quota {
+        FleetQuota(core, name, perSecond: perSecond, burst: burst, whenAlone: whenAlone, floor: floor, longest: longest)
+    }
+
+    /// A store of cached responses that all members share.
+    ///
+    /// - Parameter maximumBody: Up to how many bytes a body is kept; 4 MiB by default, and at most.
+    public func cache(maximumBody: Int = 4 << 20) -> some CacheStore {
+        FleetCacheStore(core, maximumBody: min(max(0, maximumBody), 4 << 20))
+    }
+
+    /// What members replace or forget in the shared store, for a ``TieredStore``: of keys that were read by this member. A stream of its own
+    /// each time; one that isn't read keeps the newest 10,000.
+    public var invalidations: AsyncStream<CacheKey> { core.near.stream() }
+
+    /// How this member is doing.
+    public var state: FleetState { core.fleetState }
+
+    /// The same, each time that the store begins or ceases to answer; the present one at first. A stream of its own each time.
+    public var states: AsyncStream<FleetState> { core.states() }
+
+    /// Gives up the store for good; what the fleet has made goes on as if that didn't answer. Harmless when repeated.
+    public func close() { core.close() }
+}
+
+extension Fleet: CustomStringConvertible, CustomReflectable {
+    /// The state.
+    public var description: String { "fleet: \(state)" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["state": "\(state)"]) }
+}

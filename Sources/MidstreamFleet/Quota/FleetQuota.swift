@@ -1,0 +1,102 @@
+internal import Interception
+internal import MidstreamCore
+internal import MidstreamResilience
+
+/// What a member does about a quota while the store doesn't answer.
+public enum QuotaWhenAlone: Sendable, Hashable {
+    /// It takes its share: the rate, divided by how many members there were when that was last known.
+    case share
+    /// It sends nothing.
+    case failClosed
+}
+
+/// A quota of all members, and this member's part of it while the store doesn't answer.
+final class FleetQuota: Quota, Degradable {
+    private let core: FleetCore
+    private let name: String
+    private let rate: QuotaRate
+    private let floor: Double
+    private let whenAlone: QuotaWhenAlone
+    private let longest: Duration
+    private let shares = Locked<[String: LocalShare]>([:])
+
+    private static let mostKeys = 10_000
+
+    init(
+        _ core: FleetCore, _ name: String, perSecond: Double, burst: Double?, whenAlone: QuotaWhenAlone, floor: Double?,
+        longest: Duration
+    ) {
+        let perSecond = min(max(1e-6, perSecond), 1e6)
+        self.core = core
+        self.name = name
+        rate = QuotaRate(interval: 1e6 / perSecond, burst: min(max(1, burst ?? perSecond), 1e9))
+        self.floor = min(max(1e-6, floor ?? perSecond / 100), perSecond)
+        self.whenAlone = whenAlone
+        self.longest = longest
+    }
+
+    var degradation: String? { core.degradation }
+
+    func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
+        let most = max(.zero, min(longest, self.longest))
+        if case .success(let decision) = await core.store.reserve(core.names.quota(name, key), rate, waitingAtMost: most) {
+            if case .sends = decision { withShare(of: key) { $0.note(at: $1) } }
+            return decision
+        }
+        guard whenAlone == .share else { return .refuses(wait: .seconds(1)) }
+        return withShare(of: key) { $0.reserve(at: $1, waitingAtMost: most) }
+    }
+
+    func giveBack(for key: String) async {
+        core.store.giveBack(core.names.quota(name, key), rate)
+        withShare(of: key) { $0.giveBack(at: $1) }
+    }
+
+    func learn(_ said: QuotaReport, for key: String) {
+        // What leaves some is no news to most members, and a write for each response.
+        guard said.isThrottled || said.left == 0, let time = said.time ?? (said.isThrottled ? .seconds(1) : nil) else { return }
+        let wait = min(max(.zero, time), .seconds(86_400))
+        core.store.drain(core.names.quota(name, key), rate, left: 0, wait: wait)
+        withShare(of: key) { $0.drain(at: $1, wait: wait) }
+    }
+
+    private func withShare<Value>(of key: String, _ body: (inout LocalShare, _ now: Double) -> Value) -> Value {
+        let members = Double(core.members)
+        let now = Double(core.stopwatch.elapsedNanoseconds) / 1_000
+        return shares.withLock { shares in
+            if shares.count >= Self.mostKeys, shares[key] == nil { shares = shares.filter { $0.value.isTaken(at: now) } }
+            var share = shares[key] ?? LocalShare(at: now)
+            share.interval = min(rate.interval * members, 1e6 / floor)
+            share.burst = max(1, rate.burst / members)
+            defer { shares[key] = share }
+            return body(&share, now)
+        }
+    }
+}
+
+/// A member's part of a quota. Times are in microseconds.
+struct LocalShare {
+    var interval = 1.0
+    var burst = 1.0
+    /// When the last token of those that are taken comes.
+    private var taken: Double
+
+    init(at now: Double) { taken = now }
+
+    func isTaken(at now: Double) -> Bool { taken > now }
+
+    mutating func reserve(at now: Double, waitingAtMost longest: Duration) -> QuotaDecision {
+        let new = max(taken, now) + interval
+        let wait = new - burst * interval - now
+        guard wait <= longest / .microseconds(1) else { return .refuses(wait: .microseconds(wait)) }
+        taken = new
+        return .sends(after: .microseconds(max(0, wait)))
+    }
+
+    /// A request that the store has let in. It may be more than the share, which is used up then, and no more.
+    mutating func note(at now: Double) { taken = min(max(taken, now) + interval, max(taken, now + burst * interval)) }
+
+    mutating func giveBack(at now: Double) { taken = max(now, taken - interval) }
+
+    mutating func drain(at now: Double, wait: Duration) { taken = max(taken, now + wait / .microseconds(1) + burst * interval) }
+}

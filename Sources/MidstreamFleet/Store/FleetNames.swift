@@ -1,0 +1,40 @@
+internal import MidstreamCache
+internal import MidstreamCore
+
+/// The names of everything that a fleet keeps in its store.
+struct FleetNames: Sendable {
+    /// Of all keys. The braces keep them in one slot of a cluster.
+    let prefix: String
+    private let hashing: Fingerprint
+
+    init(fleet: String, key: FleetKey) {
+        prefix = "midstream:{\(Self.hash(fleet))}:"
+        hashing = Fingerprint(salt: key.salt(of: fleet))
+    }
+
+    var members: String { prefix + "members:v1" }
+    /// Where members hear of tokens.
+    var news: String { prefix + "news:v1" }
+
+    /// Not hashed with the key: members must agree about tokens while the key is replaced.
+    func token(_ name: String) -> String { prefix + "t:\(Self.hash(name)):v1" }
+    func lock(ofToken token: String) -> String { token + ":lock" }
+    func quota(_ name: String, _ key: String) -> String { prefix + "q:\(Self.hash("\(name.utf8.count) \(name)\(key)")):v1" }
+
+    /// Prefixes of what near caches have to hear of.
+    var watched: [String] { ["c:", "u:", "o:", "a:"].map { prefix + $0 } }
+    var everything: String { prefix + "a:v1" }
+    func origin(_ origin: String) -> String { prefix + "o:\(hashing.text(of: [origin]).prefix(32)):v1" }
+    func url(_ url: String) -> String { prefix + "u:\(hashing.text(of: [url]).prefix(32)):v1" }
+    func piece(_ number: UInt64, _ place: Int64) -> String { prefix + "b:\(String(number, radix: 16)):\(place):v1" }
+
+    func variant(_ values: [String]) -> String { String(hashing.text(of: values).prefix(32)) }
+
+    func responses(_ key: CacheKey) -> ResponseKeys {
+        ResponseKeys(
+            responses: prefix + "c:\(hashing.text(of: [key.url, key.partition]).prefix(32)):v1",
+            stamps: [everything, origin(key.origin), url(key.url)])
+    }
+
+    private static func hash(_ text: String) -> String { String(Fingerprint(salt: []).text(of: [text]).prefix(32)) }
+}

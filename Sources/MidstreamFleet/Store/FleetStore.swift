@@ -1,0 +1,157 @@
+package import MidstreamResilience
+
+/// Why the store gave no answer.
+package enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// None came within the patience.
+    case timedOut
+    /// It isn't asked at present, or the connection broke.
+    case unreachable(String)
+    /// It takes no commands of this kind at present, such as writes.
+    case unwilling(String)
+    /// It refused this one command.
+    case refused(String)
+
+    package var description: String {
+        switch self {
+        case .timedOut: "no answer in time"
+        case .unreachable(let reason): reason
+        case .unwilling(let reason), .refused(let reason): "refused with \(reason)"
+        }
+    }
+
+    /// Whether it says something about the store and not about one command.
+    var concernsAll: Bool { if case .refused = self { false } else { true } }
+}
+
+package typealias Answer<Value> = Result<Value, StoreFailure>
+
+/// A token in the order of all that a fleet has had: by generation, and within one the later one counts.
+package struct TokenRecord: Sendable, Equatable {
+    /// Counts up with each refresh and login; 0: there has been none.
+    package var generation: Int64
+    /// In milliseconds since 1970, by the clock of who obtained it.
+    package var obtained: Int64
+    /// Sealed; empty: the login has ended.
+    package var token: [UInt8]
+    /// Whether the issuer has refused it for good.
+    package var isDead = false
+
+    package static let none = TokenRecord(generation: 0, obtained: 0, token: [])
+
+    package func isNewer(than other: TokenRecord) -> Bool {
+        (generation, obtained) > (other.generation, other.obtained)
+    }
+}
+
+/// The answer to a member that wants to refresh a token.
+package enum TokenTurn: Sendable, Equatable {
+    /// It has the lock, and may ask the issuer.
+    case mine
+    /// There is another token than the one to be refreshed.
+    case other(TokenRecord)
+    /// Another member is at it, for so long at most.
+    case held(Duration)
+    /// It has been tried in vain, and isn't tried again before.
+    case failed(Duration)
+    /// The issuer has refused the token for good.
+    case dead
+}
+
+/// A response as the store keeps it.
+package struct StoredResponse: Sendable, Equatable {
+    package var id: UInt64
+    /// Stands for the requests that it answers: it takes the place of those that answer the same.
+    package var variant: String
+    package var head: [UInt8]
+    /// Which bytes are kept under which names.
+    package var pieces: [Piece]
+
+    package struct Piece: Sendable, Equatable {
+        package var offset: Int64
+        package var length: Int64
+        package var name: String
+    }
+}
+
+/// The responses of a key, the newest first, and what they were valid by.
+package struct StoredResponses: Sendable, Equatable {
+    package var all: [StoredResponse]
+    /// When all, the origin and the URL were last removed.
+    package var stamps: [String]
+}
+
+/// The names under which a cache key's responses and removals are kept.
+package struct ResponseKeys: Sendable, Equatable {
+    package var responses: String
+    /// Of all, of the origin, of the URL.
+    package var stamps: [String]
+}
+
+/// A response that is to be kept.
+package struct ResponseCommit: Sendable {
+    package var keys: ResponseKeys
+    package var response: StoredResponse
+    /// As they were when its bytes began to come.
+    package var stamps: [String]
+    package var life: Duration
+}
+
+/// What members of a fleet share: a closed list of operations, each of them atomic.
+///
+/// None waits for longer than the fleet's patience. Names come from ``FleetNames``.
+package protocol FleetStore: Sendable {
+    /// Keeps a token if it is newer than the one that is there, and gives back the lock if it is the holder's.
+    ///
+    /// - Parameter grace: How long nobody may refresh it then, since the store has forgotten and members may know a newer one.
+    /// - Returns: The one that is there now.
+    func offerToken(_ record: TokenRecord, as name: String, holder: String, grace: Duration) async -> Answer<TokenRecord>
+    /// Asks for the right to refresh the token of `present`.
+    ///
+    /// - Parameters:
+    ///   - lease: How long the right lasts.
+    ///   - grace: How long nobody gets it when the store knows nothing of the token, since members may.
+    func takeToken(
+        _ name: String, insteadOf present: TokenRecord, holder: String, lease: Duration, grace: Duration
+    ) async -> Answer<TokenTurn>
+    /// Keeps what a refresh has brought, if the lock is still the holder's and the token still that of the generation before, and gives
+    /// back the lock.
+    ///
+    /// - Returns: Whether it was kept.
+    func writeToken(_ record: TokenRecord, as name: String, holder: String) async -> Answer<Bool>
+    /// Begins a login, or ends it with an empty token: the next generation after that which is there and `record`'s.
+    func replaceToken(_ record: TokenRecord, as name: String) async -> Answer<TokenRecord>
+    /// Gives back the lock after a failure.
+    ///
+    /// - Parameter pause: How long nobody should try, at least; nil: it wasn't tried.
+    func failToken(_ name: String, generation: Int64, holder: String, pause: Duration?, isDead: Bool) async -> Answer<Void>
+
+    /// Takes a place in the order of requests.
+    func reserve(_ name: String, _ rate: QuotaRate, waitingAtMost longest: Duration) async -> Answer<QuotaDecision>
+    /// Gives back a place, without waiting.
+    func giveBack(_ name: String, _ rate: QuotaRate)
+    /// Takes tokens away, without waiting, so that at most `left` go at once after `wait`.
+    func drain(_ name: String, _ rate: QuotaRate, left: Int, wait: Duration)
+
+    /// The responses of a key that haven't been removed.
+    func responses(_ keys: ResponseKeys) async -> Answer<StoredResponses>
+    /// The bytes of pieces; nil for those that aren't there.
+    func pieces(_ names: [String]) async -> Answer<[[UInt8]?]>
+    /// Keeps a piece, without waiting.
+    func keepPiece(_ bytes: [UInt8], as name: String, life: Duration)
+    /// Keeps a response, unless it was removed since its stamps were read.
+    ///
+    /// - Parameter isCurrent: Called when nothing that is removed afterwards can come before it.
+    func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool>
+    /// Replaces the head of a response, if that is there.
+    func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration) async -> Answer<Bool>
+    /// Removes what is valid by a stamp.
+    func remove(_ stamp: String) async -> Answer<Void>
+}
+
+/// So many tokens in so much time.
+package struct QuotaRate: Sendable, Hashable {
+    /// Microseconds a token.
+    package var interval: Double
+    /// How many may go at once.
+    package var burst: Double
+}

@@ -1,0 +1,195 @@
+internal import Foundation
+internal import Interception
+public import MidstreamAuthentication
+public import MidstreamCore
+
+/// What a member does about a token that is due or rejected while the store doesn't answer.
+public enum TokenWhenAlone: Sendable, Hashable {
+    /// It refreshes by itself, at the risk that several do: for tokens that don't rotate.
+    case refreshAlone
+    /// It uses the old token until that expires, and then calls fail until the store is back: for refresh tokens that can be used
+    /// once.
+    case useOldUntilExpired
+    /// Calls wait for the store to come back, within their deadlines and `refreshTimeout`.
+    case waits
+}
+
+/// Refreshes a token once for all members of a fleet; see ``Fleet/sharing(_:as:whenAlone:refreshTimeout:reuseInterval:)``.
+///
+/// What a refresh brings is found by the others in the store, sealed. The member that asks the issuer holds a lock for as long as that
+/// may take, and any failure gives it back. What comes too late is refused by the store: tokens are numbered.
+///
+/// The first credential of a process counts as older than what the fleet has. Another one that is set later, such as by
+/// ``AuthenticationInterceptor/logIn(_:)``, begins a login for all; and a logout ends it for all.
+public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.Credential == OAuthToken {
+    private let base: Base
+    private let shared: SharedToken
+    private let core: FleetCore
+    private let whenAlone: TokenWhenAlone?
+    private let refreshTimeout: Duration
+    private let lease: Duration
+
+    /// What the lock lasts beyond the refresh, for the write after it.
+    private static var margin: Duration { .seconds(15) }
+
+    init(
+        _ base: Base, _ core: FleetCore, name: String, whenAlone: TokenWhenAlone?, refreshTimeout: Duration,
+        reuseInterval: Duration?
+    ) {
+        self.base = base
+        self.core = core
+        self.whenAlone = whenAlone
+        self.refreshTimeout = refreshTimeout
+        lease = reuseInterval.map { min($0, refreshTimeout + Self.margin) } ?? refreshTimeout + Self.margin
+        shared = core.sharedToken(name)
+    }
+
+    /// As the authenticator behind it does.
+    public func fixedCredential() throws -> OAuthToken? { try base.fixedCredential() }
+    /// As the authenticator behind it does.
+    public func apply(_ credential: OAuthToken, to request: inout HTTPRequest) async throws {
+        try await base.apply(credential, to: &request)
+    }
+    /// As the authenticator behind it does.
+    public func isRejected(_ response: HTTPResponse, using credential: OAuthToken) -> Bool {
+        base.isRejected(response, using: credential)
+    }
+    /// As the authenticator behind it does.
+    public func needsRefresh(_ credential: OAuthToken) -> Bool { base.needsRefresh(credential) }
+
+    /// The token that the fleet has, or else one that this member obtains for all.
+    ///
+    /// - Throws: ``FleetRefreshError``; what the authenticator behind it throws.
+    public func refresh(_ credential: OAuthToken?) async throws -> OAuthToken {
+        let holder = core.newHolder()
+        // A lock that was granted after all, to a request whose answer didn't come in time, is given back.
+        var mayHold = false
+        defer { if mayHold { shared.release(mayHoldAs: holder, for: lease) } }
+        var pause = Duration.milliseconds(20)
+        while true {
+            try Task.checkCancellation()
+            let mine = shared.held(for: credential)
+            // Another call of this process may have been quicker.
+            if let token = mine.token, token != credential, !base.needsRefresh(token) { return try await saved(token) }
+            switch await core.store.takeToken(shared.name, insteadOf: mine.record, holder: holder, lease: lease, grace: grace) {
+            case .failure:
+                mayHold = true
+                if let token = try await alone(mine, credential, holder) { return token }
+                try await core.timer.sleep(for: min(pause, .milliseconds(100)))
+            case .success(.mine):
+                mayHold = false
+                return try await obtained(insteadOf: mine, holder)
+            case .success(.other(let record)):
+                guard record.isNewer(than: mine.record) else {
+                    _ = await shared.offer(grace: grace)
+                    continue
+                }
+                guard let newer = shared.adopt(record) else {
+                    throw FleetRefreshError(code: .unreadable, retryAfter: .seconds(1))
+                }
+                guard newer.token != nil else { throw RefreshRefusal.loginEnded }
+            case .success(.held(let left)):
+                await core.news(of: shared.name, within: min(pause, max(left, .milliseconds(1))))
+                pause = min(pause * 2, .seconds(1))
+            case .success(.failed(let left)): throw FleetRefreshError(code: .failed, retryAfter: left)
+            case .success(.dead): throw FleetRefreshError(code: .dead, retryAfter: .seconds(1))
+            }
+        }
+    }
+
+    /// Hands the credential to the authenticator behind it, and to the fleet if it is a new login or logout.
+    public func save(_ credential: OAuthToken?) async throws {
+        let present = shared.present
+        if credential != present.token {
+            if present.record.generation > 0 {
+                try await shared.replace(with: credential)
+            } else if credential != nil {
+                _ = shared.held(for: credential)
+            }
+        }
+        try await base.save(credential)
+    }
+
+    private func saved(_ token: OAuthToken) async throws -> OAuthToken {
+        try? await base.save(token)
+        return token
+    }
+
+    /// A token that doesn't rotate may be refreshed twice.
+    private var grace: Duration {
+        if case .clientCredentials = (base as? OAuthAuthenticator)?.grant { return .zero }
+        return whenAlone == .refreshAlone ? .zero : core.grace
+    }
+
+    /// Asks the issuer, for all.
+    private func obtained(insteadOf mine: SharedToken.Held, _ holder: String) async throws -> OAuthToken {
+        let begin = core.stopwatch.elapsed
+        let generation = mine.record.generation
+        do {
+            if let token = mine.token { try? await base.save(token) }
+            // A process that was stopped here may find that another one has the lock.
+            guard core.stopwatch.elapsed - begin < min(Self.margin, lease / 2) else {
+                throw FleetRefreshError(code: .late, retryAfter: .milliseconds(100))
+            }
+            let token = try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).run(error: Self.late) { [base] in
+                try await base.refresh(mine.token)
+            }
+            let next = try shared.advance(to: token, from: mine.record)
+            core.noteRefresh()
+            switch await core.store.writeToken(next.record, as: shared.name, holder: holder) {
+            case .success(true): return token
+            case .success(false):
+                // Too late for the lock. What is newer than the one replaced was obtained by another member.
+                guard let there = await shared.offer(holder: holder), there.isNewer(than: next.record),
+                    let newer = shared.adopt(there)?.token
+                else { break }
+                return try await saved(newer)
+            case .failure: break
+            }
+            shared.offerInBackground(holder: holder)
+            return token
+        } catch {
+            let isDead = (error as? OAuthError)?.code == .invalidGrant
+            let pause = (error as? any PostponedRefresh)?.retryAfter ?? .zero
+            shared.release(
+                mayHoldAs: holder, generation: generation, pause: error is CancellationError ? nil : pause, isDead: isDead,
+                for: lease)
+            if isDead { throw FleetRefreshError(code: .dead, retryAfter: .seconds(1)) }
+            throw error
+        }
+    }
+
+    /// What is done while the store doesn't answer; nil: wait.
+    private func alone(_ mine: SharedToken.Held, _ credential: OAuthToken?, _ holder: String) async throws -> OAuthToken? {
+        switch whenAlone ?? (mine.token?.refreshToken == nil ? .refreshAlone : .useOldUntilExpired) {
+        case .waits: return nil
+        case .useOldUntilExpired:
+            guard let credential, let end = credential.expires, end > Date() else {
+                throw FleetRefreshError(code: .alone, retryAfter: .milliseconds(100))
+            }
+            return credential
+        case .refreshAlone:
+            if let token = mine.token { try? await base.save(token) }
+            let token = try await base.refresh(mine.token)
+            _ = try shared.advance(to: token, from: mine.record)
+            core.noteRefresh()
+            shared.offerInBackground(holder: holder)
+            return token
+        }
+    }
+
+    private static func late(_ limit: Duration) -> HTTPError {
+        HTTPError(.timeout, "Refreshing the fleet's token took longer than \(limit).")
+    }
+}
+
+extension FleetAuthenticator: Degradable {
+    package var degradation: String? { core.degradation }
+}
+
+extension FleetAuthenticator: CustomStringConvertible, CustomReflectable {
+    /// The authenticator behind it.
+    public var description: String { "\(base), shared by a fleet" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["base": "\(Base.self)"]) }
+}
