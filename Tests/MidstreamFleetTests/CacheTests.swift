@@ -1,0 +1,125 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCache
+    import MidstreamCore
+    import MidstreamTesting
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamFleet
+
+    @Suite("A fleet's cache", .leavesNothing, .timeLimit(.minutes(10)))
+    struct CacheTests {
+        private static func client(
+            _ fleet: Fleet, _ sends: Locked<Int>, tiered: Bool = false, length: Int = 600_000
+        ) -> HTTPClient {
+            let stub = StubTransport { request in
+                sends.withLock { $0 += 1 }
+                return HTTPResponse(
+                    status: 200, headers: ["Cache-Control": "max-age=600", "ETag": "\"a\""],
+                    body: .bytes((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }), request: request)
+            }
+            return testClient(transport: stub) {
+                if tiered {
+                    CacheInterceptor(
+                        .shared, store: TieredStore(MemoryCacheStore(), fleet.cache(), forgetting: fleet.invalidations))
+                } else {
+                    CacheInterceptor(.shared, store: fleet.cache())
+                }
+            }
+        }
+
+        @Test("keeps the laws of stores")
+        func laws() async throws {
+            let server = try await RedisServer()
+            try await assertCacheStoreLaws { try! server.fleet(UUID().uuidString).cache() }
+        }
+
+        @Test("answers all members with what one has fetched")
+        func shared() async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let clients = try (0..<3).map { _ in Self.client(try server.fleet(), sends) }
+            for client in clients {
+                let response = try await client.send(HTTPRequest("https://h.test/a"))
+                #expect(response.data.count == 600_000)
+            }
+            #expect(sends.withLock { $0 } == 1)
+        }
+
+        @Test("takes what is damaged, foreign or gone for a miss")
+        func damage() async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let client = Self.client(try server.fleet(), sends)
+            let damages: [(String) -> [String]] = [
+                { ["DEL", $0] }, { ["SETRANGE", $0, "100", "x"] }, { ["SET", $0, "foreign"] }, { ["APPEND", $0, "x"] },
+                { ["LPUSH", $0 + ":list", "x"] },
+            ]
+            var expected = 0
+            for (number, damage) in damages.enumerated() {
+                let url = "https://h.test/\(number)"
+                for _ in 0..<2 { _ = try await client.send(HTTPRequest(url)) }
+                expected += 1
+                #expect(sends.withLock { $0 } == expected)
+                let names = try await server.command(["KEYS", "*:b:*"]).elements?.compactMap(\.string) ?? []
+                let piece = try #require(names.sorted().last)
+                try await server.command(damage(piece))
+                if damage(piece)[0] == "LPUSH" { continue }
+                #expect(try await client.send(HTTPRequest(url)).data.count == 600_000)
+                expected += 1
+                #expect(sends.withLock { $0 } == expected)
+                _ = try await server.command(["FLUSHALL"])
+            }
+            // Another kind of value where responses are expected.
+            for name in try await server.command(["KEYS", "*:c:*"]).elements?.compactMap(\.string) ?? [] {
+                try await server.command(["SET", name, "foreign"])
+            }
+            #expect(try await client.send(HTTPRequest("https://h.test/4")).data.count == 600_000)
+        }
+
+        @Test("tells near caches what others have removed", arguments: [false, true])
+        func invalidations(isCut: Bool) async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let clients = try (0..<3).map { _ in Self.client(try server.fleet(), sends, tiered: true, length: 100) }
+            for client in clients { for _ in 0..<2 { _ = try await client.send(HTTPRequest("https://h.test/a")) } }
+            #expect(sends.withLock { $0 } == 1)
+            // The connections of messages, as a network would cut them.
+            if isCut { try await server.command(["CLIENT", "KILL", "TYPE", "pubsub"]) }
+            _ = try await clients[0].send(HTTPRequest(.delete, "https://h.test/a"))
+            for client in clients[1...] {
+                await eventually {
+                    let before = sends.withLock { $0 }
+                    _ = try? await client.send(HTTPRequest("https://h.test/a"))
+                    return sends.withLock { $0 } > before || before > 2
+                }
+            }
+            #expect(sends.withLock { $0 } >= 3)
+        }
+
+        @Test("keeps nothing readable, nor anything for ever")
+        func secrets() async throws {
+            let server = try await RedisServer()
+            let client = Self.client(try server.fleet(), Locked(0))
+            _ = try await client.send(HTTPRequest("https://canary.test/canary"))
+            let names = try #require(try await server.command(["KEYS", "*"]).elements?.compactMap(\.string))
+            for name in names {
+                #expect(!name.contains("canary"))
+                #expect(try await server.command(["PTTL", name]).number ?? -1 > 0, "\(name) never expires")
+                let value = try await server.command(["DUMP", name]).content ?? []
+                #expect(!String(decoding: value, as: UTF8.self).contains("canary"))
+            }
+        }
+
+        @Test("doesn't keep what is too long")
+        func long() async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let client = Self.client(try server.fleet(), sends, length: 5 << 20)
+            for _ in 0..<2 { _ = try await client.send(HTTPRequest("https://h.test/a")) }
+            #expect(sends.withLock { $0 } == 2)
+        }
+    }
+#endif

@@ -1,0 +1,131 @@
+#if os(Linux)
+    import Foundation
+    import Interception
+    import MidstreamCore
+    import MidstreamResilience
+    import MidstreamTesting
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamFleet
+
+    /// Whatever Redis does, calls go on.
+    @Suite("A fleet whose Redis is in trouble", .leavesNothing, .timeLimit(.minutes(10)))
+    struct TroubleTests {
+        private func reserves(_ fleet: Fleet) async throws -> Bool {
+            try await fleet.quota("q", perSecond: 1e6).reserve(for: "k", waitingAtMost: .zero) == .sends(after: .zero)
+        }
+
+        @Test("goes on, says why, and comes back")
+        func comesBack() async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet(patience: .milliseconds(20))
+            let troubles: [(@Sendable () async throws -> Void, @Sendable () async throws -> Void)] = [
+                ({ server.pause() }, { server.resume() }),
+                ({ await server.kill() }, { try await server.start() }),
+                (
+                    { try await server.command(["REPLICAOF", "127.0.0.1", "1"]) },
+                    { try await server.command(["REPLICAOF", "NO", "ONE"]) }
+                ),
+                (
+                    { try await server.command(["CONFIG", "SET", "maxmemory", "1"]) },
+                    { try await server.command(["CONFIG", "SET", "maxmemory", "0"]) }
+                ),
+                ({ try await server.command(["SCRIPT", "FLUSH"]) }, {}),
+                ({ try await server.command(["CLIENT", "KILL", "TYPE", "normal"]) }, {}),
+            ]
+            #expect(try await reserves(fleet))
+            for (number, (begin, end)) in troubles.enumerated() {
+                await eventually {
+                    let isGranted = try? await reserves(fleet)
+                    return !fleet.state.isDegraded && isGranted == true
+                }
+                try await begin()
+                if number < 4 {
+                    await eventually {
+                        let isGranted = try? await reserves(fleet)
+                        #expect(isGranted == true)
+                        return fleet.state.isDegraded
+                    }
+                    guard case .degraded(_, let reason) = fleet.state.connection else { continue }
+                    #expect(!reason.isEmpty && "\(fleet.state)".contains(reason))
+                }
+                #expect(try await reserves(fleet))
+                try await end()
+                await eventually {
+                    _ = try? await reserves(fleet)
+                    return !fleet.state.isDegraded && fleet.core.degradation == nil
+                }
+            }
+        }
+
+        @Test(
+            "goes on when the server is none",
+            arguments: ["HTTP/1.1 400 Bad Request\r\n\r\n", "", "$-7\r\n", ":1\r\n:2\r\n:3\r\n:4\r\n:5\r\n"])
+        func garbage(text: String) async throws {
+            let server = try RawServer { connection in
+                if !text.isEmpty { _ = connection.write(text) }
+                connection.waitForEnd()
+            }
+            let fleet = try Fleet(
+                .redis("redis://127.0.0.1:\(server.port)"), name: "f", patience: .milliseconds(20), key: testKey)
+            await eventually {
+                #expect((try? await reserves(fleet)) == true)
+                return fleet.state.isDegraded
+            }
+            fleet.close()
+            withExtendedLifetime(server) {}
+        }
+
+        @Test("goes on with the wrong password, which is shown nowhere")
+        func password() async throws {
+            let server = try await RedisServer(["--requirepass", "right"])
+            let fleet = try Fleet(
+                .redis("redis://:canary@localhost:\(server.port)"), name: "f", patience: .milliseconds(20), key: testKey)
+            await eventually {
+                #expect((try? await reserves(fleet)) == true)
+                return fleet.state.isDegraded
+            }
+            var text = "\(fleet) \(fleet.state)"
+            dump(fleet, to: &text)
+            #expect(!text.contains("canary") && text.contains("WRONGPASS"))
+            let right = try RedisServer.fleet(at: "redis://:right@localhost:\(server.port)", name: "f")
+            await eventually {
+                _ = try? await reserves(right)
+                if case .connected = right.state.connection { return true }
+                return false
+            }
+        }
+
+        @Test("goes on when the certificate is another's", .enabled(if: RedisServer.hasCertificates))
+        func certificate() async throws {
+            let server = try await RedisServer(secure: true)
+            let fleet = try Fleet(.redis(server.url), name: "f", patience: .milliseconds(20), key: testKey)
+            await eventually {
+                #expect((try? await reserves(fleet)) == true)
+                return fleet.state.isDegraded
+            }
+            let good = try server.fleet()
+            #expect(try await reserves(good))
+            if case .connected = good.state.connection {} else { Issue.record("\(good.state)") }
+        }
+
+        @Test("tells of each change, and ends when it is closed")
+        func states() async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet()
+            var states = fleet.states.makeAsyncIterator()
+            let first = await states.next()
+            #expect(first?.connection == .connecting)
+            #expect(try await reserves(fleet))
+            var state = await states.next()
+            if case .connected = state?.connection {} else { Issue.record("\(String(describing: state))") }
+            await server.kill()
+            state = await states.next()
+            #expect(state?.isDegraded == true)
+            fleet.close()
+            while await states.next() != nil {}
+            #expect(try await reserves(fleet))
+        }
+    }
+#endif
