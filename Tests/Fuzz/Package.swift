@@ -16,6 +16,7 @@ let package = Package(
             name: "ForeignText",
             dependencies: [
                 .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamFleet", package: "Midstream"),
                 .product(name: "MidstreamSigning", package: "Midstream"),
                 .product(name: "MidstreamTesting", package: "Midstream"),
                 .product(name: "MidstreamURLSession", package: "Midstream"),

@@ -131,6 +131,14 @@ enum WorstInputs {
                 .init("a:\r\n", start: "--b\r\n"), .init("x", start: "--b\r\n\r\n"),
             ]
         ),
+        // The first byte says how large the pieces are.
+        (
+            .redisReply,
+            [
+                .init("*1\r\n"), .init("*0\r\n"), .init("+", start: "a"), .init(":1\r\n", start: "a*1000000\r\n"),
+                .init("$0\r\n\r\n", start: "\u{1}"), .init("x", start: "\u{1}$8000000\r\n"), .init("x", start: "\u{1}+"),
+            ]
+        ),
         (
             .redaction,
             [

@@ -4,6 +4,7 @@ import Foundation
 @testable import MidstreamCache
 @testable import MidstreamCookies
 @testable import MidstreamCore
+@testable import MidstreamFleet
 @testable import MidstreamObservability
 @testable import MidstreamResilience
 @testable import MidstreamSigning
@@ -67,6 +68,7 @@ extension ForeignParser {
         case .rangeAnswer: readRange(text)
         case .rateLimit: readLimits(text)
         case .redaction: _ = URLText.redacted(text)
+        case .redisReply: readReplies(bytes)
         case .request: readRequests(bytes)
         case .requestHead: _ = try? RequestHead(bytes[...])
         #if os(Linux)
@@ -240,6 +242,22 @@ extension ForeignParser {
                 method: head.method, target: head.target, version: head.version, headers: head.headers, body: body.bytes,
                 bodyLength: body.length, trailers: body.trailers, connection: 1, requestOnConnection: 1)
             _ = (request.path, request.query, request.description, head.keepsConnection, head.expectsContinue)
+        }
+    }
+}
+
+extension ForeignParser {
+    /// In pieces of as many bytes as the first one says.
+    private func readReplies(_ bytes: [UInt8]) {
+        guard let size = bytes.first.map({ Int($0) + 1 }) else { return }
+        var reader = RESPReader()
+        for start in stride(from: 1, to: bytes.count, by: size) {
+            reader.append(Array(bytes[start..<min(start + size, bytes.count)]))
+            do {
+                while try reader.next() != nil {}
+            } catch {
+                return
+            }
         }
     }
 }

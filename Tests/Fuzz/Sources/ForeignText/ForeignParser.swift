@@ -34,6 +34,7 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case rangeAnswer = "range-answer"
     case rateLimit = "rate-limit"
     case redaction
+    case redisReply = "redis-reply"
     case request
     case requestHead = "request-head"
     #if os(Linux)
