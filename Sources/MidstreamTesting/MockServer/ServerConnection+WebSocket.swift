@@ -40,7 +40,7 @@ final class SocketChannel: ByteChannel {
 
     func write(_ bytes: [UInt8]) async throws {
         try Task.checkCancellation()
-        try bytes.withUnsafeBytes(socket.send)
+        try bytes.withUnsafeBytes { try socket.send($0) }
     }
 
     func endSending() { socket.endSending() }
