@@ -161,9 +161,9 @@ final class ModelLink: FleetStore {
     func failToken(_ name: String, generation: Int64, holder: String, pause: Duration?, isDead: Bool) async -> Answer<Void> {
         await run {
             model.withToken(name) { token, now in
-                guard token.lock?.holder == holder else { return }
-                token.lock = nil
-                guard token.record.generation == generation else { return }
+                let isMine = token.lock?.holder == holder
+                if isMine { token.lock = nil }
+                guard token.isKnown, token.record.generation == generation, isMine || isDead else { return }
                 token.spentUntil = nil
                 if isDead { token.record.isDead = true }
                 guard let pause, !isDead else { return }
@@ -191,7 +191,7 @@ final class ModelLink: FleetStore {
         }
     }
 
-    func drain(_ name: String, _ rate: QuotaRate, left: Int, wait: Duration) {}
+    func drain(_ name: String, _ rate: QuotaRate, wait: Duration) {}
     func responses(_ keys: ResponseKeys) async -> Answer<StoredResponses> { .failure(.timedOut) }
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]> { .failure(.timedOut) }
     func keepPiece(_ bytes: [UInt8], as name: String, life: Duration) {}

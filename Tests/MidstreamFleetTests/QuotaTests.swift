@@ -20,7 +20,7 @@ struct LocalShareTests {
         share.giveBack(at: 0)
         #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .sends(after: .zero))
         share.drain(at: 1_000, wait: .milliseconds(5))
-        #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .refuses(wait: .microseconds(6_000)))
+        #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .refuses(wait: .microseconds(5_000)))
     }
 
     @Test("is used up by what the store has let in, and no more than that")

@@ -169,6 +169,41 @@
             #expect(await store.offerToken(newer, as: name, holder: "", grace: .zero) == .success(newer))
         }
 
+        @Test("whose holder is stopped at the issuer is refreshed by another, once", arguments: [false, true])
+        func stoppedHolder(isSpent: Bool) async throws {
+            let server = try await RedisServer()
+            let (entered, gate, isFirst) = (Gate(), Gate(), Locked(true))
+            let hang: @Sendable () async throws -> Void = {
+                let hangs = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard hangs else { return }
+                entered.open()
+                await gate.wait()
+            }
+            let issuer = isSpent ? Issuer(after: hang) : Issuer(before: hang)
+            let members = try (0..<2).map { _ in
+                try server.fleet().sharing(issuer.authenticator(), as: "t", reuseInterval: .milliseconds(300))
+            }
+            let stopped = Task { try await members[0].refresh(nil) }
+            await entered.wait()
+            if isSpent {
+                for _ in 0..<3 {
+                    let error = await #expect(throws: FleetRefreshError.self) { try await members[1].refresh(nil) }
+                    #expect(error?.code == .dead)
+                }
+                #expect(issuer.counts == .init(refreshes: 1, reuses: 1))
+            } else {
+                #expect(try await members[1].refresh(nil).accessToken == "canary-access-1")
+                #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+            }
+            gate.open()
+            #expect(try await stopped.value.accessToken == "canary-access-1")
+            #expect(try await members[1].refresh(nil).accessToken == "canary-access-1")
+            #expect(issuer.counts == .init(refreshes: 1, reuses: 1))
+        }
+
         @Test("isn't counted as refreshed in vain while Redis is stopped")
         func stopped() async throws {
             let server = try await RedisServer()
@@ -211,6 +246,8 @@
             #expect(error?.code == .authentication)
             #expect(error?.trace?.description.contains("decided locally") == true || error?.message.contains("store") == true)
             try await server.start()
+            // Before the newcomer, which can't know that its token is spent.
+            await eventually { await isStored(in: fleet) }
             await eventually { (try? await patient.status()) == .ok }
             #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
         }

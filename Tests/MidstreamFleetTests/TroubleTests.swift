@@ -86,6 +86,7 @@
                 #expect((try? await reserves(fleet)) == true)
                 return fleet.state.isDegraded
             }
+            await eventually { "\(fleet.state)".contains("WRONGPASS") }
             var text = "\(fleet) \(fleet.state)"
             dump(fleet, to: &text)
             #expect(!text.contains("canary") && text.contains("WRONGPASS"))

@@ -89,7 +89,6 @@ final class SharedToken: Sendable {
     func offer(holder: String = "", grace: Duration = .zero) async -> TokenRecord? {
         var held = present
         if held.record.token.isEmpty, let token = held.token, let bytes = try? sealed(token) { held.record.token = bytes }
-        guard held.record.generation > 0 else { return TokenRecord.none }
         return try? await core.store.offerToken(held.record, as: name, holder: holder, grace: grace).get()
     }
 

@@ -56,7 +56,7 @@ final class FleetQuota: Quota, Degradable {
         // What leaves some is no news to most members, and a write for each response.
         guard said.isThrottled || said.left == 0, let time = said.time ?? (said.isThrottled ? .seconds(1) : nil) else { return }
         let wait = min(max(.zero, time), .seconds(86_400))
-        core.store.drain(core.names.quota(name, key), rate, left: 0, wait: wait)
+        core.store.drain(core.names.quota(name, key), rate, wait: wait)
         withShare(of: key) { $0.drain(at: $1, wait: wait) }
     }
 
@@ -98,5 +98,7 @@ struct LocalShare {
 
     mutating func giveBack(at now: Double) { taken = max(now, taken - interval) }
 
-    mutating func drain(at now: Double, wait: Duration) { taken = max(taken, now + wait / .microseconds(1) + burst * interval) }
+    mutating func drain(at now: Double, wait: Duration) {
+        taken = max(taken, now + wait / .microseconds(1) + (burst - 1) * interval)
+    }
 }

@@ -125,33 +125,48 @@ final class RedisLink: Sendable {
         return answer
     }
 
+    private enum Arrival {
+        case known(Answer<RedisSession>)
+        case awaited(Suspension<Void>)
+    }
+
     /// The session; waited for only when it is the first one.
     func arrival() async -> Answer<RedisSession> {
-        let (now, wait) = state.withLock { state -> (Answer<RedisSession>?, Suspension<Void>) in
-            let wait = Suspension<Void>()
-            switch state.phase {
-            case .connected(let session): return (.success(session), wait)
-            case .down(let reason): return (.failure(.unreachable(reason)), wait)
-            case .idle, .connecting:
-                guard !state.isClosed else { return (.failure(.unreachable("the fleet is closed")), wait) }
-                state.arrivals.append(wait)
-                if case .idle = state.phase {
-                    state.phase = .connecting
-                    state.keeper = Task.detached { [weak self] in await RedisLink.keep { [weak self] in self } }
-                }
-                return (nil, wait)
-            }
+        let wait: Suspension<Void>
+        switch state.withLock({ arrival(&$0) }) {
+        case .known(let answer): return answer
+        case .awaited(let suspension): wait = suspension
         }
-        if let now { return now }
-        let isThere = await wait.value(within: settings.patience, on: stopwatch.timer) != nil
-        return state.withLock { state in
+        let isOver = await wait.value(within: settings.patience, on: stopwatch.timer) != nil
+        let (answer, isTripped) = state.withLock { state -> (Answer<RedisSession>, Bool) in
             state.arrivals.removeAll { $0 == wait }
             switch state.phase {
-            case .connected(let session): return .success(session)
-            case .down(let reason): return .failure(.unreachable(reason))
-            case .idle, .connecting: return .failure(isThere ? .unreachable("the fleet is closed") : .timedOut)
+            case .connected(let session): return (.success(session), false)
+            case .down(let reason): return (.failure(.unreachable(reason)), false)
+            case .idle, .connecting:
+                if !isOver { state.failures += 1 }
+                guard state.failures >= Self.mostFailures else { return (.failure(.timedOut), false) }
+                state.phase = .down(because: "\(StoreFailure.timedOut)")
+                state.since = stopwatch.elapsed
+                return (.failure(.timedOut), true)
             }
         }
+        if isTripped { onChange(false) }
+        return answer
+    }
+
+    private func arrival(_ state: inout State) -> Arrival {
+        switch state.phase {
+        case .connected(let session): return .known(.success(session))
+        case .down(let reason): return .known(.failure(.unreachable(reason)))
+        case .idle:
+            state.phase = .connecting
+            state.keeper = Task.detached { [weak self] in await RedisLink.keep { [weak self] in self } }
+        case .connecting: break
+        }
+        let wait = Suspension<Void>()
+        state.arrivals.append(wait)
+        return .awaited(wait)
     }
 
     /// Gives up the connection for good.

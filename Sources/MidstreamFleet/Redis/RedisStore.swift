@@ -92,8 +92,8 @@ final class RedisStore: FleetStore {
 
     func giveBack(_ name: String, _ rate: QuotaRate) { tell(.giveBack, keys: [name], rate.arguments) }
 
-    func drain(_ name: String, _ rate: QuotaRate, left: Int, wait: Duration) {
-        tell(.drain, keys: [name], rate.arguments + ["\(left)", wait.microseconds].bytes)
+    func drain(_ name: String, _ rate: QuotaRate, wait: Duration) {
+        tell(.drain, keys: [name], rate.arguments + [wait.microseconds].bytes)
     }
 
     func responses(_ keys: ResponseKeys) async -> Answer<StoredResponses> {

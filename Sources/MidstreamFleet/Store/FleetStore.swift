@@ -120,7 +120,7 @@ package protocol FleetStore: Sendable {
     func writeToken(_ record: TokenRecord, as name: String, holder: String) async -> Answer<Bool>
     /// Begins a login, or ends it with an empty token: the next generation after that which is there and `record`'s.
     func replaceToken(_ record: TokenRecord, as name: String) async -> Answer<TokenRecord>
-    /// Gives back the lock after a failure.
+    /// Gives back the lock after a failure. A token is dead whoever has the lock by now.
     ///
     /// - Parameter pause: How long nobody should try, at least; nil: it wasn't tried.
     func failToken(_ name: String, generation: Int64, holder: String, pause: Duration?, isDead: Bool) async -> Answer<Void>
@@ -129,8 +129,8 @@ package protocol FleetStore: Sendable {
     func reserve(_ name: String, _ rate: QuotaRate, waitingAtMost longest: Duration) async -> Answer<QuotaDecision>
     /// Gives back a place, without waiting.
     func giveBack(_ name: String, _ rate: QuotaRate)
-    /// Takes tokens away, without waiting, so that at most `left` go at once after `wait`.
-    func drain(_ name: String, _ rate: QuotaRate, left: Int, wait: Duration)
+    /// Takes all tokens, without waiting, so that the next comes after `wait`.
+    func drain(_ name: String, _ rate: QuotaRate, wait: Duration)
 
     /// The responses of a key that haven't been removed.
     func responses(_ keys: ResponseKeys) async -> Answer<StoredResponses>

@@ -99,9 +99,9 @@ enum StoreScript: CaseIterable, Sendable {
     /// KEYS: token, lock. ARGV: holder, generation, pause or -1, 1 for dead, channel, name.
     private static let failText =
         tokenText + """
-            if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-            redis.call('DEL', KEYS[2])
-            if g ~= tonumber(ARGV[2]) then return 0 end
+            local mine = redis.call('GET', KEYS[2]) == ARGV[1]
+            if mine then redis.call('DEL', KEYS[2]) end
+            if not r[1] or g ~= tonumber(ARGV[2]) or not (mine or ARGV[4] == '1') then return 0 end
             redis.call('HDEL', KEYS[1], 'sg', 'sb', 'su')
             if ARGV[4] == '1' then
               redis.call('HSET', KEYS[1], 'd', ARGV[2])
@@ -139,11 +139,10 @@ enum StoreScript: CaseIterable, Sendable {
     /// KEYS: quota. ARGV: µs a token, burst.
     private static let giveBackText = quotaText + "put(math.max(now, tat - i)); return 1"
 
-    /// KEYS: quota. ARGV: µs a token, burst, tokens left, µs until then.
+    /// KEYS: quota. ARGV: µs a token, burst, µs until a token comes.
     private static let drainText =
         quotaText + """
-            local left = math.min(burst, tonumber(ARGV[3]))
-            local new = now + tonumber(ARGV[4]) + (burst - left) * i
+            local new = now + tonumber(ARGV[3]) + (burst - 1) * i
             if new > tat then put(new) end
             return 1
             """

@@ -154,6 +154,11 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             shared.release(
                 mayHoldAs: holder, generation: generation, pause: error is CancellationError ? nil : pause, isDead: isDead,
                 for: lease)
+            // The lock may have expired, and another member been quicker.
+            if isDead, let there = await shared.offer(), there.isNewer(than: mine.record), let newer = shared.adopt(there)?.token
+            {
+                return try await saved(newer)
+            }
             if isDead { throw FleetRefreshError(code: .dead, retryAfter: .seconds(1)) }
             throw error
         }
