@@ -46,11 +46,13 @@ package final class Socket: Sendable {
     /// - Parameter deadline: When to give up; nil: never.
     package func send(_ bytes: UnsafeRawBufferPointer, until deadline: ContinuousClock.Instant? = nil) throws {
         #if canImport(Darwin)
-            var flags: Int32 = 0
+            let flags: Int32 = 0
         #else
-            var flags = Int32(MSG_NOSIGNAL)
+            let flags = Int32(MSG_NOSIGNAL)
         #endif
-        if deadline != nil { flags |= Int32(MSG_DONTWAIT) }
+        // Not by a flag of the call, which not every system heeds when sending. No other thread uses the socket meanwhile.
+        if deadline != nil { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+        defer { if deadline != nil { _ = fcntl(descriptor, F_SETFL, 0) } }
         var rest = bytes[...]
         while !rest.isEmpty {
             if let deadline { try wait(for: POLLOUT, until: deadline) }
