@@ -162,7 +162,8 @@ extension Options {
 
     /// One of many requests, the same as all others or not.
     private func request(_ number: Int) -> HTTPRequest {
-        isDistinct ? HTTPRequest(HTTPMethod(rawValue: method), "\(url)?\(number)") : request
+        // An interpolation would be encoded.
+        isDistinct ? HTTPRequest(HTTPMethod(rawValue: method), url + "?" + String(number)) : request
     }
 
     private func copies() -> Outcome {
