@@ -10,7 +10,7 @@
 ///
 /// The work runs in its own task with the priority, executor and task-local values of the first caller, and up to its first wait before that caller
 /// waits. A cancelled caller leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is finished or
-/// cancelled, depending on ``Abandoned``.
+/// cancelled, by ``init(cancelsAbandoned:)``.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -33,23 +33,15 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         @inlinable init() {}
     }
 
-    /// What happens to work when all callers have left.
-    public enum Abandoned: Sendable {
-        /// It is finished, since it may be one that must not be broken off half-way, such as the exchange of a token that can be
-        /// used once.
-        case isFinished
-        /// It is cancelled; whoever comes next starts it anew.
-        case isCancelled
-    }
-
-    @usableFromInline let abandoned: Abandoned
+    @usableFromInline let cancelsAbandoned: Bool
     /// The work of each key that is running. No key stands for the work without one.
     @usableFromInline let flights = Locked<[Key?: Flight]>([:])
 
     /// Makes one with nothing running.
     ///
-    /// - Parameter abandoned: What happens to work when all callers have left; it is finished by default.
-    public init(abandoned: Abandoned = .isFinished) { self.abandoned = abandoned }
+    /// - Parameter cancelsAbandoned: Whether work is cancelled when all callers have left, so that the next caller starts it anew. False by
+    ///   default: some work mustn't be broken off half-way, such as the exchange of a token that can be used once.
+    public init(cancelsAbandoned: Bool = false) { self.cancelsAbandoned = cancelsAbandoned }
 
     /// The value of the work of a key: of that which is running, or else of `work`, which is then started.
     ///
@@ -108,7 +100,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         flights.withLock { flights in
             flight.waiters.removeAll { $0 == waiter }
             flight.callers -= 1
-            guard abandoned == .isCancelled, flight.callers == 0 else { return nil }
+            guard cancelsAbandoned, flight.callers == 0 else { return nil }
             if flights[key] === flight { flights[key] = nil }
             return flight.task
         }

@@ -39,7 +39,7 @@ public final class Coalescing: HTTPInterceptor {
 
     private let ignored: [HTTPHeaders.Name]
     private let identity: (@Sendable (HTTPRequest) -> String?)?
-    private let flights = SingleFlight<CoalescingKey, Answer>(abandoned: .isCancelled)
+    private let flights = SingleFlight<CoalescingKey, Answer>(cancelsAbandoned: true)
     private let changes = Locked<UInt64>(0)
 
     /// Makes one.

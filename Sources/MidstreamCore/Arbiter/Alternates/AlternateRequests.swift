@@ -3,7 +3,7 @@ internal import Interception
 /// Sends the alternate requests of a client's calls. Where several calls fail at the same time and their alternates turn out to be
 /// the same on the wire, one exchange serves them all.
 final class AlternateRequests: Sendable {
-    private let flights = SingleFlight<WireRequest, AlternateAnswer>(abandoned: .isCancelled)
+    private let flights = SingleFlight<WireRequest, AlternateAnswer>(cancelsAbandoned: true)
     private let latest = Locked(AlternateAnswers(number: 0))
 
     /// The answers from here on; what begins now holds them, so that it finds those that came in the meantime.
