@@ -81,8 +81,6 @@ private struct CompressedChunks: AsyncSequence, Sendable {
                 let compressed = try compressor.compress(chunk, step)
                 if !compressed.isEmpty { return compressed }
             }
-            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-            try Task.checkCancellation()
             isAtEnd = true
             self.compressor = nil
             return try compressor.compress([], .end)

@@ -44,8 +44,6 @@ public struct BodyEvents: AsyncSequence, Sendable {
                     guard let chunk = try await chunks.next(isolation: #isolation) else { break }
                     parser.add(chunk)
                 }
-                // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-                if !isOver { try Task.checkCancellation() }
                 isOver = true
                 return nil
             } catch {

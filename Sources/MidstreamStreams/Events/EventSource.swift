@@ -141,8 +141,6 @@ public struct EventSource: AsyncSequence, Sendable {
             var cause: HTTPError?
             do {
                 if let chunk = try await chunks.next() { return parser.add(chunk) }
-                // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-                try Task.checkCancellation()
             } catch let error as HTTPError where source.reconnects && error.mayPassOnAnotherConnection {
                 cause = error
             }

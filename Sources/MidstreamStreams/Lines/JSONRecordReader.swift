@@ -52,7 +52,6 @@ struct JSONRecordReader {
                 chunk = next
                 position = 0
             }
-            try Task.checkCancellation()
             isOver = true
             return take()
         } catch {

@@ -38,7 +38,6 @@ struct LineReader {
             guard !isOver else { return nil }
             do {
                 take(try await chunks.next(isolation: #isolation))
-                if isOver { try Task.checkCancellation() }
             } catch {
                 fail()
                 throw error

@@ -82,8 +82,6 @@ struct PartReader {
 
     private mutating func fill() async throws {
         guard let chunk = try await chunks.next() else {
-            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-            try Task.checkCancellation()
             isAtEnd = true
             return
         }

@@ -238,8 +238,6 @@ final class Download: Sendable {
             try store(chunk, at: position)
             position += Int64(chunk.count)
         }
-        // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-        try Task.checkCancellation()
         if isOpen {
             state.withLock { $0.total = position }
         } else if position < range.upperBound {

@@ -121,7 +121,6 @@ struct ParallelFetch: Sendable {
                 // The rest is another's.
                 if pool.range(of: number).isEmpty { return body.close() }
             }
-            try Task.checkCancellation()
         } catch {
             body.close()
             throw error

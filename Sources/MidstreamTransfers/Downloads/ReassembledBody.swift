@@ -39,8 +39,6 @@ struct ReassembledBody {
                 bytes += own
                 position += Int64(chunk.count)
             }
-            // An `AsyncStream` whose reader is cancelled ends as if it were complete.
-            try Task.checkCancellation()
             guard position == end || end == .max else {
                 throw HTTPError(
                     .connectionLost, "The body ended after \(position) of \(end) bytes.", request: response.request,
