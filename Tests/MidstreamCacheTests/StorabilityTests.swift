@@ -37,18 +37,6 @@ struct StorabilityTests {
         #expect(obstacle(["Cache-Control": "must-understand, max-age=60"], 599) != nil)
     }
 
-    @Test("what plainly says no-store is refused without a look at the rest, and nothing that anything else could allow")
-    func plainly() {
-        func isPlain(_ headers: HTTPHeaders, targeted: [HTTPHeaders.Name] = []) -> Bool {
-            CacheRules(isShared: false, targetedFields: targeted).forbidsPlainly(headers)
-        }
-        #expect(isPlain(["Cache-Control": "max-age=60, No-StOrE", "ETag": "\"1\""]))
-        #expect(!isPlain(["Cache-Control": "no-store, must-understand"]))
-        #expect(!isPlain(["Cache-Control": "max-age=60"]) && !isPlain([:]))
-        #expect(!isPlain(["Cache-Control": "no-store", "Clear-Site-Data": "\"cache\""]))
-        #expect(!isPlain(["Cache-Control": "no-store"], targeted: ["CDN-Cache-Control"]))
-    }
-
     @Test("what has to be validated each time is stored, or no validation ever comes")
     func validators() {
         #expect(obstacle(["Cache-Control": "no-cache", "ETag": "\"a\""]) == nil)

@@ -56,20 +56,6 @@ extension CacheRules {
         sharesPersonalResponses ? request.headers.contains(.authorization) : request.headers.hasSensitive
     }
 
-    private static let saidPlainly = FieldNameTable([.cacheControl, "Clear-Site-Data"])
-
-    /// Whether a field that is found at once forbids to store a response of a status that is understood, and nothing else is said to caches
-    /// for which the rest would have to be read.
-    func forbidsPlainly(_ headers: HTTPHeaders) -> Bool {
-        guard targetedFields.isEmpty else { return false }
-        var control = CacheControl()
-        var clearsSiteData = false
-        headers.forEachField(in: Self.saidPlainly) { place, value in
-            if place == 0 { control.read(value) } else { clearsSiteData = true }
-        }
-        return !clearsSiteData && control.contains(.noStore) && !control.contains(.mustUnderstand)
-    }
-
     private static func obstacle(toPart headers: HTTPHeaders) -> String? {
         guard let range = ContentRange(headers["Content-Range"]) else { return "it isn't a single part" }
         guard !headers.contains(.contentEncoding) else { return "it is a part of something encoded" }
