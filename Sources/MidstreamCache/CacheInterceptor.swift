@@ -7,7 +7,7 @@ public import MidstreamCore
 /// It stands at ``InterceptorStage/exchange``, so each hop of a redirect is looked up and stored by its own URL, and inside the cookies and
 /// outside what limits requests. Copies share the entries.
 ///
-/// A failing store is a miss, and never an error of the call. The trace says hit or miss, and why.
+/// A failing store is a miss, and never an error of the call. The trace has the outcome and the reason.
 public struct CacheInterceptor: HTTPInterceptor {
     let cache: ResponseCache
 
@@ -32,7 +32,7 @@ public struct CacheInterceptor: HTTPInterceptor {
     /// What the cache did since it was made.
     public var statistics: CacheStatistics { cache.statistics }
 
-    /// Forgets what is stored for a URL, all variants and whosever they are.
+    /// Forgets what is stored for a URL, all variants of all owners.
     ///
     /// - Parameter url: An absolute URL.
     public func remove(_ url: String) async { await cache.forget(NormalizedURL.text(url), on: ContinuousClock()) }
@@ -42,7 +42,7 @@ public struct CacheInterceptor: HTTPInterceptor {
     /// It serves all alike.
     public var traits: InterceptorTraits { .impersonal }
 
-    /// Answers from the store, or asks further in and stores what comes.
+    /// Answers from the store, or sends the request on and stores the response.
     ///
     /// - Throws: What `next` throws, unless a stored response may answer in the place of an error (RFC 5861 §4).
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {

@@ -13,7 +13,7 @@ public enum CacheMode: String, Sendable, Hashable {
 public struct CacheOptions: Sendable {
     /// How many bytes of one body are stored at most; 8 MiB by default. What is larger passes, and the caller notices nothing.
     public var maximumEntryBytes: Int64 = 8 << 20
-    /// Which part of the time since its last change a response is taken for fresh when the server says nothing (RFC 9111 §4.2.2); 0.1 by
+    /// The share of the time since its last change for which a response without explicit lifetime is fresh (RFC 9111 §4.2.2); 0.1 by
     /// default.
     public var heuristicShare = 0.1
     /// How long that is at most; 24 hours by default.
@@ -34,7 +34,7 @@ public struct CacheOptions: Sendable {
     /// How long a request waits for the response to another's request for the same; 5 seconds by default. Then one of those who wait sends
     /// another request, and the first response answers all.
     public var patience = Duration.seconds(5)
-    /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``HTTPResponse/cacheStatus`` says the same.
+    /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``HTTPResponse/cacheStatus`` has the same.
     public var addsCacheStatus = false
     /// The time of day; the system's by default.
     public var now: @Sendable () -> Date = { Date() }
@@ -49,7 +49,7 @@ public struct CacheStatistics: Sendable, Hashable {
     public var hits = 0
     /// Those that weren't.
     public var misses = 0
-    /// Stored responses that the server said are still right.
+    /// Stored responses that the server confirmed.
     public var validations = 0
     /// Requests that were answered by what another one asked for.
     public var collapsed = 0

@@ -51,10 +51,10 @@ final class ResponseCache: Sendable {
         request?.note("the cache's store failed: \(type(of: error))")
     }
 
-    /// What secret values are hashed with, once the store has said so.
+    /// Hashes secret values; nil until the store's salt is known.
     var knownFingerprint: Fingerprint? { salted.withLock { $0 } }
 
-    /// What secret values are hashed with.
+    /// Hashes secret values.
     func fingerprint(_ clock: any Clock<Duration>) async -> Fingerprint {
         if let knownFingerprint { return knownFingerprint }
         let store = store

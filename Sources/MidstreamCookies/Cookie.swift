@@ -19,7 +19,7 @@ public struct Cookie: Sendable, Hashable {
     public let expires: Date?
     /// Whether it is sent by https only; hosts that are this machine count as safe too.
     public let isSecure: Bool
-    /// Whether the server wants it kept from scripts. Means nothing here, and is kept for whoever hands the cookie on.
+    /// Whether the server wants it kept from scripts. Has no effect here; kept for code that passes the cookie on.
     public let isHTTPOnly: Bool
 
     /// Makes a cookie for ``CookieJar/set(_:)``.
@@ -66,7 +66,7 @@ public struct Cookie: Sendable, Hashable {
     /// Whether it has ended by the given time.
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// Whether it takes the place of the other in a jar, whatever else it says.
+    /// Whether it replaces the other in a jar, by name, domain and path.
     func replaces(_ other: Cookie) -> Bool {
         name == other.name && path == other.path && isHostOnly == other.isHostOnly && domain == other.domain
     }
@@ -76,7 +76,7 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie {
-    /// What no cookie may be, whoever made it, in words that don't repeat the value.
+    /// The defect that makes it invalid, without its value; nil: none.
     private var flaw: String? {
         if name.isEmpty { return "it has no name" }
         if name.utf8.contains(UInt8(ascii: "=")) { return "its name has an “=”" }
@@ -96,7 +96,7 @@ extension Cookie {
         return true
     }
 
-    /// Whether the name says that the cookie is for one host.
+    /// Whether the name restricts the cookie to one host.
     var isHostPrefixed: Bool { name.hasASCIIPrefix("__host-") }
 }
 

@@ -7,7 +7,7 @@ public import MidstreamCore
 /// every answer are kept, whatever its status. In the list it goes before what signs requests or logs them.
 ///
 /// A `Cookie` header that the request has itself stays as it is: the jar adds those whose names it lacks. A `Set-Cookie` that a
-/// server may not send is ignored; the trace says which, and why. Values appear nowhere but on the wire.
+/// server may not send is ignored; the trace names it and the reason. Values appear nowhere but on the wire.
 public struct CookieInterceptor: HTTPInterceptor {
     /// Where the cookies are.
     public let jar: CookieJar

@@ -66,7 +66,7 @@ public final class CookieJar: Sendable {
         _ = shelves.withLock { $0.set(cookie, at: now) }
     }
 
-    /// Removes a cookie. One that has been set anew meanwhile, with another value say, stays.
+    /// Removes a cookie. One that has been set anew meanwhile, for example with another value, stays.
     public func remove(_ cookie: Cookie) {
         shelves.withLock { $0.remove(cookie) }
     }
@@ -74,9 +74,9 @@ public final class CookieJar: Sendable {
     /// Removes all cookies. Those of responses to requests that have been sent before aren't kept either.
     public func removeAll() { shelves.withLock { $0.removeAll() } }
 
-    /// Removes the cookies of which the closure says so. A response that is under way may set them again.
+    /// Removes the cookies for which the closure returns true. A response that is under way may set them again.
     public func removeAll(where shouldBeRemoved: (Cookie) -> Bool) {
-        // The closure is asked outside the lock, since it may use the jar.
+        // The closure is called outside the lock, since it may use the jar.
         let removed = cookies.filter(shouldBeRemoved)
         shelves.withLock { shelves in
             for cookie in removed { shelves.remove(cookie) }
@@ -122,7 +122,7 @@ extension CookieJar {
     /// How often all cookies were removed.
     var removals: Int { shelves.withLock { $0.removals } }
 
-    /// Does what the `Set-Cookie` fields say that came from a URL. Those that a server may not send are passed over.
+    /// Applies the `Set-Cookie` fields of a response from a URL. Those that a server may not send are ignored.
     ///
     /// - Parameter removals: How often all cookies had been removed when the request was sent; nil: none is under way.
     func store(_ fields: [String], from url: String, since removals: Int? = nil) -> [Outcome] {

@@ -5,7 +5,7 @@ internal import MidstreamCore
 struct SetCookieLine {
     let name: String
     let value: String
-    /// In small letters, without a leading dot; nil when there is none that says anything.
+    /// In lower case, without a leading dot; nil: none, or an empty one.
     private(set) var domain: String?
     /// nil when there is none, or one that is no path.
     private(set) var path: String?
@@ -37,7 +37,7 @@ struct SetCookieLine {
         let value = attribute[mark...].dropFirst().trimmed
         guard value.count <= Self.maximumAttributeSize else { return }
         let name = attribute[..<mark].trimmed
-        // By length first: an attribute that says nothing here must cost next to nothing.
+        // By length first, so that unknown attributes cost next to nothing.
         switch name.count {
         case 4 where Self.isName(name, "path"): path = value.first == UInt8(ascii: "/") ? Self.text(value) : nil
         case 6 where Self.isName(name, "domain"):
@@ -79,12 +79,12 @@ extension SetCookieLine {
         let cookie = Cookie(
             trusted: name, value, domain: isHostOnly ? target.host : domain ?? target.host, isHostOnly: isHostOnly,
             path: path ?? target.defaultPath, expires: end(at: now), isSecure: isSecure, isHTTPOnly: isHTTPOnly)
-        // A `__Host-` cookie has to say its path, even if it would get the right one.
+        // A `__Host-` cookie needs an explicit path, even if the default would be right.
         guard cookie.keepsPrefixPromise, path != nil || !cookie.isHostPrefixed else { throw .prefix }
         return cookie
     }
 
-    /// Whether the cookie is for its host alone: it says nothing else, or names exactly a host that can have none below it.
+    /// Whether the cookie is for its host alone: it has no domain, or one that is exactly a host without subdomains.
     private func isHostOnly(
         from target: CookieTarget, isPublicSuffix: (String) -> Bool
     ) throws(CookieRefusal) -> Bool {

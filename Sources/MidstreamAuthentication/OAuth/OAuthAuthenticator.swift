@@ -11,7 +11,7 @@ public import MidstreamCore
 /// }
 /// ```
 ///
-/// The store is asked first: a token in it that isn't the rejected one and hasn't expired is used without a request, be it from
+/// The store is read first: a token in it that isn't the rejected one and hasn't expired is used without a request, be it from
 /// an earlier run of the process or from another one that shares the store.
 ///
 /// The store belongs to one login. The interceptors of all authenticators with the same store, which is the same object or an equal

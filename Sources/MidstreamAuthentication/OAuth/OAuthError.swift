@@ -15,7 +15,7 @@ public struct OAuthError: Error, Sendable, Hashable {
 
     /// The kind of failure.
     public let code: Code
-    /// What the server, or the library, says about it. The values that were sent are withheld, but for grant type, client id and scope.
+    /// The description by the server or the library. The values that were sent are withheld, but for grant type, client id and scope.
     /// Control characters are as the server sent them; ``description`` escapes them.
     public let message: String?
     /// A page about the error, when the server names one.
@@ -52,7 +52,7 @@ extension OAuthError.Code {
 }
 
 extension OAuthError: PublicRefusal {
-    /// The code alone: what a server writes beside it is for whoever asks for the error behind.
+    /// The code alone: the rest of the server's text is in the underlying error.
     package var publicReason: String { code.rawValue.isPlainCode ? code.rawValue : "an OAuth error" }
 }
 
@@ -76,7 +76,7 @@ extension String {
 }
 
 extension OAuthError: CustomStringConvertible {
-    /// The code, what the server says, and the status; control characters are escaped, since a terminal may obey them.
+    /// The code, the server's description and the status; control characters are escaped, since a terminal may obey them.
     public var description: String {
         "\(code)".withEscapedControls + (message.map { ": \($0.withEscapedControls)" } ?? "") + (status.map { " [\($0)]" } ?? "")
     }

@@ -10,9 +10,9 @@ public struct OAuthToken: Sendable, Hashable, Codable {
     public var refreshToken: String?
     /// When the access token was obtained.
     public var obtained: Date
-    /// When the access token expires; nil when the server didn't say.
+    /// When the access token expires; nil: the server gave no time.
     public var expires: Date?
-    /// The scope that was granted, when it isn't that which was asked for (RFC 6749 §3.3).
+    /// The granted scope, if it differs from the requested one (RFC 6749 §3.3).
     public var scope: String?
 
     /// Makes a token, such as one that a login brought.

@@ -55,7 +55,7 @@ public struct OAuthTokenEndpoint: Sendable {
         self.now = now
     }
 
-    /// Makes an endpoint that is asked by a client of its own, or by one that other requests use as well.
+    /// Makes an endpoint with its own client, or with one that other requests use as well.
     public init(
         url: String, client: OAuthClient, using sender: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }
     ) {

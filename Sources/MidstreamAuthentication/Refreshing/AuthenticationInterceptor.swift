@@ -154,7 +154,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         return response
     }
 
-    /// Sends the request once, and tells whether the credential was what it was refused for.
+    /// Sends the request once, and returns whether it was refused because of its credential.
     private func sent(
         with held: CredentialKeeper<A>.Held, in visit: Visit
     ) async throws -> (response: HTTPResponse, isRejected: Bool) {
@@ -233,7 +233,7 @@ extension Error {
 
 extension HTTPRequest {
     /// Whether the request, as it went on the wire in the end, still carries what was added to `original` to make
-    /// `authenticated`. A redirect may have taken it away, and then a rejection says nothing about it.
+    /// `authenticated`. A redirect may have taken it away, and then a rejection isn't about it.
     fileprivate func keepsCredential(addedTo original: HTTPRequest, in authenticated: HTTPRequest) -> Bool {
         for (name, value) in authenticated.headers where !original.headers.values(name).contains(value) {
             guard headers.values(name).contains(value) else { return false }

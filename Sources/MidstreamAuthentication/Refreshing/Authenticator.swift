@@ -10,7 +10,7 @@ public protocol Authenticator: Sendable {
 
     /// A credential that is there without anybody being asked, for an interceptor that is given none; nil by default.
     ///
-    /// - Throws: An error, which counts as none: ``refresh(_:)`` will say it to those who wait.
+    /// - Throws: An error, which counts as no credential: ``refresh(_:)`` will throw it to the waiting callers.
     func fixedCredential() throws -> Credential?
 
     /// Puts a credential on a request. Called for each send, with the request as it was before any credential.
@@ -22,7 +22,7 @@ public protocol Authenticator: Sendable {
     /// - Throws: An error, which ends the call and reaches the caller unchanged.
     func apply(_ credential: Credential, to request: inout HTTPRequest) async throws
 
-    /// Whether a response says that the credential isn't accepted, so that another one would help; by default when its status
+    /// Whether a response rejects the credential, so that another one would help; by default when its status
     /// is 401.
     ///
     /// Only asked about responses to requests that went to one of the credential's origins and still carried it.

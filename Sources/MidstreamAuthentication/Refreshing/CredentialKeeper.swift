@@ -131,7 +131,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         do {
             return .success(
                 try await limit.run(error: { .refreshTimeout($0) }) { [self] in
-                    // The authenticator asks the store, which has to know of the present login.
+                    // The authenticator reads the store, which needs the present login.
                     try? await save()
                     return try await authenticator.refresh(old)
                 })

@@ -66,6 +66,6 @@ final class Login<Credential: Sendable>: Sendable {
 
 /// An authenticator whose interceptors share a login with those of other authenticators.
 protocol LoginSharing<Credential>: Authenticator {
-    /// The login; made with the clock when it is the first time that it is asked for.
+    /// The login; made with the clock on first use.
     func login(on clock: any Clock<Duration>) -> Login<Credential>
 }

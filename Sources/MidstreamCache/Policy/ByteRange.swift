@@ -44,7 +44,7 @@ enum RangeRequest: Sendable, Equatable {
     }
 }
 
-/// What a `Content-Range` says (RFC 9110 §14.4).
+/// A `Content-Range` (RFC 9110 §14.4).
 struct ContentRange: Sendable, Equatable {
     let range: Range<Int64>
     /// The length of the whole; nil when the sender didn't know it.

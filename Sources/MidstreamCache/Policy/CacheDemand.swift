@@ -77,7 +77,7 @@ struct CacheDemand: Sendable {
     /// Whether it asks the server whether its own copy is right.
     var isConditional: Bool { noneMatch != nil || modifiedSince != nil }
 
-    /// Whether nothing stored may answer before the server was asked.
+    /// Whether a stored response has to be validated before it answers.
     var wantsValidation: Bool { use == .reload || fields.map { $0.isPragma || $0.control.contains(.noCache) } ?? false }
 
     /// Whether the server mayn't be asked.

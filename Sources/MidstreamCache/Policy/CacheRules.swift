@@ -13,7 +13,7 @@ package struct CacheRules: Sendable {
     /// How long a response is fresh (RFC 9111 §4.2.1).
     struct Lifetime: Equatable {
         var seconds: Double
-        /// Whether the server said so; a guess otherwise.
+        /// Whether the server gave it; a heuristic otherwise.
         var isExplicit: Bool
     }
 
@@ -32,7 +32,7 @@ package struct CacheRules: Sendable {
         targetedFields.isEmpty ? head.control : control(head.fields, otherwise: head.control).control
     }
 
-    /// For how many seconds more a response is fresh to a request that says nothing; none when the server wants it validated each time.
+    /// For how many seconds more a response is fresh to a request without directives; not fresh if it has to be validated each time.
     func left(of head: StoredHead, at now: Date) -> (seconds: Double, isFresh: Bool) {
         let flags = targetedFields.isEmpty ? head.control.flags : control(of: head).flags
         let seconds = lifetime(of: head).seconds - age(of: head, at: now)
@@ -66,7 +66,7 @@ package struct CacheRules: Sendable {
 
     /// How old a response is (RFC 9111 §4.2.3).
     func age(of head: StoredHead, at now: Date) -> Double {
-        // A clock that went back says nothing about the time that has passed.
+        // After the clock went back, the time that has passed is unknown.
         guard now >= head.responseTime else { return .infinity }
         let apparent = head.date.map { max(0, head.responseTime.timeIntervalSince($0)) } ?? 0
         let delay = max(0, head.responseTime.timeIntervalSince(head.requestTime))

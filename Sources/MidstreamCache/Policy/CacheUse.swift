@@ -1,8 +1,8 @@
 public import MidstreamCore
 
-/// What one request wants of caches, beyond what its `Cache-Control` says.
+/// How one request uses caches, beside its `Cache-Control`.
 public enum CacheUse: Sendable, Hashable {
-    /// What the fields say.
+    /// By the fields.
     case standard
     /// The server answers, unconditionally, and its answer is stored.
     case reload
@@ -19,7 +19,7 @@ private enum CacheUseKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// What the request wants of caches, beyond what its `Cache-Control` says; `.standard` by default. It doesn't go on the wire.
+    /// How the request uses caches, beside its `Cache-Control`; `.standard` by default. It doesn't go on the wire.
     public var cache: CacheUse {
         get { context[CacheUseKey.self] }
         set { context[CacheUseKey.self] = newValue }

@@ -1,13 +1,13 @@
 internal import MidstreamCore
 
-/// Which part of a query doesn't matter, as `No-Vary-Search` says.
+/// Which part of a query doesn't matter, by `No-Vary-Search`.
 struct NoVarySearch: Sendable, Hashable {
     private var ignoresOrder = false
     /// The names that don't matter, or, with `ignoresOthers`, those that do.
     private var names: Set<String> = []
     private var ignoresOthers = false
 
-    /// Nil when there is none, it can't be read, or it says nothing.
+    /// Nil: there is none, it can't be read, or it has no effect.
     init?(_ headers: HTTPHeaders) {
         let values = headers.values("No-Vary-Search")
         guard !values.isEmpty, let dictionary = StructuredDictionary(values) else { return nil }

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import MidstreamCore
 
-/// What a response says to caches, found by one look through its fields, and read where it stands: to look each field up, or to make strings of
-/// what is only read once, takes longer than all the rest of storing.
+/// The fields of a response that matter to caches, read in one pass and in place: looking up each field, or making strings that are read
+/// once, takes longer than all the rest of storing.
 struct ResponseFields: Sendable {
     /// `Cache-Control`, all of them.
     private(set) var control = CacheControl()
     private(set) var vary: [String] = []
     /// `Connection`, but for `keep-alive`, which names no field.
     private(set) var connection: [String] = []
-    // Of those that have one value the first field counts, whatever it says.
+    // Of those that have one value the first field counts.
     /// The seconds of `Age`.
     private(set) var age = 0
     private(set) var date: Date?
@@ -45,14 +45,14 @@ struct ResponseFields: Sendable {
         }
     }
 
-    /// Whether there is something by which it can be validated, whatever it says.
+    /// Whether there is a validator, valid or not.
     var hasValidator: Bool { has(6) || has(7) }
     var hasContentEncoding: Bool { has(10) }
     var hasNoVarySearch: Bool { has(11) }
     var clearsSiteData: Bool { has(12) }
     var setsCookie: Bool { has(13) }
 
-    /// Whether there is a field that isn't stored, whatever it says.
+    /// Whether there is a field that is never stored.
     var hasDropped: Bool { has(2) || has(3) || present >> 14 != 0 }
 
     private func has(_ place: Int) -> Bool { present & 1 << UInt32(place) != 0 }

@@ -1,6 +1,6 @@
 internal import MidstreamCore
 
-/// What `Vary` says (RFC 9110 §12.5.5).
+/// The names in `Vary` (RFC 9110 §12.5.5).
 struct VaryRule: Equatable {
     private(set) var isAny = false
     /// In small letters, in order, each once; none when it varies by anything.

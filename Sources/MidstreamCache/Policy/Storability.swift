@@ -8,7 +8,7 @@ extension CacheRules {
     }
 
     /// - Parameters:
-    ///   - fields: What it says.
+    ///   - fields: Those of the response.
     ///   - isForeign: Whether its request was sent with credentials that nobody knew of beforehand.
     func obstacle(
         to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest, isForeign: Bool = false

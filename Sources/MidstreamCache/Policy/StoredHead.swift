@@ -1,7 +1,7 @@
 package import Foundation
 package import MidstreamCore
 
-/// The head of a stored response, with what its fields say worked out once.
+/// The head of a stored response, with its fields parsed once.
 package final class StoredHead: Sendable {
     package let status: HTTPStatus
     /// The fields that may be kept (RFC 9111 §3.1), without `Age`.
@@ -9,10 +9,10 @@ package final class StoredHead: Sendable {
     /// When the request was sent, and when the head of its response, or of the last that validated it, came.
     package let requestTime: Date
     package let responseTime: Date
-    /// The seconds that `Age` said (§5.1).
+    /// The seconds of `Age` (§5.1).
     package let receivedAge: Int
     let selecting: SelectingFields
-    /// Whether it has to be validated whatever its fields say, since something newer is known to be there.
+    /// Whether it has to be validated in any case, since the server is known to have something newer.
     let isInvalidated: Bool
 
     // Worked out.
@@ -23,7 +23,7 @@ package final class StoredHead: Sendable {
     let tag: EntityTag?
     let isEncoded: Bool
 
-    /// What `Expires` says (§5.3).
+    /// `Expires` (§5.3).
     enum Expiry: Sendable, Equatable {
         case never
         case at(Date)
@@ -31,7 +31,7 @@ package final class StoredHead: Sendable {
         case past
     }
 
-    /// - Parameter said: What the fields say; nil: they are still to be looked through.
+    /// - Parameter said: The parsed fields; nil: they are parsed here.
     init(
         status: HTTPStatus, fields: HTTPHeaders, requestTime: Date, responseTime: Date, receivedAge: Int,
         selecting: SelectingFields, isInvalidated: Bool = false, said: ResponseFields? = nil
@@ -62,7 +62,7 @@ package final class StoredHead: Sendable {
             responseTime: responseTime, rules: rules, fingerprint: fingerprint)
     }
 
-    /// The same, when it is known what the response says.
+    /// The same with parsed fields.
     convenience init(
         _ response: HTTPResponse, _ said: ResponseFields, to request: HTTPRequest, requestTime: Date, responseTime: Date,
         rules: CacheRules, fingerprint: Fingerprint
@@ -76,7 +76,7 @@ package final class StoredHead: Sendable {
             selecting: said.vary.isEmpty
                 ? SelectingFields()
                 : SelectingFields(VaryRule(said.vary).names, of: request.headers, fingerprint: fingerprint),
-            // What isn't kept says nothing.
+            // Removed fields don't count.
             said: unwanted.isEmpty ? said : nil)
     }
 
@@ -87,7 +87,7 @@ package final class StoredHead: Sendable {
             selecting: selecting, isInvalidated: true)
     }
 
-    /// The head after a response without a body said that it is still right (§4.3.4), or one to `HEAD` (§4.3.5).
+    /// The head updated by a 304 (§4.3.4) or by the response to a `HEAD` (§4.3.5).
     ///
     /// One that varies otherwise now is selected by the request that was just sent, and by anything is never used unasked (§4.1).
     func freshened(

@@ -150,7 +150,7 @@ public final class CacheEntry: Sendable, Identifiable {
 }
 
 extension CacheEntry: CustomStringConvertible, CustomReflectable {
-    /// The status and how much of the body is there; nothing of what the head says.
+    /// The status and how much of the body is there; no fields.
     public var description: String { "\(head.status), \(storedBytes) of \(length.map { "\($0)" } ?? "?") bytes" }
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["entry": description]) }

@@ -1,6 +1,6 @@
 internal import Interception
 
-/// Counts what a store has been told to forget, so that nothing is stored that was fetched before (RFC 9111 §4.4 covers what is stored; a
+/// Counts the removals of a store, so that nothing is stored that was fetched before (RFC 9111 §4.4 covers what is stored; a
 /// response that is on its way is as wrong).
 ///
 /// Removals are numbered, and remembered as long as an exchange is under way that began before. Most exchanges see none, which costs one

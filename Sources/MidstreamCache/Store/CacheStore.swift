@@ -55,7 +55,7 @@ public protocol CacheStore: Sendable {
     /// - Returns: Whether the body was still that entry's; otherwise nothing is replaced.
     func update(_ entry: CacheEntry) async throws -> Bool
 
-    /// Forgets all entries of a key's URL, whosever they are.
+    /// Forgets all entries of a key's URL, of all owners.
     func remove(_ key: CacheKey) async throws
 
     /// Forgets all entries of an origin (``CacheKey/origin``); nil: all there are.

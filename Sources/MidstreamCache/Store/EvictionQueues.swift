@@ -1,6 +1,6 @@
 /// Decides what leaves a full store: S3-FIFO (Yang et al., SOSP 2023), in which larger entries need more hits to stay.
 ///
-/// New entries pass a small queue, which most that are asked for once leave again; those that are asked for meanwhile, or come back soon,
+/// New entries pass a small queue, which most that are used once leave again; those that are used meanwhile, or come back soon,
 /// move to the main one. A hit is one counter; no list is relinked.
 struct EvictionQueues {
     /// An entry's place.
@@ -32,7 +32,7 @@ struct EvictionQueues {
 
     init(capacity: Int64) { self.capacity = capacity }
 
-    /// Takes an entry in, and says what has to go for it. One that is larger than all the room isn't to be given.
+    /// Adds an entry, and returns those that have to go for it. An entry larger than the capacity mustn't be added.
     mutating func insert(_ seat: Seat) -> [Seat] {
         bytes += seat.size
         count += 1

@@ -1,7 +1,7 @@
 internal import Interception
 public import MidstreamCore
 
-/// Keeps entries in memory, up to a number of bytes. What is asked for rarely goes first (S3-FIFO, larger entries before smaller ones).
+/// Keeps entries in memory, up to a number of bytes. Rarely used ones go first (S3-FIFO, larger entries before smaller ones).
 ///
 /// Each entry counts as its head, its body and 200 bytes. Of one key there are at most 32 variants. Copies of a client may share one.
 public final class MemoryCacheStore: CacheStore {

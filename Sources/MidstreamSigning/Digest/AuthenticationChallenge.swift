@@ -11,7 +11,7 @@ struct AuthenticationChallenge: Sendable, Hashable {
         headers.values(.wwwAuthenticate).flatMap(challenges(in:))
     }
 
-    /// More than any server has to say: challenges in a field, and parameters in a challenge. Those beyond that aren't looked at.
+    /// The limits of challenges in a field and of parameters in a challenge; the rest is ignored.
     private static let maximumParts = 64
 
     private static func challenges(in field: String) -> [AuthenticationChallenge] {

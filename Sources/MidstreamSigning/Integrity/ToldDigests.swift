@@ -1,6 +1,6 @@
 internal import MidstreamCore
 
-/// What a response says about its digests, as far as it can be checked.
+/// The digests that a response announces, as far as they can be checked.
 struct ToldDigests: Sendable {
     private struct Told: Sendable {
         let field: HTTPHeaders.Name
@@ -41,7 +41,7 @@ struct ToldDigests: Sendable {
         self.isPlain = isPlain
         (inHead, unreadable) = Self.read(headers, fields)
         let known = Set(inHead.map(\.digest.algorithm))
-        // After the body there may be digests by functions that nothing has been said of before.
+        // Trailers may have digests by functions that the head hasn't announced.
         let mayTrail = headers.contains(.trailer) || (known.isEmpty && !headers.contains(.contentLength))
         algorithms = DigestField.algorithms.filter { mayTrail || known.contains($0) }
     }

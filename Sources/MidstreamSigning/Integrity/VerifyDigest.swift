@@ -13,7 +13,7 @@ public import MidstreamCore
 /// nobody takes it for whole. A response without a digest passes.
 ///
 /// The first two are reckoned over encoded bytes. So requests ask for no encoding, unless they have an `Accept-Encoding` of their own, or
-/// ``init(acceptsEncodings:)`` says otherwise. A body that comes encoded all the same is checked and then decoded by libcurl's transport;
+/// ``init(acceptsEncodings:)`` allows them. A body that comes encoded all the same is checked and then decoded by libcurl's transport;
 /// URLSession decodes it unseen, so that `Unencoded-Digest` alone is checked, with a note. Of a 206 `Content-Digest` is checked: the others are
 /// those of the whole, which a download of parts is checked against at its end. To `HEAD`, and with 204 and 304, nothing comes that could be checked.
 public struct VerifyDigest: HTTPInterceptor {

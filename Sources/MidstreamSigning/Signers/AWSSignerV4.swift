@@ -32,7 +32,7 @@ public struct AWSSignerV4: RequestSigner {
         case unsigned
     }
 
-    /// The region in which the service is asked, such as `eu-central-1`.
+    /// The region of the service, such as `eu-central-1`.
     public let region: String
     /// The service's name for signing, such as `s3` or `execute-api`.
     public let service: String
@@ -48,7 +48,7 @@ public struct AWSSignerV4: RequestSigner {
     /// Makes a signer.
     ///
     /// - Parameters:
-    ///   - region: The region in which the service is asked.
+    ///   - region: The region of the service.
     ///   - service: The service's name for signing. `s3` and its kin (`s3-object-lambda`, `s3-outposts`) have rules of
     ///     their own for the path and the body, which are followed.
     ///   - placement: Where the signature goes; the headers by default.

@@ -7,7 +7,7 @@ extension HTTPClient {
     /// for try await event in client.events(HTTPRequest("stream")) { print(event.name, event.data) }
     /// ```
     ///
-    /// Nothing is sent before the first event is asked for. Each connection is a call of its own, by ``stream(_:)``: with its interceptors,
+    /// Nothing is sent before the first event is read. Each connection is a call of its own, by ``stream(_:)``: with its interceptors,
     /// retries and redirects; the attempt's timeout counts to the head. It asks with `Accept: text/event-stream`,
     /// `Cache-Control: no-store` and, behind an event with an identifier, `Last-Event-ID`; fields of these names that the request has stay,
     /// a `Last-Event-ID` until the first identifier comes. An identifier with control characters, which no field can carry, isn't sent.
@@ -24,7 +24,7 @@ extension HTTPClient {
     /// A deadline, of the request or the client, covers all of it, from the first connection on; with
     /// ``HTTPRequest/deadlineCoversBody`` set to false, only the head of each.
     ///
-    /// The events are read as fast as they are asked for. Cancelling the task that reads, and leaving the loop, close the connection.
+    /// The body is read as fast as the events are. Cancelling the task that reads, and leaving the loop, close the connection.
     ///
     /// - Parameters:
     ///   - request: What to ask.

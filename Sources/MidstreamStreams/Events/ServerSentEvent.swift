@@ -3,7 +3,7 @@ public import MidstreamCore
 
 /// An event of an event stream (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// What kind of event it is; `message` when the server doesn't say.
+    /// The type of event; `message` by default.
     public var name: String
     /// Its data; several lines are joined by LF.
     public var data: String
@@ -23,12 +23,12 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// - Parameter decoder: nil, the default: for an event of ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)`` the request's or the
     ///   client's, or else a plain `JSONDecoder`.
-    /// - Throws: ``HTTPError/Code/decoding``, which says where the data isn't what was expected, without quoting it.
+    /// - Throws: ``HTTPError/Code/decoding``, with the place of the unexpected data, without quoting it.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) throws -> Value {
         try JSONDecoding(of: nil, named: "The event's data").decode(type, from: Data(data.utf8), by: decoder ?? self.decoder)
     }
 
-    /// Whether the two say the same.
+    /// Whether the two are equal.
     public static func == (a: Self, b: Self) -> Bool { (a.name, a.data, a.id) == (b.name, b.data, b.id) }
 
     /// Hashes what they are compared by.

@@ -87,7 +87,7 @@ public struct JSONElements<Element: Decodable>: AsyncSequence, Sendable {
 
         /// The next value; nil at the end, and after an error.
         ///
-        /// - Throws: ``HTTPError/Code/decoding``, which says in which line and where in the body, without quoting it;
+        /// - Throws: ``HTTPError/Code/decoding``, with the line and its place in the body, without quoting it;
         ///   ``HTTPError/Code/bodyTooLarge`` for one that is too long; what the body throws. A body that is still arriving is
         ///   closed then.
         nonisolated(nonsending) public mutating func next() async throws -> Element? {

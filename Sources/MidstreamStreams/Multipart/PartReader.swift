@@ -128,7 +128,7 @@ struct PartReader {
         }
     }
 
-    /// Reads on to the end of the body, since nothing behind the last boundary counts. Not before another part is asked for: the last
+    /// Reads on to the end of the body, since nothing behind the last boundary counts. Not before another part is read: the last
     /// one ends where its boundary stands, however long the body goes on.
     private mutating func passOverEpilogue() async throws {
         var left = Self.maximumEpilogue

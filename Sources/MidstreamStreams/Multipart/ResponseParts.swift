@@ -26,7 +26,7 @@ public final class ResponseParts: AsyncSequence, AsyncIteratorProtocol, Sendable
     /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
     ///
     /// - Returns: The fields of its head, `Content-Range` in a part of `multipart/byteranges`; and its content, which can be read until the
-    ///   next part is asked for. Closing it passes over what is left.
+    ///   next part is read. Closing it passes over what is left.
     /// - Throws: ``HTTPError/Code/decoding`` when the response isn't multipart;
     ///   ``HTTPError/Code/protocolViolation`` when it can't be read, as past the bounds;
     ///   ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws. The body is closed
@@ -42,7 +42,7 @@ private final class PartSource: Sendable {
     private enum State {
         case ready(PartReader)
         case reading
-        /// What ends it hasn't been told yet.
+        /// The boundary isn't known yet.
         case failing(HTTPError)
         case failed(any Error)
     }

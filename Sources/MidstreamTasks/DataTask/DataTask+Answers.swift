@@ -36,7 +36,7 @@ extension RequestTask where Element == Data {
     /// Asks for the data and decodes it.
     ///
     /// - Parameter decoder: A plain `JSONDecoder` by default.
-    /// - Throws: What the task throws; ``HTTPError/Code/decoding``, which says where the data isn't what was expected.
+    /// - Throws: What the task throws; ``HTTPError/Code/decoding``, with the place of the unexpected data.
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type, decoder: (any BodyDecoder)? = nil
     ) async throws -> Value {

@@ -1,6 +1,6 @@
 public import MidstreamCore
 
-/// Requests as tasks. Nothing is sent until the task is asked for its result.
+/// Requests as tasks. Nothing is sent before `result()` is called.
 ///
 /// What is interpolated into a URL is percent-encoded; see ``RequestURL``.
 extension HTTPClient {

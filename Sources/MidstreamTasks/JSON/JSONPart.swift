@@ -29,7 +29,7 @@ struct JSONPart {
 
     /// Decodes the data.
     ///
-    /// - Throws: ``HTTPError/Code/decoding``, which says where it isn't what was expected.
+    /// - Throws: ``HTTPError/Code/decoding``, with the place of the unexpected data.
     func decode<Value: Decodable>(_ type: Value.Type, by decoder: (any BodyDecoder)?) throws -> Value {
         try JSONDecoding(of: response, at: base).decode(type, from: data, by: decoder)
     }

@@ -3,7 +3,7 @@ internal import MidstreamCore
 /// A place in a JSON document, written as a key path: `\.data.items[0]["display-name"]`.
 ///
 /// Any name may stand behind a dot; one that is no Swift identifier stands in brackets, and a number there is the place in an array,
-/// from 0. It works on every platform, since nothing is asked of the Objective-C runtime.
+/// from 0. It works on every platform, since it doesn't use the Objective-C runtime.
 @dynamicMemberLookup
 public struct JSONPath: Sendable {
     // The type has no other members, least of all public ones: they would stand in the way of keys of the same name.

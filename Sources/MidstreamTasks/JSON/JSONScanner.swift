@@ -72,7 +72,7 @@ struct JSONScanner {
     /// Whether the path leads into the innermost object or array.
     private var isInside: Bool { entered == closers.count && entered <= path.count }
 
-    /// Reads what stands before a member or element, and tells whether the path leads to it.
+    /// Reads up to a member or element, and returns whether the path leads to it.
     private mutating func nextIsOnPath() throws -> Bool {
         let place = closers.count - 1
         guard closers[place] == UInt8(ascii: "}") else {

@@ -32,7 +32,7 @@ extension RequestTask {
     /// ```
     ///
     /// It repeats everything before it, decoding too. To repeat only the request, as the client's validators see fit and with `Retry-After`
-    /// honoured, use ``DataTask/retries(_:)``. Where both are used they multiply, and the traces of the repeated calls say so.
+    /// honoured, use ``DataTask/retries(_:)``. Where both are used they multiply, which the traces of the repeated calls show.
     ///
     /// - Parameters:
     ///   - limit: How many times at most; less than 1: none.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Interception
 public import MidstreamCore
 
-/// The pages of an answer, each requested when it is asked for.
+/// The pages of an answer, each requested on demand.
 ///
 /// ```swift
 /// for try await page in client.get("users").pages(.link()) {
@@ -142,13 +142,13 @@ extension DataTask {
     ///
     /// - Parameters:
     ///   - pagination: How one page leads to the next.
-    ///   - limit: After how many pages to stop, whatever the server says; 1000 by default.
+    ///   - limit: The most pages that are requested; 1000 by default.
     public func pages(_ pagination: Pagination, limit: Int = 1_000) -> PageSequence {
         PageSequence(task: self, pagination: pagination, limit: limit)
     }
 }
 
-/// Takes everything off a request that gives its sender access to another origin, whoever has put it there: the request, the client's
+/// Removes all credentials from a request to another origin, wherever they come from: the request, the client's
 /// configuration or an authenticating interceptor.
 struct CredentialRemoval: HTTPInterceptor {
     let stage = InterceptorStage.exchange

@@ -35,7 +35,7 @@ public struct Pagination: Sendable {
         }
     }
 
-    /// Each page says by what value the next is asked for.
+    /// Each page has the value that the next is requested with.
     ///
     /// - Parameters:
     ///   - parameter: The query item that takes the value.
@@ -49,7 +49,7 @@ public struct Pagination: Sendable {
         }
     }
 
-    /// Each page says by what value the next is asked for, in its JSON body: a string or a number. The last page has null there, an
+    /// Each page has the value that the next is requested with in its JSON body: a string or a number. The last page has null there, an
     /// empty string, or nothing.
     ///
     /// - Parameters:
@@ -77,7 +77,7 @@ public struct Pagination: Sendable {
         }
     }
 
-    /// As the closure says.
+    /// By the closure.
     ///
     /// - Parameter next: Gets the first request and the last response, and makes the request for the next page; nil: there is none.
     ///   To another origin it is sent without credentials, as ``link(_:)`` does.

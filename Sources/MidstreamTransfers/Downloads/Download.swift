@@ -13,7 +13,7 @@ final class Download: Sendable {
         var done = ByteRanges()
         var total: Int64?
         var validator: StrongValidator?
-        /// Whether bytes are missing before others, so that the file's size doesn't tell what is there.
+        /// Whether bytes are missing before others, so that the file's size doesn't show what is there.
         var isSparse = false
         /// What was there when the record was written.
         var recorded: Int64 = 0
@@ -104,7 +104,7 @@ final class Download: Sendable {
         var attempts = 0
         while true {
             do {
-                // An answer may be of a part of what was asked for.
+                // An answer may have only a part of the requested range.
                 while true {
                     if let response = try await fetchMore() { return response }
                 }
@@ -137,7 +137,7 @@ final class Download: Sendable {
                 source.record(.transferRestart(reason: "the answer is encoded, though no encoding was asked for"))
                 return nil
             }
-            // Another success, such as 202 or 204, is no representation of what was asked for (RFC 9110 §15.3).
+            // Another success, such as 202 or 204, is no representation of the resource (RFC 9110 §15.3).
             guard [.ok, .partialContent].contains(response.status) || response.status == .rangeNotSatisfiable && gap != nil else {
                 throw HTTPError(
                     .unacceptableStatus, "The server answered \(response.status), which is nothing to be kept.",
@@ -162,7 +162,7 @@ final class Download: Sendable {
     /// Makes the head of the last part, or of the answer that nothing is missing, that of the whole.
     private func describeWhole(_ response: inout HTTPResponse) {
         if response.status == .rangeNotSatisfiable {
-            // What it has said is about its own body.
+            // Its fields describe its own body.
             response.headers.removeAll { $0.rawValue.lowercased().hasPrefix("content-") }
         }
         response.status = .ok
@@ -205,7 +205,7 @@ final class Download: Sendable {
         }
     }
 
-    /// Takes what the head of a whole response says.
+    /// Takes over the head of a whole response.
     private func begin(_ response: HTTPResponse, of total: Int64?) throws {
         state.withLock { state in
             state.hasBegun = true

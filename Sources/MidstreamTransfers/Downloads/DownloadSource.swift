@@ -2,10 +2,10 @@ internal import Foundation
 internal import Interception
 internal import MidstreamCore
 
-/// Where a download gets its bytes from: the pipeline further in, which is asked for the whole or for a range.
+/// Where a download gets its bytes from: the pipeline further in, by requests for the whole or for a range.
 struct DownloadSource: Sendable {
     let request: HTTPRequest
-    /// What servers have said of the digest of the whole.
+    /// The digests of the whole that servers have announced.
     let told = RepresentationDigests()
     private let next: Next<HTTPRequest, HTTPResponse>
     private let options: DownloadOptions
@@ -26,7 +26,7 @@ struct DownloadSource: Sendable {
     /// Whether the rest of a body can be asked for.
     var isResumable: Bool { options.isResumable && isWhole && request.method == .get }
 
-    /// Whether it asks for the whole of something, as far as can be told.
+    /// Whether it requests a whole representation, by its method and fields.
     var isWhole: Bool { !request.headers.contains(.range) }
 
     /// Whether the request leaves it to this which encodings it takes.

@@ -10,14 +10,14 @@ extension HTTPClient {
     /// download at a time can write to it.
     ///
     /// What breaks off is continued where it broke off, in this call up to ``DownloadOptions/resumes`` times, and otherwise by the next
-    /// download of the same request to the same file, in whatever process. The server is asked for the rest with `Range`, and with
+    /// download of the same request to the same file, in any process. The rest is requested with `Range`, and with
     /// `If-Range` so that it sends the whole when that has changed (RFC 9110 §13.1.5, §14.2). That takes a strong `ETag`, or a
     /// `Last-Modified` a minute older than the response; without one, and for other methods than `GET`, a failure is
     /// thrown and leaves nothing. An answer that isn't the rest of the same version is never joined to what is there.
     ///
     /// Each request passes the whole pipeline further in, so it is retried, authenticated and signed by itself; the trace shows them all.
-    /// The deadline covers the download, the timeout of an attempt each head. To be resumable, no encoding is asked for unless
-    /// the request says so.
+    /// The deadline covers the download, the timeout of an attempt each head. To be resumable, no encoding is requested unless
+    /// the request has an `Accept-Encoding`.
     ///
     /// - Parameters:
     ///   - file: Where to; its folder must exist. A regular file that is there already is replaced; anything else, such as a link, a device

@@ -4,7 +4,7 @@ internal import MidstreamCore
 /// What is left of a download, in pieces that workers take, and take from each other.
 ///
 /// A piece is read from its front. Who has nothing to do takes the back half of the largest, or all of one that has come to a standstill;
-/// whoever reads that one finds its end nearer than before.
+/// the reader of that one finds its end nearer than before.
 final class PiecePool: Sendable {
     /// A piece, by its place among those there have been.
     typealias Number = Int

@@ -8,10 +8,10 @@ struct ReassembledBody {
     /// The response that is read, and which bytes it brings; nil: all there are.
     private var response: HTTPResponse
     private var range: Range<Int64>?
-    /// How many bytes there are in all; nil when nobody has told.
+    /// The total length; nil: unknown.
     private var total: Int64?
     private var told: [RepresentationDigests]
-    /// Whether a server has said that nothing is missing.
+    /// Whether the server has confirmed that nothing is missing.
     private var isAtEnd = false
 
     init(_ first: HTTPResponse, told: RepresentationDigests?) {
@@ -78,7 +78,7 @@ struct ReassembledBody {
 
     /// The response with the whole body.
     ///
-    /// - Throws: ``HTTPError/Code/digestMismatch`` when what several responses have brought isn't what one of them has told.
+    /// - Throws: ``HTTPError/Code/digestMismatch`` when the bytes of several responses don't have the digest that one of them announced.
     func whole(of responses: Int) throws -> HTTPResponse {
         // A single one is checked where it is read.
         for expected in responses > 1 ? told.flatMap(\.all) : [] {

@@ -13,7 +13,7 @@ extension HTTPError {
 }
 
 /// A file beside a target that takes the target's place when it is complete. Until then it can be found and continued by a later process,
-/// with what it has to know of it in a record; both can be read by their owner alone.
+/// with a record of its state; both can be read by their owner alone.
 ///
 /// Nobody else writes to it while this is held: it is locked, and so is the record by it. Writes happen in the tasks that have the bytes:
 /// they go to the page cache, and a hop to another thread costs more.
@@ -53,7 +53,7 @@ final class PartFile: Sendable {
     /// How long the file is.
     var size: Int64 { Self.status(of: descriptor).map { Int64($0.st_size) } ?? 0 }
 
-    /// Writes bytes at an offset, whoever else writes elsewhere.
+    /// Writes bytes at an offset, concurrently with writes to other places.
     func write(_ bytes: [UInt8], at offset: Int64) throws {
         var written = 0
         while written < bytes.count {
@@ -74,7 +74,7 @@ final class PartFile: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("shorten") }
     }
 
-    /// Sees whether there is room for so many bytes in all, as far as can be told: on Apple's platforms writing will tell.
+    /// Checks whether the disk has room for so many bytes in all. On Apple's platforms only writing shows that.
     ///
     /// - Throws: ``HTTPError/Code/fileUnwritable`` when there isn't; nothing has been written then.
     func checkRoom(for total: Int64) throws {
@@ -177,7 +177,7 @@ final class PartFile: Sendable {
         return Self.status(of: made).map { $0.st_mode & 0o777 }
     }
 
-    /// Forgets what there is. The file that is locked stays with whoever holds it.
+    /// Forgets what there is. A locked file stays with its holder.
     func discard() {
         unlink(recordPath)
         unlink(path)

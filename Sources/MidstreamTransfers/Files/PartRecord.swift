@@ -5,7 +5,7 @@ internal import MidstreamCore
 struct PartRecord: Codable, Equatable, Sendable {
     /// Of what it is, without the secrets that URLs carry.
     var url: String
-    /// What has to be the same when the rest is asked for.
+    /// What must be unchanged for a request for the rest.
     var validator: StrongValidator
     /// How many bytes it will have; nil: unknown.
     var total: Int64?

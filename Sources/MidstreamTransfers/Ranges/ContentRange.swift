@@ -1,8 +1,8 @@
 internal import MidstreamCore
 
-/// What a `Content-Range` says (RFC 9110 §14.4).
+/// A `Content-Range` (RFC 9110 §14.4).
 enum ContentRange: Equatable, Sendable {
-    /// These bytes, of so many in all, when that is told.
+    /// These bytes, of a total that may be unknown.
     case bytes(Range<Int64>, total: Int64?)
     /// None of the bytes that were asked for, since there are so many in all.
     case unsatisfied(total: Int64)

@@ -10,12 +10,12 @@ enum RangeAnswer: Equatable {
     case complete
     /// Its body is of no use, and what there is isn't any more either.
     case startAgain(String)
-    /// It contradicts itself, or what was asked.
+    /// It contradicts itself or the request.
     case contradiction(String)
 
-    /// What was asked for, and what is known.
+    /// The request, and what is known.
     struct Question {
-        /// The first byte that is asked for; nil when the whole was.
+        /// The first requested byte; nil: the whole.
         var start: Int64?
         /// How many bytes the representation has.
         var total: Int64?

@@ -13,7 +13,7 @@ enum StrongValidator: Codable, Hashable, Sendable {
     /// The one that a response has; nil when it has none that is strong.
     init?(_ headers: HTTPHeaders) {
         if let tag = headers[.etag] {
-            // A weak one doesn't tell the bytes, and a date isn't used beside it (RFC 9110 §13.1.5).
+            // A weak one doesn't identify the bytes, and a date isn't used beside it (RFC 9110 §13.1.5).
             guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }
             self = .eTag(tag)
             return

@@ -6,7 +6,7 @@ public struct TransferUpdate: Sendable, Hashable {
     /// How many bytes are there, decoded, those included that an earlier call has left; of an upload, how many have been handed over.
     public let bytes: Int64
     /// How many bytes of bodies this call has taken from the network, or given to it, those included that it had to take twice. Nil for an
-    /// encoded body that is on its way: nobody tells before its end, and then its head counts as well.
+    /// encoded body that is on its way: its length is unknown before its end, and then its head counts as well.
     public let wireBytes: Int64?
     /// How many there will be; nil when that isn't known.
     public let total: Int64?
@@ -45,7 +45,7 @@ public final class TransferMeter: AsyncSequence, Sendable {
         var total: Int64?
         var resumedFrom: Int64 = 0
         var restarts = 0
-        /// When the last update was told.
+        /// When the last update was sent.
         var toldAt: Duration?
         /// How many bytes came in each quarter of a second since the first, of the last ones.
         var quarters: [Int64] = []

@@ -22,8 +22,8 @@ extension HTTPClient {
     /// Uploads something, and goes on where it was when a connection breaks.
     ///
     /// The request is sent with the content as its body. Where the server says by an interim response (104) or by its answer where the
-    /// upload can be found, the rest is sent there after a failure, beginning where the server says that it is. With
-    /// ``UploadProtocol/tus`` the request has no body, and all bytes are sent so. A server that says nothing gets a request as any other.
+    /// upload can be found, the rest is sent there after a failure, beginning at the server's offset. With
+    /// ``UploadProtocol/tus`` the request has no body, and all bytes are sent so. A server without support gets an ordinary request.
     ///
     /// Requests follow each other, and each passes the whole pipeline further in. What the server limits (`Upload-Limit`) is kept to: the
     /// size of all, of a part, and how long the upload may be found. A failure that may pass, such as a connection that breaks, a 409,
@@ -36,10 +36,10 @@ extension HTTPClient {
     ///   - protocol: How it is continued; ``UploadProtocol/resumable`` by default.
     ///   - resumes: How many failures in a row, none of which brings the upload further, are followed by another request; 5 by default.
     ///   - partSize: How many bytes one request brings at most; as many as the server takes by default.
-    ///   - meter: Who is told how far it has come; nobody by default.
+    ///   - meter: Gets the progress; none by default.
     /// - Returns: The response to the request that completed the upload; that to the question for its state (`HEAD`) when the other was lost.
     /// - Throws: What ``send(_:)->HTTPResponse`` throws for the last request; ``HTTPError/Code/bodyTooLarge`` when the server takes less;
-    ///   ``HTTPError/Code/protocolViolation`` when what it says of the upload contradicts what was sent.
+    ///   ``HTTPError/Code/protocolViolation`` when its offset or length contradicts what was sent.
     @discardableResult
     public func upload(
         _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5,

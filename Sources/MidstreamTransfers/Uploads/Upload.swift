@@ -4,10 +4,10 @@ internal import MidstreamCore
 
 /// One upload: sends what the server hasn't got, one request after the other, until it has all.
 struct Upload {
-    /// What the server has said, perhaps while a request was still being sent.
+    /// The server's answers so far, interim ones included.
     private struct Told: Sendable {
         var url: String?
-        /// Whether a place was told that can't be used, since the upload would go on in clear text.
+        /// Whether the upload's URL can't be used, since it would send the rest in clear text.
         var isUnsafe = false
         var limit: UploadLimit?
         var limitTime = Duration.zero
@@ -91,7 +91,7 @@ struct Upload {
             creation.headers[.contentType] = type
         }
         creation.body = counted(part)
-        // Where the upload is to be found is told before it is complete.
+        // The upload's URL comes before it is complete.
         let given = request.onInterim
         let (told, stopwatch, base) = (told, stopwatch, request.urlText)
         creation.onInterim = { interim in
@@ -125,7 +125,7 @@ struct Upload {
         guard let offset else { throw violation("The server doesn't say how much it has", response) }
         settings.meter?.begin(at: offset, of: length, isRestart: false, on: pace.clock)
         record(.transferResumption(offset: offset, total: length, proof: nil))
-        // A server that doesn't say whether it is complete waits for the end.
+        // A server that reports no completion waits for the end.
         return isDone && (isComplete == true || !settings.protocol.createsWithContent) ? .done(response) : .goOn
     }
 
@@ -139,7 +139,7 @@ struct Upload {
         let (response, error) = try await send(addition)
         guard response.status.isSuccess else { return try failure(response, error) }
         Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
-        // With tus the server has to say how much it has.
+        // With tus the answer must have the offset.
         if try isAllConfirmed(response, assuming: settings.protocol.createsWithContent ? end : nil) { return .done(response) }
         guard let offset, offset > start else {
             return .failed(violation("The server has taken nothing of the bytes from \(start) on", response))
@@ -188,7 +188,7 @@ struct Upload {
         }
     }
 
-    // MARK: What the server says
+    // MARK: Fields of answers
 
     private func failure(_ response: HTTPResponse, _ error: HTTPError?) throws -> Step {
         let mayPass = response.status.code >= 500 || [408, 409, 423, 429].contains(response.status.code)
@@ -222,9 +222,9 @@ struct Upload {
         }
     }
 
-    /// Whether the server has all bytes, by what it says; notes how many it has.
+    /// Whether the server has all bytes by its answer; notes how many it has.
     ///
-    /// - Parameter end: How many it has when it doesn't say; nil: that isn't known.
+    /// - Parameter end: How many it has if the answer has no offset; nil: unknown.
     private mutating func isAllConfirmed(_ response: HTTPResponse, assuming end: Int64?) throws -> Bool {
         let isComplete = settings.protocol.isComplete(response.headers)
         offset = try readOffset(response) ?? (isComplete == false && end == length ? nil : end)
@@ -234,7 +234,7 @@ struct Upload {
         return offset == length && isComplete != false
     }
 
-    /// How much the server has; nil when it doesn't say.
+    /// The server's offset; nil: the answer has none.
     private mutating func readOffset(_ response: HTTPResponse) throws -> Int64? {
         guard let text = response.headers["Upload-Offset"] else { return nil }
         let sent = told.withLock { $0.sent }

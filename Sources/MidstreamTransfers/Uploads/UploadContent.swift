@@ -6,7 +6,7 @@ public struct UploadContent: Sendable {
     /// How many bytes it has.
     let length: @Sendable () throws -> Int64
     private let part: @Sendable (Range<Int64>) -> HTTPBody
-    /// Its media type, when it says one.
+    /// Its media type; nil: unknown.
     let contentType: String?
 
     private init(

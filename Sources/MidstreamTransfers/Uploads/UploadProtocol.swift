@@ -43,7 +43,7 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What an answer says of whether the upload is complete; nil when it doesn't.
+    /// Whether the upload is complete by the head of an answer; nil: unknown.
     func isComplete(_ headers: HTTPHeaders) -> Bool? {
         guard kind == .resumable else { return nil }
         return switch headers["Upload-Complete"] {
