@@ -20,6 +20,7 @@ let package = Package(
                 .product(name: "MidstreamSigning", package: "Midstream"),
                 .product(name: "MidstreamTesting", package: "Midstream"),
                 .product(name: "MidstreamURLSession", package: "Midstream"),
+                .product(name: "MidstreamWebSocket", package: "Midstream"),
                 .product(name: "MidstreamWire", package: "Midstream", condition: .when(platforms: [.linux])),
             ]),
         .systemLibrary(name: "LibFuzzer"),

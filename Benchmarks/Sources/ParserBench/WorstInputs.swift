@@ -191,6 +191,21 @@ enum WorstInputs {
             ]
         ),
         (
+            .socketFrames,
+            [
+                .init("\u{0}", start: "\u{0}"), .init("\u{1}\u{0}", start: "\u{0}"), .init("\u{9}\u{0}", start: "\u{0}"),
+                .init(named: "empty pings") { [0] + (1..<max(2, $0 / 2)).flatMap { _ in [0x89, 0] as [UInt8] } },
+                .init(named: "one-byte messages") { [0] + (0..<($0 / 3)).flatMap { _ in [0x82, 1, 0] as [UInt8] } },
+            ]
+        ),
+        (
+            .socketHandshake,
+            [
+                .init(";", start: "permessage-deflate"), .init(" ", start: "permessage-deflate;"),
+                .init("server_max_window_bits=9;"),
+            ]
+        ),
+        (
             .structured,
             [
                 .init("a,"), .init("1 ", start: "a=("), .init(";a", start: "a"), .init("\\\"", start: "a=\""),

@@ -1,6 +1,7 @@
 extension ForeignParser {
     /// Reads the bytes in another, simple way where there is one, and ends the process when that gives something else.
     public func check(_ bytes: [UInt8]) {
+        if self == .socketFrames { checkFrames(bytes) }
         #if os(Linux)
             switch self {
             case .responseHead:
@@ -10,6 +11,15 @@ extension ForeignParser {
             default: break
             }
         #endif
+    }
+
+    /// However the bytes are cut, they mean the same.
+    private func checkFrames(_ bytes: [UInt8]) {
+        let whole = SocketFrames.parts(bytes)
+        for cuts in [Array(0...bytes.count), [bytes.count / 2], [2, 3, bytes.count / 3]] {
+            let parts = SocketFrames.parts(bytes, cutAt: cuts)
+            precondition(parts == whole, "cut at \(cuts) read as \(parts), and otherwise as \(whole)")
+        }
     }
 
     #if os(Linux)

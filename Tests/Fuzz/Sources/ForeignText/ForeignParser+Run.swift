@@ -14,6 +14,7 @@ import Foundation
 @testable import MidstreamTesting
 @testable import MidstreamTransfers
 @testable import MidstreamURLSession
+import WebSocketFrames
 
 extension ForeignParser {
     /// Has the parser read the bytes.
@@ -77,6 +78,8 @@ extension ForeignParser {
         case .retryAfter:
             _ = HTTPResponse(status: 503, headers: ["Retry-After": text], request: HTTPRequest("http://h/")).retryAfter
         case .setCookie: readCookies(text)
+        case .socketFrames: _ = SocketFrames.parts(bytes)
+        case .socketHandshake: _ = DeflateParameters(answer: text)?.answer
         case .structured:
             _ = StructuredDictionary([text])
             _ = StructuredList([text])

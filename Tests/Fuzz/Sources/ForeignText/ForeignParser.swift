@@ -42,6 +42,8 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     #endif
     case retryAfter = "retry-after"
     case setCookie = "set-cookie"
+    case socketFrames = "socket-frames"
+    case socketHandshake = "socket-handshake"
     case structured
     case traceParent = "trace-parent"
     case uploadLimit = "upload-limit"
