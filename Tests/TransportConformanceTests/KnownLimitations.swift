@@ -30,7 +30,7 @@ struct KnownLimitation: Sendable {
         all.first { $0.transport == transport && $0.ability == ability }
     }
 
-    static let all: [KnownLimitation] = urlSession
+    static let all: [KnownLimitation] = urlSession + curl
 }
 
 /// What a case needs, where not every transport has it.
@@ -39,7 +39,7 @@ enum Ability: Sendable {
     case orderOfRequestFields, orderOfResponseFields, bytesThatAreNoUTF8, versionOfResponses, trailers, ownAcceptEncoding
     case endOfEncodedBody, endUnderTLS, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
     case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
-    case responseBackPressure
+    case responseBackPressure, upgrade
     case strictStatusLine, strictChunks, strictContentLength, strictFolding, strictTransferCodings
 }
 
@@ -59,8 +59,19 @@ func needing(
 }
 
 extension KnownLimitation {
+    #if Curl && os(Linux)
+        private static let curl: [KnownLimitation] = [
+            .init(
+                .curl, .upgrade, .fails,
+                "libcurl ends a transfer at a 101, and its multi interface keeps the connection to itself.")
+        ]
+    #else
+        private static let curl: [KnownLimitation] = []
+    #endif
+
     #if canImport(FoundationNetworking)
         private static let urlSession: [KnownLimitation] = [
+            .init(.urlSession, .upgrade, .fails, "A connection isn't handed over to another protocol."),
             .init(.urlSession, .trailers, .skipped, "A chunked response with trailers ends the process."),
             .init(.urlSession, .chunkedUpload, .fails, "A body is read to its end before it is sent, and its length is known."),
             .init(.urlSession, .uploadWhileItIsMade, .skipped, "A body is read to its end before it is sent: it would never be."),
@@ -107,6 +118,7 @@ extension KnownLimitation {
         // What Apple's documentation says, and what others have met. None of it has been run for this list: those that fail sometimes may
         // always pass.
         private static let urlSession: [KnownLimitation] = [
+            .init(.urlSession, .upgrade, .fails, "A connection isn't handed over to another protocol."),
             .init(.urlSession, .trailers, .fails, "URLSession doesn't tell trailers."),
             .init(.urlSession, .manyConnections, .skipped, "No more than six connections to a host; further requests wait."),
             .init(.urlSession, .bodyWithGet, .fails, "URLSession refuses a GET with a body."),
