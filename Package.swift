@@ -162,7 +162,8 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "MidstreamTool",
-            dependencies: ["Midstream", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting"] + transports,
+            dependencies: ["Midstream", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting", "MidstreamWebSocket"]
+                + transports,
             swiftSettings: settings),
         .executableTarget(
             name: "Demo", dependencies: ["Midstream", "MidstreamTesting"], path: "Examples/Demo", swiftSettings: settings),
@@ -287,7 +288,7 @@ let package = Package(
             name: "ForeignTextTests",
             dependencies: [
                 "Midstream", "MidstreamFleet", "MidstreamLoop", "MidstreamSigning", "MidstreamTesting", "MidstreamURLSession",
-                "TestSupport", curl, wire,
+                "WebSocketFrames", "TestSupport", curl, wire,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -321,7 +322,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting", "MidstreamTool",
-                "MidstreamURLSession",
+                "MidstreamURLSession", "MidstreamWebSocket",
                 curl, wire,
             ],
             swiftSettings: settings),

@@ -41,15 +41,26 @@ package final class Socket: Sendable {
         }
     }
 
+    /// Sends what the system takes at once; how much that is.
+    package func sendAtOnce(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+        let count = System.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
+        guard count < 0 else { return count }
+        guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionEnded() }
+        return 0
+    }
+
+    private static var flags: Int32 {
+        #if canImport(Darwin)
+            0
+        #else
+            Int32(MSG_NOSIGNAL)
+        #endif
+    }
+
     /// Sends everything, waiting for the peer to take it.
     ///
     /// - Parameter deadline: When to give up; nil: never.
     package func send(_ bytes: UnsafeRawBufferPointer, until deadline: ContinuousClock.Instant? = nil) throws {
-        #if canImport(Darwin)
-            let flags: Int32 = 0
-        #else
-            let flags = Int32(MSG_NOSIGNAL)
-        #endif
         // Not by a flag of the call, which not every system heeds when sending. No other thread uses the socket meanwhile.
         if deadline != nil { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
         defer { if deadline != nil { _ = fcntl(descriptor, F_SETFL, 0) } }
@@ -57,7 +68,7 @@ package final class Socket: Sendable {
         while !rest.isEmpty {
             if let deadline { try wait(for: POLLOUT, until: deadline) }
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = System.send(descriptor, part.baseAddress, part.count, flags)
+            let count = System.send(descriptor, part.baseAddress, part.count, Self.flags)
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR, errno != EAGAIN, errno != EWOULDBLOCK {

@@ -31,7 +31,8 @@ struct ExchangeObservation: Sendable {
         outcome.status = response.status
         outcome.version = response.version
         outcome.responseHeaders = response.headers
-        let limit = call.settings.keepsBodies
+        // What another protocol carries isn't redacted by the rules for bodies, and would grow as long as that goes on.
+        let limit = response.status.code == 101 ? 0 : call.settings.keepsBodies
         let body = limit > 0 ? KeptBody(upTo: limit) : nil
         if let bytes = response.body.bytes {
             body?.add(bytes)

@@ -2,6 +2,7 @@ public import MidstreamCore
 
 extension MockServer {
     /// Answers requests that find the queue empty with sockets; see ``Response/webSocket(headers:subprotocol:compresses:_:)``.
+    @_disfavoredOverload
     public func respond(webSocket serve: @escaping @Sendable (MockWebSocket) async throws -> Void) {
         respond { _ in .webSocket(serve) }
     }

@@ -40,7 +40,16 @@ final class SocketChannel: ByteChannel {
 
     func write(_ bytes: [UInt8]) async throws {
         try Task.checkCancellation()
-        try bytes.withUnsafeBytes { try socket.send($0) }
+        let sent = try bytes.withUnsafeBytes { try socket.sendAtOnce($0) }
+        guard sent < bytes.count else { return }
+        // A client that is in no hurry mustn't hold up a thread of the tasks.
+        try await withCheckedThrowingContinuation { (writer: CheckedContinuation<Void, any Error>) in
+            let isStarted = ServerThread.start { [socket] in
+                writer.resume(
+                    with: Result { try bytes.withUnsafeBytes { try socket.send(UnsafeRawBufferPointer(rebasing: $0[sent...])) } })
+            }
+            if !isStarted { writer.resume(throwing: ConnectionEnded()) }
+        }
     }
 
     func endSending() { socket.endSending() }

@@ -40,6 +40,8 @@ struct Arguments {
     var includesHead = false
     var summary: SummaryFormat?
     var delivery = Delivery.asItComes
+    /// The URL is a socket's.
+    private(set) var isSocket = false
     var format = OutputFormat()
     var isVerbose = false
     var showsTrace = false
@@ -159,6 +161,10 @@ struct Arguments {
 
     private mutating func takeOthers() throws {
         var others = others[...]
+        if others.first == "ws", others.count > 1 {
+            others.removeFirst()
+            isSocket = true
+        }
         if givenMethod == nil, others.count > 1, let first = others.first, isMethod(first, before: others.dropFirst()[1]) {
             givenMethod = others.removeFirst()
         }

@@ -3,6 +3,7 @@ extension Arguments {
 
     static let help = """
         usage: midst [METHOD] URL [ITEM…] [options]
+               midst ws URL [ITEM…] [options]
                midst replay FILE [--send] [options]
                midst batch [FILE] [--jobs N] [--rate N] [options]
                midst simulate FILE [--slower FACTOR] [--for SECONDS] [--rate N] [-o PAGE]

@@ -2,6 +2,7 @@ import Foundation
 import Midstream
 import MidstreamSigning
 import MidstreamTelemetry
+import MidstreamWebSocket
 
 /// One run of the tool: a request, its response, and what is to be shown of them.
 struct Invocation {
@@ -108,6 +109,9 @@ struct Invocation {
         do {
             if let file { return try await download(request, to: file, by: client) }
             if let upload = arguments.upload { return try await self.upload(upload, by: request, client) }
+            if arguments.isSocket {
+                return try await Conversation(socket: client.webSocket(request), showsTrace: arguments.showsTrace).run()
+            }
             if arguments.delivery == .events { return try await listen(request, by: client) }
             // A traced response is buffered, so that the trace holds the whole of it.
             let response = try await buffered(arguments.showsTrace ? client.send(request) : client.stream(request))

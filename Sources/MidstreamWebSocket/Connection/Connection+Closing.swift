@@ -4,7 +4,7 @@ internal import WebSocketFrames
 
 /// The closing handshake (RFC 6455 §7.1).
 extension Connection {
-    /// Sends a close frame and waits for the answer, for some seconds; harmless when repeated. What hasn't been read by then is dropped.
+    /// Sends a close frame and waits for the answer, for some seconds; harmless when repeated. What comes from now on is dropped.
     ///
     /// - Throws: `CancellationError`; the socket has ended then.
     func close(_ frame: CloseFrame) async throws {
@@ -17,7 +17,7 @@ extension Connection {
             state.closers.append(end)
             guard state.closing == nil else { return (false, nil) }
             state.closing = frame
-            state.inbox.discard()
+            state.inbox.close()
             defer { state.inbox.receiver = nil }
             return (true, state.inbox.receiver)
         }

@@ -11,17 +11,17 @@ struct Inbox {
     /// Those before it have been read.
     private var first = 0
     private var size = 0
-    /// Nobody will read any more.
-    private var isDiscarded = false
+    /// What comes from now on is dropped.
+    private var isClosed = false
     /// Waits for a message, or the end.
     var reader: Suspension<Void>?
     /// Waits for room.
     var receiver: Suspension<Void>?
 
-    var isFull: Bool { size >= Self.limit }
+    var isFull: Bool { size >= Self.limit && !isClosed }
 
     mutating func append(_ message: WebSocketMessage) {
-        guard !isDiscarded else { return }
+        guard !isClosed else { return }
         messages.append(message)
         size += message.size + Self.overhead
     }
@@ -39,9 +39,5 @@ struct Inbox {
         return message
     }
 
-    mutating func discard() {
-        isDiscarded = true
-        messages = []
-        (first, size) = (0, 0)
-    }
+    mutating func close() { isClosed = true }
 }

@@ -100,8 +100,8 @@ public final class WebSocket: Sendable {
     @discardableResult
     public func ping() async throws -> Duration { try await connection.ping() }
 
-    /// Closes the socket: tells the server, and waits up to 5 s for its answer. What hasn't been read is dropped, and the sequence of messages
-    /// ends. Harmless when repeated, and after the end.
+    /// Closes the socket: tells the server, and waits up to 5 s for its answer. What has come can still be read; what comes meanwhile is dropped.
+    /// Harmless when repeated, and after the end.
     ///
     /// - Parameters:
     ///   - code: Why; ``WebSocketClosure/Code/normal`` by default. 1005 and others that only say how a connection ended can't be sent.

@@ -92,12 +92,14 @@ enum UpgradeRequest {
 }
 
 /// Gives each connection a key of its own; outside of what signs requests.
-private struct ConnectionKey: RequestInterceptor {
+struct ConnectionKey: RequestInterceptor {
     var stage: InterceptorStage { .exchange }
     var rank: InterceptorRank { .cookies }
     var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
     func intercept(request: inout HTTPRequest) async throws { request.headers["Sec-WebSocket-Key"] = HandshakeKey.make() }
+
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .unknown("would give the connection a key of its own") }
 }
 
 extension HTTPHeaders {

@@ -199,6 +199,25 @@
             #expect(error?.code == .deadlineExceeded)
         }
 
+        @Test func `A record of the call keeps nothing of what is said`() async throws {
+            final class Observer: CallObserver {
+                let bodies = Locked<[Int?]>([])
+                var keepsBodies: Int { 1_000 }
+                func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
+                    bodies.withLock { $0.append(exchange.responseBody?.bytes.count) }
+                }
+            }
+            let observer = Observer()
+            var configuration = HTTPClient.Configuration()
+            configuration.observers = [observer]
+            server.enqueue(.webSocket(Self.echo))
+            let socket = try await client(configuration).webSocket("feed").connect()
+            try await expectOpen(socket)
+            try await socket.close()
+            await eventually { observer.bodies.withLock { $0.count } == 1 }
+            #expect(observer.bodies.withLock { $0 } == [nil])
+        }
+
         @Test func `Connecting can be cancelled`() async throws {
             server.enqueue(.init(fault: .stall(.beforeHead)))
             let client = client()

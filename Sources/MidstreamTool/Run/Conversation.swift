@@ -1,0 +1,28 @@
+import Foundation
+import Midstream
+import MidstreamWebSocket
+
+/// A socket whose texts are lines: those of the input are sent, and what comes is printed (`midst ws`).
+struct Conversation {
+    let socket: WebSocketTask
+    let showsTrace: Bool
+
+    /// Runs until one side closes; this one does at the input's end, once what was sent before has been seen by the server.
+    func run() async throws -> Int32 {
+        let socket = try await socket.connect()
+        if showsTrace { Terminal.printError("\(socket.response.trace)") }
+        let sending = Task {
+            for try await line in HTTPBody.once(InputChunks(.standardInput)).lines() { try await socket.send(line) }
+            try await socket.ping()
+            try await socket.close()
+        }
+        defer { sending.cancel() }
+        for try await message in socket {
+            switch message {
+            case .text(let text): try Terminal.print(text)
+            case .binary(let bytes): try Terminal.put(bytes, into: STDOUT_FILENO)
+            }
+        }
+        return 0
+    }
+}
