@@ -59,7 +59,7 @@ func needing(
 }
 
 extension KnownLimitation {
-    #if Curl && os(Linux)
+    #if os(Linux)
         private static let curl: [KnownLimitation] = [
             .init(
                 .curl, .upgrade, .fails,
