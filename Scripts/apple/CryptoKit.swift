@@ -15,3 +15,21 @@ public struct SHA512: HashFunction {
     public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}
     public func finalize() -> SHA512Digest { fatalError() }
 }
+@available(macOS 10.15, iOS 13.0, watchOS 6.0, tvOS 13.0, *)
+public enum AES {
+    public enum GCM {
+        public struct Nonce: Sendable {
+            public init() { fatalError() }
+        }
+        public struct SealedBox: Sendable {
+            public var combined: Data? { fatalError() }
+            public init<D>(combined: D) throws where D: DataProtocol { fatalError() }
+        }
+        public static func seal<Plaintext, AuthenticatedData>(
+            _ message: Plaintext, using key: SymmetricKey, nonce: Nonce? = nil, authenticating authenticatedData: AuthenticatedData
+        ) throws -> SealedBox where Plaintext: DataProtocol, AuthenticatedData: DataProtocol { fatalError() }
+        public static func open<AuthenticatedData>(
+            _ sealedBox: SealedBox, using key: SymmetricKey, authenticating authenticatedData: AuthenticatedData
+        ) throws -> Data where AuthenticatedData: DataProtocol { fatalError() }
+    }
+}

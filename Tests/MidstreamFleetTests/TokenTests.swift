@@ -55,7 +55,7 @@
                 // Nobody else has been told that this one isn't good any more.
                 for fleet in fleets { await eventually { !fleet.state.isDegraded } }
                 let newcomer = try server.fleet()
-                await eventually { await isStored(in: newcomer) }
+                await eventually { await isStored(Int64(refreshes) + 1, in: newcomer) }
                 #expect(try await issuer.client(newcomer, whenAlone: .waits).status() == .ok)
                 #expect(issuer.counts == .init(refreshes: refreshes, reuses: 0))
                 issuer.revokeAccess()
@@ -67,14 +67,14 @@
             }
         }
 
-        private func isStored(in fleet: Fleet) async -> Bool {
+        private func isStored(_ generation: Int64, in fleet: Fleet) async -> Bool {
             let name = fleet.core.names.token("partner-api")
             let turn = await fleet.core.store.takeToken(
                 name, insteadOf: .none, holder: "test", lease: .milliseconds(1), grace: .zero)
             if case .success(.mine) = turn {
                 _ = await fleet.core.store.failToken(name, generation: 0, holder: "test", pause: nil, isDead: false)
             }
-            if case .success(.other) = turn { return true }
+            if case .success(.other(let record)) = turn { return record.generation >= generation }
             return false
         }
 
@@ -247,7 +247,7 @@
             #expect(error?.trace?.description.contains("decided locally") == true || error?.message.contains("store") == true)
             try await server.start()
             // Before the newcomer, which can't know that its token is spent.
-            await eventually { await isStored(in: fleet) }
+            await eventually { await isStored(3, in: fleet) }
             await eventually { (try? await patient.status()) == .ok }
             #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
         }
@@ -286,6 +286,22 @@
             }
             #expect(text.contains("EVALSHA") && !text.contains("canary") && !text.contains("partner-api"))
             channel.close()
+        }
+
+        @Test("isn't replaced by an older one of a second client of the same process")
+        func secondClient() async throws {
+            let server = try await RedisServer()
+            let issuer = Issuer()
+            let shared = try server.fleet().sharing(issuer.authenticator(), as: "partner-api")
+            let first = issuer.first
+            try await shared.save(first)
+            let token = try await shared.refresh(first)
+            let next = try await shared.refresh(token)
+            // What another client has had, or begins with.
+            for old in [first, token, issuer.first] { try await shared.save(old) }
+            let other = try server.fleet().sharing(issuer.authenticator(), as: "partner-api")
+            #expect(try await other.refresh(nil) == next)
+            #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
         }
 
         @Test("is nowhere to be read in Redis")

@@ -16,6 +16,8 @@ final class SharedToken: Sendable {
     let name: String
     private let core: FleetCore
     private let held = Locked(Held.none)
+    /// Hashes of the tokens that were held lately.
+    private let former = Locked<[Int]>([])
     /// Whether a task is putting the token back.
     private let isOffering = Locked(false)
     /// What the store had when it was last offered one.
@@ -34,10 +36,18 @@ final class SharedToken: Sendable {
         held.withLock { held in
             if let token, held.token == nil, held.record.generation == 0 {
                 // Processes may be started with the same token at any time.
-                held = Held(token: token, record: TokenRecord(generation: 1, obtained: 0, token: []))
+                replace(&held, by: Held(token: token, record: TokenRecord(generation: 1, obtained: 0, token: [])))
             }
             return held
         }
+    }
+
+    /// Whether a token is one that was held lately.
+    func hasHeld(_ token: OAuthToken) -> Bool { former.withLock { $0.contains(token.hashValue) } }
+
+    private func replace(_ held: inout Held, by next: Held) {
+        if let token = held.token { former.withLock { $0 = $0.suffix(31) + [token.hashValue] } }
+        held = next
     }
 
     /// Takes a token of the store; nil when it can't be opened.
@@ -50,7 +60,7 @@ final class SharedToken: Sendable {
             token = opened
         }
         return held.withLock { held in
-            if record.isNewer(than: held.record) { held = Held(token: token, record: record) }
+            if record.isNewer(than: held.record) { replace(&held, by: Held(token: token, record: record)) }
             return held
         }
     }
@@ -62,7 +72,7 @@ final class SharedToken: Sendable {
             record: TokenRecord(
                 generation: old.generation + 1, obtained: token.milliseconds, token: try sealed(token)))
         return held.withLock { held in
-            if next.record.isNewer(than: held.record) { held = next }
+            if next.record.isNewer(than: held.record) { replace(&held, by: next) }
             return next
         }
     }
@@ -73,7 +83,7 @@ final class SharedToken: Sendable {
         let record = TokenRecord(
             generation: old.generation + 1, obtained: token?.milliseconds ?? Int64(Date().timeIntervalSince1970 * 1000),
             token: try token.map(sealed) ?? [])
-        held.withLock { $0 = Held(token: token, record: record) }
+        held.withLock { replace(&$0, by: Held(token: token, record: record)) }
         if case .success(let record) = await core.store.replaceToken(record, as: name) {
             held.withLock { held in
                 if held.record.generation <= record.generation { held = Held(token: token, record: record) }

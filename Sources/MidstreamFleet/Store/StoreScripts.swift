@@ -36,6 +36,7 @@ enum StoreScript: CaseIterable, Sendable {
     /// generation that is being spent, by whom, until when; hu until when nobody refreshes, since members may know a newer one.
     private static let tokenText = """
         local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)
+        local day = 86400000
         local r = redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
         local g, o = tonumber(r[1] or '0'), tonumber(r[2] or '0')
         local function put(new, obtained, token, life, channel, name, grace)
@@ -64,7 +65,7 @@ enum StoreScript: CaseIterable, Sendable {
         tokenText + """
             if not r[1] and tonumber(ARGV[5]) > 0 then
               redis.call('HSET', KEYS[1], 'g', 0, 'o', 0, 'hu', now + tonumber(ARGV[5]))
-              redis.call('PEXPIRE', KEYS[1], 2 * tonumber(ARGV[4]))
+              redis.call('PEXPIRE', KEYS[1], day)
             end
             if g ~= tonumber(ARGV[2]) or o ~= tonumber(ARGV[3]) then return {'other', r[1], r[2], r[3], r[4]} end
             if tonumber(r[4] or '-1') == g then return {'dead'} end
@@ -76,7 +77,7 @@ enum StoreScript: CaseIterable, Sendable {
             if not holder and tonumber(f[3] or '-1') == g and tonumber(f[4]) > now then return {'held', tonumber(f[4]) - now} end
             redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[4])
             redis.call('HSET', KEYS[1], 'g', ARGV[2], 'o', ARGV[3], 'sg', ARGV[2], 'sb', ARGV[1], 'su', now + tonumber(ARGV[4]))
-            if redis.call('PTTL', KEYS[1]) < 2 * tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[1], 2 * tonumber(ARGV[4])) end
+            if redis.call('PTTL', KEYS[1]) < day then redis.call('PEXPIRE', KEYS[1], day) end
             return {'mine'}
             """
 
@@ -105,6 +106,7 @@ enum StoreScript: CaseIterable, Sendable {
             redis.call('HDEL', KEYS[1], 'sg', 'sb', 'su')
             if ARGV[4] == '1' then
               redis.call('HSET', KEYS[1], 'd', ARGV[2])
+              redis.call('PEXPIRE', KEYS[1], 90 * day)
             elseif tonumber(ARGV[3]) >= 0 then
               local f = redis.call('HMGET', KEYS[1], 'fg', 'fn')
               local n = 0

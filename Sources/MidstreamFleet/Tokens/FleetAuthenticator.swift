@@ -100,7 +100,9 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
     /// Hands the credential to the authenticator behind it, and to the fleet if it is a new login or logout.
     public func save(_ credential: OAuthToken?) async throws {
         let present = shared.present
-        if credential != present.token {
+        // What was held before, or is due, comes from a client that hasn't heard of the present one.
+        let isStale = credential.map { shared.hasHeld($0) || present.record.generation > 0 && base.needsRefresh($0) } ?? false
+        if credential != present.token, !isStale {
             if present.record.generation > 0 {
                 try await shared.replace(with: credential)
             } else if credential != nil {
