@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import WebSocketFrames
 
-@Suite struct FrameTests {
+@Suite(.leavesNothing) struct FrameTests {
     @Test(arguments: FrameCase.all)
     func `Frames are read as they should be, however they are cut`(_ test: FrameCase) {
         var ways = [[test.bytes], test.bytes.map { [$0] }]
