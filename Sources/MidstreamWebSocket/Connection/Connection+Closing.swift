@@ -4,11 +4,11 @@ internal import WebSocketFrames
 
 /// The closing handshake (RFC 6455 §7.1).
 extension Connection {
-    /// Sends a close frame and waits for the answer, for some seconds; harmless when repeated. What comes from now on is dropped.
+    /// Sends a close frame and waits for the answer, for some seconds; harmless when repeated. What comes meanwhile can be read.
     ///
     /// - Throws: `CancellationError`; the socket has ended then.
     func close(_ frame: CloseFrame) async throws {
-        let end = Suspension<Void>()
+        let (end, sent) = (Suspension<Void>(), Suspension<Void>())
         let (isFirst, receiver) = state.withLock { state -> (Bool, Suspension<Void>?) in
             guard state.end == nil else {
                 end.resume()
@@ -17,12 +17,13 @@ extension Connection {
             state.closers.append(end)
             guard state.closing == nil else { return (false, nil) }
             state.closing = frame
+            state.closeSent = sent
             state.inbox.close()
             defer { state.inbox.receiver = nil }
             return (true, state.inbox.receiver)
         }
         receiver?.resume()
-        if isFirst { sendControl(.close, frame.payload) }
+        if isFirst { sendControl(.close, frame.payload, then: sent) }
         switch await end.wait(for: Self.closeTimeout, on: stopwatch.timer) {
         case .value: break
         case .timedOut: lose(nil)
@@ -34,11 +35,15 @@ extension Connection {
 
     /// The other side has sent a close frame: it is answered, unless it is the answer.
     func answer(_ frame: CloseFrame) async {
-        let ours = state.withLock { state -> CloseFrame? in
+        let (ours, sent) = state.withLock { state in
             defer { if state.closing == nil { state.closing = CloseFrame(code: frame.code) } }
-            return state.closing
+            return (state.closing, state.closeSent)
         }
-        if let ours { return end(.closed(WebSocketClosure(ours, byPeer: false))) }
+        if let ours {
+            // Both may have begun at once.
+            _ = await sent?.wait(for: Self.closeTimeout, on: stopwatch.timer)
+            return end(.closed(WebSocketClosure(ours, byPeer: false)))
+        }
         await sendLast(CloseFrame(code: frame.code))
         let closure = WebSocketClosure(frame, byPeer: true)
         if closure.isClean { return end(.closed(closure)) }
@@ -52,8 +57,22 @@ extension Connection {
             defer { state.closing = state.closing ?? frame }
             return state.closing == nil
         }
-        if isFirst { await sendLast(frame) }
+        if isFirst {
+            await sendLast(frame)
+            await drain()
+        }
         fail(WebSocketClosure(frame, byPeer: false), violation.message)
+    }
+
+    /// Reads off what the other side still sends: closing with something unread would break the connection before the close frame is read.
+    private func drain() async {
+        let end = Suspension<Void>()
+        let reading = Task { [channel] in
+            while (try? await channel.read()) != nil {}
+            end.resume()
+        }
+        _ = await end.wait(for: Self.closeTimeout, on: stopwatch.timer)
+        reading.cancel()
     }
 
     /// Sends a close frame to which nothing is expected.

@@ -15,6 +15,8 @@ final class Connection: Sendable {
         var inbox = Inbox()
         /// The close frame that has been sent, or is about to be: no message follows it.
         var closing: CloseFrame?
+        /// Resumed when the close frame of ``Connection/close(_:)`` has left.
+        var closeSent: Suspension<Void>?
         var end: End?
         /// Wait for the end.
         var closers: [Suspension<Void>] = []

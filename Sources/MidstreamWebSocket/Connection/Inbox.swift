@@ -11,7 +11,7 @@ struct Inbox {
     /// Those before it have been read.
     private var first = 0
     private var size = 0
-    /// What comes from now on is dropped.
+    /// Nothing waits for the reader any more: what it has no room for is dropped.
     private var isClosed = false
     /// Waits for a message, or the end.
     var reader: Suspension<Void>?
@@ -21,7 +21,7 @@ struct Inbox {
     var isFull: Bool { size >= Self.limit && !isClosed }
 
     mutating func append(_ message: WebSocketMessage) {
-        guard !isClosed else { return }
+        guard !isClosed || size < Self.limit else { return }
         messages.append(message)
         size += message.size + Self.overhead
     }

@@ -100,7 +100,7 @@ public final class WebSocket: Sendable {
     @discardableResult
     public func ping() async throws -> Duration { try await connection.ping() }
 
-    /// Closes the socket: tells the server, and waits up to 5 s for its answer. What has come can still be read; what comes meanwhile is dropped.
+    /// Closes the socket: tells the server, and waits up to 5 s for its answer. What comes until then can still be read, as far as 256 KiB go.
     /// Harmless when repeated, and after the end.
     ///
     /// - Parameters:

@@ -35,7 +35,14 @@ public struct WebSocketTask: Sendable {
     ///   transport doesn't hand over connections: `WireTransport` does.
     public func connect() async throws -> WebSocket {
         let request = try UpgradeRequest.make(of: request, protocols: protocols, options)
-        return try WebSocket(await client.stream(request), options, client: client)
+        var response = try await client.stream(request)
+        guard response.status.code == 101 else {
+            // Validators that accept any status have left its body to be read.
+            let body = try? await response.body.collect(upTo: HTTPError.keptBody)
+            response.body = .bytes(body ?? [])
+            throw HTTPError.unacceptableStatus(response)
+        }
+        return try WebSocket(response, options, client: client)
     }
 }
 

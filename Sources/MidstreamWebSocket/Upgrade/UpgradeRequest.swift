@@ -51,11 +51,9 @@ enum UpgradeRequest {
 
     /// Checks an answer (RFC 6455 §4.1, the list at its end).
     ///
-    /// - Throws: ``HTTPError/Code/protocolViolation``, or ``HTTPError/Code/unacceptableStatus`` for any other than 101. The response is
-    ///   closed then.
+    /// - Throws: ``HTTPError/Code/protocolViolation``; the response is closed then.
     static func agreement(_ response: HTTPResponse) throws -> Agreement {
         do {
-            guard response.status.code == 101 else { throw HTTPError.unacceptableStatus(response) }
             return try checked(response)
         } catch {
             response.body.close()

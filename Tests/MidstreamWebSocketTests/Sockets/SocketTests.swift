@@ -210,6 +210,20 @@
             await #expect(throws: HTTPError.self) { try await socket.send("late") }
         }
 
+        @Test func `What comes before the answer to a close can be read`() async throws {
+            let socket = try await connect { socket in
+                try await socket.send("before")
+                guard case .close? = try await socket.next() else { return }
+                try await socket.send("meanwhile")
+                try await socket.close()
+            }
+            try await socket.close()
+            var messages = socket.makeAsyncIterator()
+            #expect(try await messages.next() == .text("before"))
+            #expect(try await messages.next() == .text("meanwhile"))
+            #expect(try await messages.next() == nil)
+        }
+
         @Test func `A server that doesn't answer a close isn't waited for too long`() async throws {
             let clock = TestClock()
             var configuration = HTTPClient.Configuration()

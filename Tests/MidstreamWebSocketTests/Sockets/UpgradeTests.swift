@@ -82,6 +82,14 @@
             }
         }
 
+        @Test func `A status that validators accept is refused all the same`() async throws {
+            var configuration = HTTPClient.Configuration()
+            configuration.validators = []
+            server.enqueue(.init(status: .forbidden, body: "why"))
+            let error = await #expect(throws: HTTPError.self) { try await client(configuration).webSocket("feed").connect() }
+            #expect(error?.code == .unacceptableStatus && error?.response?.body.text == "why")
+        }
+
         @Test func `Answers that aren't an agreement are violations`() async throws {
             let fields: [HTTPHeaders] = [
                 ["Upgrade": "h2c"], ["Connection": "close"], ["Sec-WebSocket-Accept": "x"], ["Sec-WebSocket-Protocol": "v3"],
