@@ -49,10 +49,12 @@ let package = Package(
         .trait(
             name: "Wire",
             description: "Connections of our own, the default transport on Linux. Needs OpenSSL's and nghttp2's headers."),
-        .trait(name: "Curl", description: "The libcurl transport, the default one on Linux without Wire. Needs libcurl's headers."),
+        .trait(
+            name: "Curl", description: "The libcurl transport, the default one on Linux without Wire. Needs libcurl's headers."),
         .trait(
             name: "URLSession",
-            description: "The URLSession transport on Linux, too; the default one there without Wire and Curl. Elsewhere it always is."),
+            description:
+                "The URLSession transport on Linux, too; the default one there without Wire and Curl. Elsewhere it always is."),
         .default(enabledTraits: ["Wire"]),
     ],
     targets: [
@@ -155,7 +157,8 @@ let package = Package(
         .target(
             name: "MidstreamTesting",
             dependencies: [
-                "MidstreamTelemetry", "LoopbackServer", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "WebSocketFrames",
+                "MidstreamTelemetry", "LoopbackServer", "MidstreamCache", "MidstreamResilience", "MidstreamCore",
+                "WebSocketFrames",
                 "Interception",
                 "Platform",
             ],

@@ -145,7 +145,8 @@
 
         private func pipe(to origin: HTTPOrigin, tls: TLSConfiguration?, timeout: Duration) throws -> WireTransfer {
             let group = try loops.get()
-            let context = origin.scheme == "https" ? try tls.map { try TLSContext($0) } ?? settings.tlsContext(isSecure: true) : nil
+            let context =
+                origin.scheme == "https" ? try tls.map { try TLSContext($0) } ?? settings.tlsContext(isSecure: true) : nil
             return WireTransfer(
                 HTTPRequest(.get, origin.description), ExchangeOptions(timeLimit: timeout, isChecked: true), settings: settings,
                 tls: context, loop: group.preferred, owner: group, isPipe: true)

@@ -78,10 +78,10 @@ struct ConfigurationExamples {
             #expect(transport.configuration.maximumConnectionsPerHost == 20 && transport.configuration.eventLoops == 1)
         }
 
-        @Test("The page about transports has all settings of libcurl")
+        @Test("The page about transports has all settings")
         func transportSettings() throws {
-            let named = try MarkdownPage(path: "Documentation/Transports.md").table(below: "libcurl")
-            let labels = Mirror(reflecting: CurlTransport.Configuration()).children.compactMap(\.label).filter { $0 != "tls" }
+            let named = try MarkdownPage(path: "Documentation/Transports.md").table(below: "The wire")
+            let labels = Mirror(reflecting: TransportConfiguration()).children.compactMap(\.label).filter { $0 != "tls" }
             let tls = Mirror(reflecting: TLSConfiguration()).children.compactMap(\.label).map { "tls.\($0)" }
             #expect(Set(labels + tls).subtracting(named).isEmpty)
         }

@@ -33,7 +33,8 @@
             let transport = testedTransport()
             defer { transport.close() }
             let server = try RawServer.answering { _ in
-                String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
+                String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count)
+                    + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
             }
             let response = try? await transport.deliver(request(server.url, .buffered(upTo: 10)))
             #expect((response != nil) == (count == 32))

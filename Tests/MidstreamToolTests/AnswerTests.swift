@@ -14,7 +14,7 @@ struct AnswerTests {
 
     init() throws {
         // The tool uses the process's own transport, which stays.
-        Belongings.current?.excuse("CurlLoop")
+        Belongings.current?.excuse("WireLoop")
         server = try MockServer()
         folder = try TemporaryFolder()
     }

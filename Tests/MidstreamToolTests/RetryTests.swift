@@ -35,7 +35,7 @@ struct RequestHeadTests {
     @Test("have nothing in them that nobody has asked for", .timeLimit(.minutes(10)))
     func fields() async throws {
         // The tool uses the process's own transport, which stays.
-        Belongings.current?.excuse("CurlLoop")
+        Belongings.current?.excuse("WireLoop")
         let server = try MockServer()
         defer { server.shutdown() }
         server.enqueue(.init(body: "hello"))
