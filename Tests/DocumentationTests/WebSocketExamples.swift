@@ -6,7 +6,7 @@
     import MidstreamWire
     import Testing
 
-    @Suite("WebSocket.md", .timeLimit(.minutes(10)))
+    @Suite("WebSockets.md", .timeLimit(.minutes(10)))
     struct WebSocketExamples {
         struct Quote: Codable { var price: Int }
         struct Order: Codable { var item: String, count: Int }

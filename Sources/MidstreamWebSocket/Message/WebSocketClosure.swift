@@ -1,4 +1,4 @@
-/// How a socket was closed. Behind ``MidstreamCore/HTTPError/Code/connectionLost`` it is ``MidstreamCore/HTTPError/underlying``.
+/// How a socket was closed. Behind ``HTTPError/Code/connectionLost`` it is ``HTTPError/underlying``.
 public struct WebSocketClosure: Error, Sendable, Hashable {
     /// Why a socket is closed (RFC 6455 §7.4.1, and the IANA registry): 3000 to 3999 are for libraries, 4000 to 4999 for whatever two programs agree on.
     public struct Code: RawRepresentable, ExpressibleByIntegerLiteral, Sendable, Hashable, CustomStringConvertible {

@@ -354,7 +354,8 @@
             await #expect(throws: CancellationError.self) { try await sending.value }
             var messages = socket.makeAsyncIterator()
             await #expect(throws: HTTPError.self) { try await messages.next() }
-            #expect(socket.closure?.code == .goingAway)
+            // The reader may be the first to find the connection closed.
+            #expect([.goingAway, .abnormal].contains(socket.closure?.code))
             release.open()
         }
 
