@@ -9,7 +9,7 @@
     import TestSupport
     import Testing
 
-    @Suite("Fleet.md", .leavesNothing, .timeLimit(.minutes(10)))
+    @Suite("Fleets.md", .leavesNothing, .timeLimit(.minutes(10)))
     struct PageExamples {
         @Test("A fleet")
         func fleet() async throws {
