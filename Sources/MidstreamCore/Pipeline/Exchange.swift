@@ -49,7 +49,7 @@ struct Exchange: Interceptor {
             if terms.isInterrupted { return try await interruptedDelivery(request, terms.options, call, position) }
             return try await deliver(request, terms.options, call)
         } catch {
-            if let resends = (error as? HTTPError)?.metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
+            Self.count(resendsBefore: error, call)
             throw position.due == .max ? error : Self.cause(of: error, at: position)
         }
     }
@@ -76,6 +76,12 @@ struct Exchange: Interceptor {
             exchange.end(throwing: cause)
             throw cause
         }
+    }
+
+    /// Apart, so that the metrics aren't kept by those who wait.
+    @inline(never)
+    private static func count(resendsBefore error: any Error, _ call: Call?) {
+        if let resends = (error as? HTTPError)?.metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
     }
 
     /// How an exchange is carried out.
@@ -125,7 +131,8 @@ struct Exchange: Interceptor {
     {
         var response =
             if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
-        if let resends = response.metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
+        let resends = response.countResends()
+        if resends > 0 { call?.owner.count(resends: resends) }
         switch options.delivery {
         case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
         case .streamed: call?.opened(response.body)
