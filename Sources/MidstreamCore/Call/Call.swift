@@ -69,7 +69,7 @@ package final class Call: Sendable {
 }
 
 /// What a call needs of the client that makes it.
-package protocol CallOwner: AnyObject, Sendable {
+package protocol CallOwner: ResendBudget {
     /// What time is measured by.
     var clock: any Clock<Duration> { get }
     /// One on that clock, of which each call has a copy that starts with it.
@@ -94,9 +94,6 @@ package protocol CallOwner: AnyObject, Sendable {
 
     /// Takes one retry from the budget; false when there is none.
     func takeRetry() -> Bool
-
-    /// Charges the budget with what the transport has sent again by itself.
-    func count(resends: Int)
 
     /// The request that the interceptors after stage `call` would make of one, found without sending anything.
     func planned(_ request: HTTPRequest) async throws -> PlannedRequest

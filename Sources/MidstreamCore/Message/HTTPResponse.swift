@@ -89,13 +89,6 @@ public struct HTTPResponse: Sendable {
         set { fields[0].metrics = newValue }
     }
 
-    /// How often the transport sent the request again by itself. A function that isn't inlined, so that who waits keeps no metrics.
-    @inline(never)
-    package func countResends() -> Int {
-        if fields[0].metrics != nil { return fields[0].metrics?.resends ?? 0 }
-        return body.bytes == nil ? body.incoming?.metrics?.resends ?? 0 : 0
-    }
-
     /// The trace, which has a type that this folder doesn't know.
     package var record: (any Sendable)? {
         get { fields[0].record }

@@ -49,7 +49,6 @@ struct Exchange: Interceptor {
             if terms.isInterrupted { return try await interruptedDelivery(request, terms.options, call, position) }
             return try await deliver(request, terms.options, call)
         } catch {
-            Self.count(resendsBefore: error, call)
             throw position.due == .max ? error : Self.cause(of: error, at: position)
         }
     }
@@ -78,12 +77,6 @@ struct Exchange: Interceptor {
         }
     }
 
-    /// Apart, so that the metrics aren't kept by those who wait.
-    @inline(never)
-    private static func count(resendsBefore error: any Error, _ call: Call?) {
-        if let resends = (error as? HTTPError)?.metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
-    }
-
     /// How an exchange is carried out.
     private struct Terms {
         var options: ExchangeOptions
@@ -96,6 +89,8 @@ struct Exchange: Interceptor {
     private func terms(for request: HTTPRequest, _ call: Call?, _ position: ChainPosition) throws -> Terms {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var terms = Terms(options: ExchangeOptions(delivery: delivery, isChecked: true))
+        // A body that is still arriving may outlive the client, and doesn't keep it.
+        if delivery != .streamed { terms.options.budget = call?.owner }
         guard position.due != .max, let left = position.timeLeft, let call else { return terms }
         guard left > .zero else { throw position.overdue(phase: .notSent) }
         // The transport's own timer saves a task for each exchange.
@@ -131,13 +126,19 @@ struct Exchange: Interceptor {
     {
         var response =
             if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
-        let resends = response.countResends()
-        if resends > 0 { call?.owner.count(resends: resends) }
         switch options.delivery {
         case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
-        case .streamed: call?.opened(response.body)
+        case .streamed: Self.opened(response, call)
         }
         return response
+    }
+
+    /// Apart, to keep async frames small.
+    @inline(never)
+    private static func opened(_ response: HTTPResponse, _ call: Call?) {
+        guard let call else { return }
+        call.opened(response.body)
+        if let resends = response.metrics?.resends, resends > 0 { call.owner.count(resends: resends) }
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.

@@ -6,6 +6,8 @@ package struct ExchangeOptions: Sendable {
     package var timeLimit: Duration?
     /// Whether ``HTTPRequest/checkSendable()`` has been called.
     package var isChecked: Bool
+    /// What is charged for requests that the transport sends again by itself; nil: nothing, or its caller charges it by the metrics.
+    package var budget: (any ResendBudget)?
 
     /// Those of a transport that is used without a client.
     package init(delivery: BodyDelivery = .streamed, timeLimit: Duration? = nil, isChecked: Bool = false) {
@@ -13,6 +15,12 @@ package struct ExchangeOptions: Sendable {
         self.timeLimit = timeLimit
         self.isChecked = isChecked
     }
+}
+
+/// Counts requests that a transport has sent again by itself.
+package protocol ResendBudget: AnyObject, Sendable {
+    /// Charges the budget with what the transport has sent again by itself.
+    func count(resends: Int)
 }
 
 /// How a transport is to deliver the body of a response.

@@ -177,7 +177,7 @@
             else {
                 return true
             }
-            if isBegun { resends += 1 }
+            if isBegun { noteResend() }
             isBegun = true
             return true
         }

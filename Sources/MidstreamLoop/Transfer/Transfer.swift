@@ -103,6 +103,12 @@
         /// Of its URL, as it is told.
         package final var origin: String? { HTTPOrigin(request.urlText)?.description }
 
+        /// Notes that the request goes out a second time, although the server may have seen it.
+        package final func noteResend() {
+            resends += 1
+            options.budget?.count(resends: 1)
+        }
+
         // MARK: What moves the bytes says
 
         /// Goes on with the piece of the body that was refused.

@@ -96,7 +96,7 @@
             let isAnswered = transfer.measured.firstByte > 0
             let wasReused = transfer.measured.isReused == true
             if !isAnswered, wasReused, transfer.mayGoOutAgain {
-                if transfer.sent.bytes > 0 { transfer.resends += 1 }
+                if transfer.sent.bytes > 0 { transfer.noteResend() }
                 letGo(transfer, isClean: false)
                 return loop.connectAnew(transfer)
             }

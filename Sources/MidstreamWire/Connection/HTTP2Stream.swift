@@ -235,7 +235,7 @@
             let isAnswered = transfer.measured.firstByte > 0
             if let violation { return fail(.protocolViolation, violation) }
             if !isAnswered, transfer.measured.isReused == true, transfer.mayGoOutAgain {
-                if transfer.sent.bytes > 0 { transfer.resends += 1 }
+                if transfer.sent.bytes > 0 { transfer.noteResend() }
                 transfer.connection = nil
                 return loop.connectAnew(transfer)
             }
