@@ -29,6 +29,8 @@
         private var batch: [LoopOperation] = []
         /// A transfer has ended since the last wait for sockets.
         private var hasEndedOne = false
+        /// Those whose callers haven't heard of it yet.
+        private var ended: [(Transfer, Result<TransportMetrics, any Error>)] = []
         /// How often it has waited for sockets.
         package final private(set) var waits = 0
         /// The last of these that has told of all sockets that were ready, and on all of which was acted.
@@ -170,6 +172,7 @@
                 perform()
                 runTimers()
                 settle()
+                tellEnds()
                 tidy()
                 guard !rest() else { continue }
                 let mayWait = local.isEmpty && inbox.beginWaiting(as: .thread)
@@ -203,6 +206,7 @@
             if !poller.isFull { lastWholeWait = waits }
             runTimers()
             settle()
+            tellEnds()
             checkDeadlines()
         }
 
@@ -227,6 +231,14 @@
             case .ask(let body): body(false)
             case .run(let body): body()
             }
+        }
+
+        /// Tells callers how their transfers have ended: all of a turn's at once, since each may wake a thread.
+        final func tellEnds() {
+            guard !ended.isEmpty else { return }
+            let transfers = ended
+            ended.removeAll(keepingCapacity: true)
+            for (transfer, outcome) in transfers { transfer.complete(outcome) }
         }
 
         /// Ends finished transfers and wakes readers.
@@ -279,7 +291,7 @@
             remove(transfer, isClean: isClean)
             hasEndedOne = true
             exchanges.end(at: now)
-            transfer.complete(outcome)
+            ended.append((transfer, outcome))
         }
 
         /// Ends a transfer before its time.
@@ -344,6 +356,7 @@
                 defer { inbox.operations = [] }
                 return inbox.operations
             }
+            tellEnds()
             for transfer in allTransfers { abort(transfer, transfer.closedError()) }
             // The thread still counts as the loop's, so what the last jobs start lands in `local`.
             batch += rest

@@ -51,6 +51,7 @@
             while true {
                 runTimers()
                 settle()
+                tellEnds()
                 guard local.isEmpty else { return false }
                 guard !active.isEmpty else { return mayRest && admission.waitingCount == 0 }
                 tidy()
