@@ -20,7 +20,7 @@
         // Touched only on the loop's thread.
         package final let poller: Poller
         /// When ``runTimers()`` is to be called, in nanoseconds of the monotonic clock; nil: never.
-        package final var timer: UInt64?
+        @exclusivity(unchecked) package final var timer: UInt64?
         /// Transfers with something to do once the present event is dealt with.
         private var unsettled: [Transfer] = []
         package final private(set) var active: [Transfer] = []
@@ -28,14 +28,14 @@
         final var local: [LoopOperation] = []
         private var batch: [LoopOperation] = []
         /// A transfer has ended since the last wait for sockets.
-        private var hasEndedOne = false
+        @exclusivity(unchecked) private var hasEndedOne = false
         /// Those whose callers haven't heard of it yet.
         private var ended: [(Transfer, Result<TransportMetrics, any Error>)] = []
         /// How often it has waited for sockets.
-        package final private(set) var waits = 0
+        @exclusivity(unchecked) package final private(set) var waits = 0
         /// The last of these that has told of all sockets that were ready, and on all of which was acted.
-        package final private(set) var lastWholeWait = 0
-        final var nextDeadlineCheck: UInt64 = .max
+        @exclusivity(unchecked) package final private(set) var lastWholeWait = 0
+        @exclusivity(unchecked) final var nextDeadlineCheck: UInt64 = .max
         package final let decoding = DecodingRoom()
         package final var admission: Admission
         package final let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)

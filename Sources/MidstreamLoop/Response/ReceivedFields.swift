@@ -6,7 +6,7 @@
     /// A name is followed by its colon at once (RFC 9112 §5): recipients that differ in this may differ in the body's length, too. A
     /// folded line (§5.2) continues a field.
     package struct ReceivedFields {
-        /// A field that frames or encodes the body.
+        /// A field that frames or encodes the body, or says how long the connection stands.
         package enum Framing: Equatable {
             case absent
             /// Where the value of the only one is in ``bytes``.
@@ -20,6 +20,8 @@
         package private(set) var contentLength = Framing.absent
         package private(set) var contentEncoding = Framing.absent
         package private(set) var transferEncoding = Framing.absent
+        package private(set) var connection = Framing.absent
+        package private(set) var keepAlive = Framing.absent
         /// How many lines there are.
         package private(set) var count = 0
 
@@ -62,6 +64,8 @@
                 if case .once = contentLength { contentLength = .odd }
                 if case .once = contentEncoding { contentEncoding = .odd }
                 if case .once = transferEncoding { transferEncoding = .odd }
+                if case .once = connection { connection = .odd }
+                if case .once = keepAlive { keepAlive = .odd }
                 return nil
             }
             guard let input = line.baseAddress, let found = memchr(input, 58, line.count) else { return .notAField }
@@ -74,6 +78,8 @@
             let start = end
             copyValue(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]), to: output, &end)
             switch colon {
+            case 10 where name.isFieldName("connection"): Self.note(&connection, start..<(end - 1))
+            case 10 where name.isFieldName("keep-alive"): Self.note(&keepAlive, start..<(end - 1))
             case 14 where name.isFieldName("content-length"): Self.note(&contentLength, start..<(end - 1))
             case 16 where name.isFieldName("content-encoding"): Self.note(&contentEncoding, start..<(end - 1))
             case 17 where name.isFieldName("transfer-encoding"): Self.note(&transferEncoding, start..<(end - 1))
@@ -108,6 +114,14 @@
 
         private static func note(_ field: inout Framing, _ value: Range<Int>) {
             if case .absent = field { field = .once(value) } else { field = .odd }
+        }
+
+        /// Whether the only value of a field is a token.
+        ///
+        /// - Parameter token: In small letters.
+        package func has(_ field: Framing, _ token: StaticString) -> Bool {
+            guard case .once(let place) = field, place.count == token.utf8CodeUnitCount else { return false }
+            return bytes.withUnsafeBufferPointer { UnsafeBufferPointer(rebasing: $0[place]).isFieldName(token) }
         }
 
         /// The number that digits at a place mean; nil when there is anything else, or so many that they might be too many.

@@ -8,6 +8,7 @@
         package private(set) var contentLength: Int64?
         package private(set) var hasAccept = false
         package private(set) var hasAcceptEncoding = false
+        package private(set) var hasConnection = false
         package private(set) var hasContentType = false
         package private(set) var hasExpect = false
         package private(set) var hasRange = false
@@ -23,6 +24,7 @@
                 switch kind {
                 case .accept: hasAccept = true
                 case .acceptEncoding: hasAcceptEncoding = true
+                case .connection: hasConnection = true
                 case .contentType: hasContentType = true
                 case .expect: hasExpect = true
                 case .range: hasRange = true
@@ -52,7 +54,7 @@
     }
 
     package enum RequestFields {
-        package enum Kind { case accept, acceptEncoding, contentType, expect, range, upgrade, framing, other }
+        package enum Kind { case accept, acceptEncoding, connection, contentType, expect, range, upgrade, framing, other }
 
         /// Calls `body` with each field, `name:value`, and where its colon is.
         package static func forEach(in headers: HTTPHeaders, _ body: (UnsafeBufferPointer<UInt8>, Int, Kind) -> Void) {
@@ -76,6 +78,7 @@
             case 5: name.isFieldName("range") ? .range : .other
             case 6: name.isFieldName("accept") ? .accept : name.isFieldName("expect") ? .expect : .other
             case 7: name.isFieldName("upgrade") ? .upgrade : .other
+            case 10: name.isFieldName("connection") ? .connection : .other
             case 12: name.isFieldName("content-type") ? .contentType : .other
             case 14: name.isFieldName("content-length") ? .framing : .other
             case 15: name.isFieldName("accept-encoding") ? .acceptEncoding : .other

@@ -7,16 +7,19 @@
     ///
     /// Touched only on the loop's thread.
     final class HTTP1Connection: Connection, TransferConnection {
-        private(set) var transfer: WireTransfer?
+        @exclusivity(unchecked) private(set) var transfer: WireTransfer?
         var sending = SendingState()
         var reader = ResponseReader()
         /// What has been received and can't be dealt with yet.
         var held: [UInt8] = []
         /// Whether the next transfer may use it, as far as the last response says.
-        var isReusable = false
+        @exclusivity(unchecked) var isReusable = false
+
+        /// What the head of the response says of the next transfer.
+        var persistence: Persistence?
 
         /// When the server may close it, as far as it says so.
-        private var serverLimit: UInt64 = .max
+        @exclusivity(unchecked) private var serverLimit: UInt64 = .max
 
         /// Sends a transfer's request, and receives its response.
         ///
@@ -27,6 +30,7 @@
             // One that was made ahead may have died since, like one that has served.
             transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
             isReusable = false
+            persistence = nil
             reader.reset()
             if transfer.isPiped, let pipe = transfer.pipe { return openPipe(pipe, transfer) }
             sending = SendingState(head: transfer.requestHead.bytes())
@@ -73,9 +77,7 @@
         }
 
         private func mayPersist(_ transfer: WireTransfer) -> Bool {
-            guard transfer.settings.configuration.keepsConnections, !reader.isEndedByConnection else { return false }
-            let persistence = Persistence(
-                request: transfer.request.headers, response: transfer.headers, version: transfer.head.version)
+            guard transfer.settings.configuration.keepsConnections, !reader.isEndedByConnection, let persistence else { return false }
             serverLimit = persistence.seconds.map { loop.now + $0 * 1_000_000_000 } ?? .max
             return persistence.isAllowed
         }

@@ -121,6 +121,10 @@
                 if let pipe = transfer.pipe, transfer.isPiped {
                     switchProtocols(pipe)
                 } else {
+                    persistence = Persistence(
+                        fields, transfer.headers,
+                        request: transfer.framing.hasConnection ? transfer.request.headers[.connection] : nil,
+                        version: transfer.head.version)
                     reader.begin(framing(fields, transfer))
                 }
                 return true

@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import MidstreamCore
+    internal import MidstreamLoop
 
     /// Whether a connection may be used again after a response (RFC 9112 §9.3), and for how long.
     struct Persistence {
@@ -7,19 +8,22 @@
         /// How long the server keeps it, less a second for a request that is on its way; nil: it doesn't say.
         private(set) var seconds: UInt64?
 
-        /// - Parameter response: Of a body that doesn't end with the connection.
-        init(request: HTTPHeaders, response: HTTPHeaders, version: HTTPVersion) {
-            let options = ConnectionOptions(response[.connection])
+        /// - Parameters:
+        ///   - fields: Of a response whose body doesn't end with the connection.
+        ///   - headers: The same.
+        ///   - request: What the request says of it; nil: nothing.
+        init(_ fields: ReceivedFields, _ headers: HTTPHeaders, request: String?, version: HTTPVersion) {
+            let options = ConnectionOptions(fields, headers)
             // Whoever else is on the way may have seen another end of a body that is framed twice (§6.1).
             let isFramedTwice =
-                response.contains(.transferEncoding) && (response.contains(.contentLength) || version != .http1_1)
+                fields.transferEncoding != .absent && (fields.contentLength != .absent || version != .http1_1)
             guard !isFramedTwice, !options.close, version == .http1_1 || options.keepAlive,
-                !ConnectionOptions(request[.connection]).close
+                !ConnectionOptions(request).close
             else {
                 isAllowed = false
                 return
             }
-            if let hint = response["Keep-Alive"], let limit = Self.timeout(hint) {
+            if fields.keepAlive != .absent, let limit = headers["Keep-Alive"].flatMap(Self.timeout) {
                 isAllowed = limit > 1
                 seconds = limit - min(limit, 1)
             } else {
@@ -43,6 +47,13 @@
         private struct ConnectionOptions {
             private(set) var close = false
             private(set) var keepAlive = false
+
+            init(_ fields: ReceivedFields, _ headers: HTTPHeaders) {
+                // What most say.
+                let isUsual = fields.has(fields.connection, "keep-alive")
+                self.init(isUsual || fields.connection == .absent ? nil : headers[.connection])
+                keepAlive = keepAlive || isUsual
+            }
 
             init(_ value: String?) {
                 guard let value else { return }

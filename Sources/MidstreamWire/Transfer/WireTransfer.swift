@@ -26,14 +26,14 @@
         let tls: TLSContext?
 
         // Touched only on the loop's thread.
-        var bodyFraming = RequestHead.BodyFraming.none
+        @exclusivity(unchecked) var bodyFraming = RequestHead.BodyFraming.none
         /// What it is under way with: a connection, or what is being set up for it.
-        var connection: (any TransferConnection)?
+        @exclusivity(unchecked) var connection: (any TransferConnection)?
         /// How often a server has refused it unseen.
-        var refusals = 0
+        @exclusivity(unchecked) var refusals = 0
         /// How much of the request has left, for this try.
-        var sent = Sent()
-        var measured = Measured()
+        @exclusivity(unchecked) var sent = Sent()
+        @exclusivity(unchecked) var measured = Measured()
 
         struct Sent {
             var bytes: Int64 = 0
@@ -165,6 +165,7 @@
         override var metricsSoFar: TransportMetrics? { metrics() }
 
         func metrics() -> TransportMetrics {
+            let measured = measured
             var metrics = TransportMetrics()
             metrics.nameLookup = time(measured.times.found)
             metrics.connect = time(measured.times.connected)
