@@ -61,7 +61,10 @@
 
         /// Whether the transfer may begin. Otherwise it waits, and ``leave(_:)`` of another one returns it.
         package mutating func enter(_ transfer: Transfer) -> Bool {
-            guard hostLimit > 0 || totalLimit > 0, transfer.admission == .none, let key = transfer.hostKey else { return true }
+            guard hostLimit > 0 || totalLimit > 0, transfer.admission == .none else { return true }
+            // Forwarded requests share the connections to the proxy.
+            if !transfer.isSecure, transfer.loop.limits.forwardsPlainRequests, transfer.writer == nil { return true }
+            let key = transfer.hostKey
             if let host = hosts[key], hostLimit > 0, host.active >= hostLimit, !host.isShared {
                 transfer.admission = .waiting(key)
                 hosts[key]?.waiting.append(transfer)
@@ -97,7 +100,14 @@
 
         /// Notes that a transfer has ended; returns those that may begin now.
         package mutating func leave(_ transfer: Transfer) -> [Transfer] {
-            guard case .inside(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) else { return [] }
+            guard case .inside(let key) = transfer.admission else { return [] }
+            if totalLimit == 0, waitingCount == 0, let place = hosts.index(forKey: key), hosts.values[place].active > 1 {
+                // Nobody waits for anything.
+                transfer.admission = .left
+                hosts.values[place].active -= 1
+                return []
+            }
+            guard var host = hosts.removeValue(forKey: key) else { return [] }
             transfer.admission = .left
             host.active -= 1
             if host.counted > 0 {
@@ -173,13 +183,11 @@
         }
     }
 
-    extension Transfer {
-        /// A hash of the request's scheme, host and port; nil when connections aren't counted by them.
-        fileprivate var hostKey: Int? {
-            // Forwarded requests share the connections to the proxy.
-            if !isSecure, loop.limits.forwardsPlainRequests, writer == nil { return nil }
-            var text = request.urlText
-            return text.withUTF8 { text in
+    extension Admission {
+        /// A hash of a URL's scheme, host and port.
+        package static func hostKey(of url: String) -> Int {
+            var url = url
+            return url.withUTF8 { text in
                 // The colon and two slashes come before the host.
                 let host = text.firstIndex(of: UInt8(ascii: ":")).map { $0 + 3 } ?? text.count
                 var end = min(host, text.count)

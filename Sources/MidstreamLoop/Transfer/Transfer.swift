@@ -111,6 +111,8 @@
 
         // MARK: What moves the bytes says
 
+        /// By what the connections to its host are counted: ``Admission/hostKey(of:)``.
+        open var hostKey: Int { Admission.hostKey(of: request.urlText) }
         /// Goes on with the piece of the body that was refused.
         open func resumeReceiving() {}
         /// Goes on sending a body of which there was nothing more.

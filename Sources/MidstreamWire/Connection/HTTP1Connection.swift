@@ -77,7 +77,9 @@
         }
 
         private func mayPersist(_ transfer: WireTransfer) -> Bool {
-            guard transfer.settings.configuration.keepsConnections, !reader.isEndedByConnection, let persistence else { return false }
+            guard transfer.settings.configuration.keepsConnections, !reader.isEndedByConnection, let persistence else {
+                return false
+            }
             serverLimit = persistence.seconds.map { loop.now + $0 * 1_000_000_000 } ?? .max
             return persistence.isAllowed
         }

@@ -233,6 +233,8 @@
             timer = min(timer ?? .max, time)
         }
 
-        func letSleep(_ sleeper: any Sleeper) { sleepers[ObjectIdentifier(sleeper)] = nil }
+        func letSleep(_ sleeper: any Sleeper) {
+            if !sleepers.isEmpty { sleepers[ObjectIdentifier(sleeper)] = nil }
+        }
     }
 #endif

@@ -16,6 +16,8 @@
         let proxy: ProxyServer?
         /// Whether a proxy is to forward the requests; otherwise one is asked for a tunnel.
         let isForwarded: Bool
+        /// See ``Transfer/hostKey``.
+        let hostKey: Int
 
         /// - Parameter isTunnel: Whether a proxy is asked for a tunnel even where it would forward a request.
         init(_ url: String, _ routes: Routes, address: String? = nil, isTunnel: Bool = false) {
@@ -28,6 +30,7 @@
             port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
             proxy = routes.proxy(isSecure: isSecure, host: host)
             isForwarded = !isSecure && proxy?.isHTTP == true && !isTunnel
+            hostKey = Admission.hostKey(of: url)
             var url = url
             origin = url.withUTF8 { Array($0.prefix(TargetParts($0).path)) }
         }

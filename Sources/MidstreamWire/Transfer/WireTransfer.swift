@@ -107,6 +107,8 @@
             if stream?.deliver() == true { resumeReceiving() }
         }
 
+        override var hostKey: Int { route.hostKey }
+
         override func resumeReceiving() {
             guard isUnderWay else { return }
             if isReceivingPaused {
