@@ -68,14 +68,12 @@
             }
             // Edge-triggered: reported once for each write, so that it needn't be read.
             poller.add(inbox.wakeDescriptor, for: [.reading, .edges])
-            var thread = pthread_t()
             let context = Unmanaged.passRetained(self)
-            let status = pthread_create(&thread, nil, { EventLoop.threadMain($0) }, context.toOpaque())
+            let status = DetachedThread.start(context.toOpaque()) { EventLoop.threadMain($0) }
             guard status == 0 else {
                 context.release()
                 return try giveUp(status)
             }
-            pthread_detach(thread)
             ResourceWitness.tell(of: self)
         }
 

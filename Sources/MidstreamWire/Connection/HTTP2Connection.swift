@@ -17,24 +17,26 @@
         /// How many streams there are at a time, whatever the server takes.
         private static let mostStreams = 1_000
 
-        private(set) var session: HTTP2Session?
+        @exclusivity(unchecked) private(set) var session: HTTP2Session?
         private var streams: [Int32: HTTP2Stream] = [:]
-        private var hasServed = false
+        /// The one whose fields come: they come together (RFC 9113 §4.3).
+        @exclusivity(unchecked) private var receiving: HTTP2Stream?
+        @exclusivity(unchecked) private var hasServed = false
         /// No further streams begin.
-        private(set) var isRetired = false
+        @exclusivity(unchecked) private(set) var isRetired = false
         /// It is to be closed once what the session has to say is sent.
         private var isEnding = false
         /// The pool's: it is among those without a stream.
-        var isIdle = false
+        @exclusivity(unchecked) var isIdle = false
         /// What has been put together and the system hasn't taken.
         private var output: [UInt8] = []
-        private var outputSent = 0
-        private var willBeFlushed = false
-        private var idleFrames = 0
+        @exclusivity(unchecked) private var outputSent = 0
+        @exclusivity(unchecked) private var willBeFlushed = false
+        @exclusivity(unchecked) private var idleFrames = 0
         /// When something was received last, in nanoseconds of the monotonic clock.
-        private var lastReceived: UInt64
+        @exclusivity(unchecked) private var lastReceived: UInt64
         /// The server has been asked for an answer, and nothing has come since.
-        private var isPinging = false
+        @exclusivity(unchecked) private var isPinging = false
         /// The rule that the server has broken.
         private var violation: String?
 
@@ -236,17 +238,19 @@
 
     extension HTTP2Connection: HTTP2SessionOwner {
         func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
+            receiving = type == 1 ? streams[stream] : nil
             // The head of a response that is waited for is something, and so are bytes of a body.
-            if type == 1, streams[stream] != nil { idleFrames = 0 } else { idleFrames += 1 }
+            idleFrames = receiving == nil ? idleFrames + 1 : 0
         }
 
         func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
         {
-            streams[stream]?.receive(field: name, value) ?? true
+            receiving?.receive(field: name, value) ?? true
         }
 
         func receiveEndOfFields(endsStream: Bool, ofStream stream: Int32) {
-            streams[stream]?.receiveEndOfFields(endsStream: endsStream)
+            receiving?.receiveEndOfFields(endsStream: endsStream)
+            receiving = nil
         }
 
         func receive(data: UnsafeRawBufferPointer, ofStream stream: Int32) {

@@ -6,6 +6,10 @@
     final class HTTP2Stream: TransferConnection {
         /// How often a request that a server has refused unseen goes out again.
         private static let mostRefusals = 3
+        /// Room for most heads.
+        private static let usualHead = 512
+        /// What comes before the fields; the status is kept apart.
+        private static let statusLine = Array("HTTP/2 \n".utf8)
 
         let id: Int32
         let transfer: WireTransfer
@@ -13,15 +17,15 @@
         let connection: HTTP2Connection
         /// Fields in the form of a head, or of trailers, of HTTP/1.
         private var fields: [UInt8] = []
-        private var status = 0
+        @exclusivity(unchecked) private var status = 0
         /// What of the body can't be dealt with yet.
         private var held: [UInt8] = []
         /// The server has ended it.
-        private var hasEnd = false
+        @exclusivity(unchecked) private var hasEnd = false
         /// Neither side sends any more.
-        private var isClosed = false
+        @exclusivity(unchecked) private var isClosed = false
         /// The server has broken a rule of the messages.
-        var isViolated = false
+        @exclusivity(unchecked) var isViolated = false
 
         init(_ id: Int32, _ transfer: WireTransfer, on connection: HTTP2Connection) {
             self.id = id
@@ -92,13 +96,13 @@
             }
             if name.first == UInt8(ascii: ":") {
                 status = value.reduce(0) { $0 * 10 + Int($1 &- 48) }
-                fields = Array("HTTP/2 \(status)\r\n".utf8)
+                fields.reserveCapacity(Self.usualHead)
+                fields += Self.statusLine
                 return true
             }
             fields += name
             fields.append(UInt8(ascii: ":"))
             fields += value
-            fields.append(13)
             fields.append(10)
             return true
         }

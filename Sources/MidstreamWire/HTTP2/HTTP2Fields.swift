@@ -18,6 +18,7 @@
         init(_ head: RequestHead) {
             var url = head.request.urlText
             let ownHost = head.request.headers["Host"]
+            places.reserveCapacity(12)
             bytes.reserveCapacity(2 * url.utf8.count + head.request.headers.bytes.count + 128)
             url.withUTF8 { url in
                 let parts = TargetParts(url)
@@ -27,7 +28,7 @@
                 let path = url[parts.path..<parts.end]
                 begin(":path")
                 if path.first != 47 { bytes.append(47) }
-                bytes += path
+                bytes += UnsafeBufferPointer(rebasing: path)
                 end()
             }
             if let acceptEncoding = head.acceptEncoding { append("accept-encoding", acceptEncoding) }
@@ -41,9 +42,11 @@
                 let name = UnsafeBufferPointer(rebasing: line[..<colon])
                 guard kind != .framing, !Self.isOfConnection(name, line) else { return }
                 places.append((bytes.count, 0, 0))
-                for byte in name { bytes.append(byte.asciiLowercased) }
+                let start = bytes.count
+                bytes += UnsafeBufferPointer(rebasing: line[..<colon])
+                for place in start..<bytes.count { bytes[place] = bytes[place].asciiLowercased }
                 places[places.count - 1].value = bytes.count
-                bytes += line[(colon + 1)...]
+                bytes += UnsafeBufferPointer(rebasing: line[(colon + 1)...])
                 end()
             }
         }
@@ -57,7 +60,8 @@
 
         private mutating func append(_ name: StaticString, _ value: String) {
             begin(name)
-            bytes += value.utf8
+            var value = value
+            value.withUTF8 { bytes += $0 }
             end()
         }
 

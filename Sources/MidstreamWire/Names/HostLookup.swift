@@ -79,18 +79,12 @@
         }
 
         private func startThread() {
-            var thread = pthread_t()
             let context = Unmanaged.passRetained(self)
-            let status = pthread_create(
-                &thread, nil,
-                { context in
-                    if let context { Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue().work() }
-                    return nil
-                }, context.toOpaque())
-            guard status != 0 else {
-                pthread_detach(thread)
-                return
+            let status = DetachedThread.start(context.toOpaque()) { context in
+                if let context { Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue().work() }
+                return nil
             }
+            guard status != 0 else { return }
             context.release()
             // Whoever asked has to hear of it; a thread that runs already would get to it, but there may be none.
             while let key = next() { keep(.failure(HTTPError.noResources(status)), for: key) }
