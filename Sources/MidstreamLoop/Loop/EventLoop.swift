@@ -13,6 +13,9 @@
     /// the loop (``isCurrent``), which changes under the inbox's lock. "On the loop's thread" means that one.
     open class EventLoop: TransferLoop, @unchecked Sendable {
         package final let limits: TransferLimits
+        /// How many events are dealt with before callers hear of the exchanges that have ended: enough that waking them costs little, and few
+        /// enough that the first doesn't wait long.
+        private static let eventsAtATime = 64
         private let name: StaticString
         final let usesCallersThreads: Bool
         final let inbox = LoopInbox()
@@ -200,6 +203,7 @@
             for place in 0..<poller.readyCount {
                 let (descriptor, readiness) = poller.event(at: place)
                 if descriptor != inbox.wakeDescriptor { handle(descriptor, readiness) }
+                if place % Self.eventsAtATime == Self.eventsAtATime - 1 { tellEnds() }
             }
             if !poller.isFull { lastWholeWait = waits }
             runTimers()
