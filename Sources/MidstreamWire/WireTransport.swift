@@ -38,7 +38,7 @@
             configuration = settings.configuration
             self.settings = settings
             loops = LazyLoops {
-                try LoopGroup(count: settings.configuration.eventLoops) { try WireLoop(settings, share: $0) }
+                try LoopGroup(settings.configuration) { try WireLoop(settings, share: $0) }
             }
         }
 

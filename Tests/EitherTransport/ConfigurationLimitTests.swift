@@ -40,7 +40,7 @@
                 { $0.maximumConnections = count }, { $0.maximumConnectionsPerHost = count }, { $0.eventLoops = min(count, 2) },
                 { $0.maximumDecodedRatio = count },
             ]
-            #expect(1...64 ~= LoopGroup<EventLoop>.allowed(count))
+            #expect(1...64 ~= LoopShare.count(TransportConfiguration(eventLoops: count)))
             for set in settings {
                 var configuration = TransportConfiguration()
                 set(&configuration)

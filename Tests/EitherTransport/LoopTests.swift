@@ -37,7 +37,8 @@
             #expect(server.accepted == 3)
         }
 
-        @Test func `No more connections than allowed are made`() async throws {
+        @Test(arguments: [(limit: 2, loops: 1), (limit: 2, loops: 4), (limit: 5, loops: 3)])
+        func `No more connections than allowed are made`(_ limit: Int, _ loops: Int) async throws {
             let open = Locked((now: 0, most: 0))
             let server = try RawServer { connection in
                 open.withLock {
@@ -50,13 +51,14 @@
                 open.withLock { $0.now -= 1 }
             }
             var configuration = TransportConfiguration()
-            configuration.maximumConnectionsPerHost = 2
+            configuration.maximumConnectionsPerHost = limit
+            configuration.eventLoops = loops
             let transport = testedTransport(configuration: configuration)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<40 { group.addTask { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) } }
                 try await group.waitForAll()
             }
-            #expect(open.withLock { $0.most } <= 2)
+            #expect(open.withLock { $0.most } <= limit)
         }
 
         @Test(arguments: [1, 3]) func `Many requests at a time are all answered, from loops and elsewhere`(_ loops: Int)

@@ -22,17 +22,19 @@
 
         /// Starts the thread.
         ///
-        /// - Parameter sharesConnections: Whether several requests at a time may use an HTTP/2 connection.
+        /// - Parameters:
+        ///   - share: Its part of the limits.
+        ///   - sharesConnections: Whether several requests at a time may use an HTTP/2 connection.
         /// - Throws: ``HTTPError`` when the system gives no thread, no descriptor or no memory.
-        init(options: ConnectionOptions, share: Int, sharesConnections: Bool = true) throws {
+        init(options: ConnectionOptions, share: LoopShare, sharesConnections: Bool = true) throws {
             guard let multi = curl_multi_init() else { throw HTTPError.noResources(ENOMEM) }
             self.options = options
             self.multi = multi
             let poller = Poller()
             sockets = SocketWatch(poller)
             let limits = options.configuration
-            let hostLimit = limits.maximumConnectionsPerHost.map { max(1, $0 / share) } ?? 0
-            let totalLimit = limits.maximumConnections.map { max(1, $0 / share) } ?? 0
+            let hostLimit = limits.maximumConnectionsPerHost.map(share.of) ?? 0
+            let totalLimit = limits.maximumConnections.map(share.of) ?? 0
             floods = FloodWatch.isNeeded && limits.httpVersions != .http1Only ? FloodWatch() : nil
             super.init(
                 "midstream-curl", poller, limits: options.limits,

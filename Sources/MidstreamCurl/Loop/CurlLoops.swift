@@ -20,7 +20,7 @@
             if let problem = CurlLibrary.problem { throw problem }
             let options = ConnectionOptions(configuration)
             self.options = options
-            shared = try LoopGroup(count: configuration.eventLoops) { try CurlLoop(options: options, share: $0) }
+            shared = try LoopGroup(configuration) { try CurlLoop(options: options, share: $0) }
         }
 
         deinit { close() }
@@ -57,7 +57,7 @@
             return try ownConnections.withLock { own in
                 if let loop = own.loop { return loop }
                 guard !own.isClosed else { throw HTTPError.transportClosed }
-                let loop = try CurlLoop(options: options, share: 1, sharesConnections: false)
+                let loop = try CurlLoop(options: options, share: .whole, sharesConnections: false)
                 own.loop = loop
                 return loop
             }

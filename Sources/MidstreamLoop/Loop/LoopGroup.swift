@@ -8,14 +8,14 @@
         private let turn = Locked(0)
 
         /// - Parameters:
-        ///   - count: How many loops there are to be; from 1 to 64 are made.
-        ///   - make: Makes a loop and starts its thread, given the number of them all.
+        ///   - configuration: Says how many loops there are.
+        ///   - make: Makes a loop and starts its thread, given its part of the limits.
         /// - Throws: What `make` throws; the loops made before are closed then.
-        package init(count: Int, _ make: (Int) throws -> Loop) throws {
-            let count = Self.allowed(count)
+        package init(_ configuration: TransportConfiguration, _ make: (LoopShare) throws -> Loop) throws {
+            let count = LoopShare.count(configuration)
             var loops: [Loop] = []
             do {
-                for _ in 0..<count { loops.append(try make(count)) }
+                for place in 0..<count { loops.append(try make(LoopShare(place: place, count: count))) }
             } catch {
                 for loop in loops { loop.close() }
                 throw error
@@ -24,8 +24,6 @@
         }
 
         deinit { close() }
-
-        package static func allowed(_ wanted: Int) -> Int { min(max(1, wanted), 64) }
 
         package func close() {
             for loop in loops { loop.close() }
@@ -58,5 +56,23 @@
             }
             return loops[turn]
         }
+    }
+
+    /// A loop's part of what its transport is allowed.
+    package struct LoopShare: Sendable {
+        /// All of it.
+        package static let whole = LoopShare(place: 0, count: 1)
+
+        let place: Int
+        let count: Int
+
+        /// How many loops there are, 64 at most: no more than connections, each of which is a loop's.
+        package static func count(_ configuration: TransportConfiguration) -> Int {
+            let limits = [configuration.maximumConnectionsPerHost, configuration.maximumConnections].compactMap { $0 }
+            return min(64, max(1, ([configuration.eventLoops] + limits).min() ?? 1))
+        }
+
+        /// Its part of a number of connections; the parts of all loops add up to it.
+        package func of(_ limit: Int) -> Int { max(1, limit / count + (place < limit % count ? 1 : 0)) }
     }
 #endif

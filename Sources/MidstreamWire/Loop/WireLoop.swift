@@ -25,16 +25,16 @@
 
         /// Starts the thread.
         ///
-        /// - Parameter share: How many loops share the limits.
+        /// - Parameter share: Its part of the limits.
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
-        init(_ settings: WireSettings, share: Int) throws {
+        init(_ settings: WireSettings, share: LoopShare) throws {
             let poller = Poller()
             self.settings = settings
             channels = Channels(poller)
             let limits = settings.configuration
-            let total = limits.maximumConnections.map { max(1, $0 / share) }
+            let total = limits.maximumConnections.map(share.of)
             mostConnections = total ?? .max
-            let host = limits.maximumConnectionsPerHost.map { max(1, $0 / share) }
+            let host = limits.maximumConnectionsPerHost.map(share.of)
             mostShared = min(host ?? .max, mostConnections)
             mostPrepared = min(mostShared, ConnectionPool.mostIdle)
             super.init(
