@@ -92,6 +92,7 @@
         /// The stream's transfer has ended.
         func remove(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode?) {
             guard streams.removeValue(forKey: stream.id) != nil else { return }
+            if receiving === stream { receiving = nil }
             if let code {
                 session?.reset(stream: stream.id, code)
                 flushSoon()
@@ -103,9 +104,9 @@
             loop.isIdle(self)
         }
 
-        /// Closes the connection once what the session has to say is sent: within its callbacks that can't be done.
+        /// Closes the connection once what the session has to say is sent: within its callbacks that can't be done, and a session that is ended
+        /// there goes on reading what has come with it, and aborts the process when it finds a frame of a wrong length.
         private func endSoon() {
-            session?.end(.noError)
             isEnding = true
             retire()
             flushSoon()
@@ -129,6 +130,7 @@
         func flush() {
             willBeFlushed = false
             guard !channel.isClosed else { return }
+            if isEnding { session?.end(.noError) }
             sendOutput()
             if isEnding { channel.close() }
         }
@@ -207,6 +209,7 @@
             channel.close()
             let ended = streams.values
             streams = [:]
+            receiving = nil
             for stream in ended { stream.lose(failure, violation: violation) }
         }
     }
@@ -238,6 +241,8 @@
 
     extension HTTP2Connection: HTTP2SessionOwner {
         func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
+            // A CONTINUATION goes on with the fields.
+            guard type != 9 else { return idleFrames += 1 }
             receiving = type == 1 ? streams[stream] : nil
             // The head of a response that is waited for is something, and so are bytes of a body.
             idleFrames = receiving == nil ? idleFrames + 1 : 0
