@@ -19,6 +19,7 @@ let package = Package(
         .executable(name: "stream-bench", targets: ["StreamBench"]),
         .executable(name: "cache-bench", targets: ["CacheBench"]),
         .executable(name: "resilience-bench", targets: ["ResilienceBench"]),
+        .executable(name: "fleet-bench", targets: ["FleetBench"]),
         .executable(name: "table-bench", targets: ["TableBench"]),
         .executable(name: "telemetry-bench", targets: ["TelemetryBench"]),
         .executable(name: "transfer-bench", targets: ["TransferBench"]),
@@ -75,6 +76,14 @@ let package = Package(
                 "Measuring", .product(name: "Midstream", package: "Midstream"),
                 .product(name: "MidstreamTesting", package: "Midstream"),
             ]),
+        // What a decision costs over Redis.
+        .executableTarget(
+            name: "FleetBench",
+            dependencies: [
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamFleet", package: "Midstream"),
+            ],
+            swiftSettings: settings),
         // What an operation costs when a table has seen many times the keys that it has room for.
         .executableTarget(
             name: "TableBench",
