@@ -20,13 +20,21 @@ package struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
         let belongings = Belongings()
         do {
             try await Belongings.$current.withValue(belongings) {
-                try await ResourceWitness.$current.withValue({ belongings.add($0) }) { try await function() }
+                try await Self.witnessed(by: belongings, function)
             }
         } catch {
             await expectNothing(of: belongings, in: test)
             throw error
         }
         await expectNothing(of: belongings, in: test)
+    }
+
+    /// Not optimized: Swift 6.3 loses the type of a task-local closure when it specializes this for a release build, which then crashes.
+    @_optimize(none)
+    private static func witnessed(
+        by belongings: Belongings, _ function: @Sendable () async throws -> Void
+    ) async throws {
+        try await ResourceWitness.$current.withValue({ belongings.add($0) }, operation: { try await function() })
     }
 
     private func expectNothing(of belongings: Belongings, in test: Test) async {
