@@ -39,67 +39,35 @@ public final class Fleet: Sendable {
         _ server: FleetServer, name: String, patience: Duration = .milliseconds(20), members: Int = 1, key: FleetKey,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws {
-        let address = try RedisAddress(server)
-        self.init(address, name: name, patience: patience, members: members, key: key, clock: clock, dial: Self.dial(address))
+        try self.init(server, name: name, patience: patience, members: members, key: key, clock: clock, limits: .init())
     }
 
-    /// With a way of its own to the server.
     convenience init(
-        _ address: RedisAddress, name: String, patience: Duration, members: Int, key: FleetKey, clock: any Clock<Duration>,
-        limits: RedisLink.Limits = .init(), dial: @escaping RedisSession.Dial
-    ) {
-        let names = FleetNames(fleet: name, key: key)
+        _ server: FleetServer, name: String, patience: Duration, members: Int, key: FleetKey, clock: any Clock<Duration>,
+        limits: RedisLink.Limits
+    ) throws {
+        let address = try RedisAddress(server)
         let member = UUID().uuidString
-        let ear = Ear()
         let link = RedisLink(
             RedisLink.Settings(
-                patience: patience, names: names, greeting: address.greeting(as: "midstream"), member: member,
-                expectedMembers: members, clock: clock, limits: limits),
-            dial: dial
-        ) {
-            ear.core?.hear($0, $1)
-        } onChange: {
-            ear.core?.changed(isConnected: $0)
-        }
-        self.init(
-            FleetCore(
-                name: name, key: key, member: member, clock: clock, near: NearKeys(names), store: RedisStore(link), link: link))
-        ear.core = core
+                patience: patience, names: FleetNames(fleet: name, key: key), greeting: address.greeting(as: "midstream"),
+                member: member, expectedMembers: members, clock: clock, limits: limits),
+            dial: Self.dial(address))
+        self.init(FleetCore(name: name, key: key, member: member, clock: clock, store: RedisStore(link), link: link))
     }
 
     init(_ core: FleetCore) { self.core = core }
 
-    /// Through which the link finds what belongs to it, without holding it.
-    private final class Ear: Sendable {
-        private struct Weak { weak var core: FleetCore? }
-        private let held = Locked(Weak())
-        var core: FleetCore? {
-            get { held.withLock { $0.core } }
-            set { held.withLock { $0.core = newValue } }
-        }
-    }
-
-    #if os(Linux)
-        static func dial(_ address: RedisAddress) -> RedisSession.Dial {
-            var path: String?
-            var origin = HTTPOrigin("http://localhost:6379")
-            switch address.place {
-            case .socket(let given): path = given
-            case .origin(let given): origin = given
-            }
+    private static func dial(_ address: RedisAddress) -> RedisSession.Dial {
+        #if os(Linux)
             let transport = WireTransport(
-                configuration: TransportConfiguration(unixSocketPath: path, idleTimeout: nil, usesCallersThreads: false))
-            return { [origin] in
-                guard let origin else { throw StoreFailure.unreachable("there is no such server") }
-                let tls = origin.scheme == "https" ? address.tls ?? TLSConfiguration() : nil
-                return try await transport.connect(to: origin, tls: tls, timeout: .seconds(60))
-            }
-        }
-    #else
-        static func dial(_ address: RedisAddress) -> RedisSession.Dial {
-            { throw StoreFailure.unreachable("fleets need the wire transport, which is there on Linux only") }
-        }
-    #endif
+                configuration: TransportConfiguration(
+                    unixSocketPath: address.socketPath, idleTimeout: nil, usesCallersThreads: false))
+            return { try await transport.connect(to: address.origin, tls: address.tls, timeout: .seconds(60)) }
+        #else
+            return { throw StoreFailure.unreachable("fleets need the wire transport, which is there on Linux only") }
+        #endif
+    }
 
     /// Has a token refreshed once for all members.
     ///
@@ -145,7 +113,7 @@ public final class Fleet: Sendable {
 
     /// What members replace or forget in the shared store, for a ``TieredStore``: of keys that were read by this member. A stream of its own
     /// each time; one that isn't read keeps the newest 10,000.
-    public var invalidations: AsyncStream<CacheKey> { core.near.stream() }
+    public var invalidations: AsyncStream<CacheKey> { core.near.forgotten.stream() }
 
     /// How this member is doing.
     public var state: FleetState { core.fleetState }

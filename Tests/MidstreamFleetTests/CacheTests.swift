@@ -79,6 +79,22 @@
             #expect(try await client.send(HTTPRequest("https://h.test/4")).data.count == 600_000)
         }
 
+        @Test("takes what Redis evicts while it is written and read for a miss")
+        func eviction() async throws {
+            let server = try await RedisServer(["--maxmemory", "6mb", "--maxmemory-policy", "allkeys-random"])
+            let sends = Locked(0)
+            let client = Self.client(try server.fleet(), sends)
+            let expected = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            for _ in 0..<2 {
+                for number in 0..<20 {
+                    let response = try await client.send(HTTPRequest("https://h.test/\(number)"))
+                    #expect(response.data.elementsEqual(expected))
+                }
+            }
+            // Twelve megabytes don't fit.
+            #expect(sends.withLock { $0 } > 20)
+        }
+
         @Test("tells near caches what others have removed", arguments: [false, true])
         func invalidations(isCut: Bool) async throws {
             let server = try await RedisServer()

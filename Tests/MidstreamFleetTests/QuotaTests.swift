@@ -12,7 +12,7 @@ import Testing
 struct LocalShareTests {
     @Test("lets in the burst, then the rate")
     func rate() {
-        var share = LocalShare(at: 0)
+        var share = LocalShare("", at: 0)
         (share.interval, share.burst) = (1_000, 5)
         for _ in 0..<5 { #expect(share.reserve(at: 0, waitingAtMost: .zero) == .sends(after: .zero)) }
         #expect(share.reserve(at: 0, waitingAtMost: .zero) == .refuses(wait: .microseconds(1_000)))
@@ -25,7 +25,7 @@ struct LocalShareTests {
 
     @Test("is used up by what the store has let in, and no more than that")
     func warm() {
-        var share = LocalShare(at: 0)
+        var share = LocalShare("", at: 0)
         (share.interval, share.burst) = (1_000, 5)
         for _ in 0..<100 { share.note(at: 0) }
         #expect(share.reserve(at: 0, waitingAtMost: .zero) == .refuses(wait: .microseconds(1_000)))

@@ -61,18 +61,18 @@ struct RedisAddressTests {
     @Test("says where it is, and how to begin")
     func good() throws {
         let full = try RedisAddress(.redis("rediss://us%3Aer:p%40ss@redis.test:7000/3"))
-        #expect(full.place == .origin(try #require(HTTPOrigin("https://redis.test:7000"))))
+        #expect(full.origin == HTTPOrigin("https://redis.test:7000") && full.tls != nil)
         #expect(
-            full.greeting(as: "x").map { $0.arguments.map { String(decoding: $0, as: UTF8.self) } } == [
+            full.greeting(as: "x").map(\.words) == [
                 ["AUTH", "us:er", "p@ss"], ["SELECT", "3"], ["CLIENT", "SETNAME", "x"],
             ])
         let short = try RedisAddress(.redis("redis://redis.test"))
-        #expect(short.place == .origin(try #require(HTTPOrigin("http://redis.test:6379"))))
+        #expect(short.origin == HTTPOrigin("http://redis.test:6379") && short.tls == nil)
         #expect(short.greeting(as: "x").count == 1)
         let password = try RedisAddress(.redis("redis://:secret@[::1]/"))
-        #expect(password.greeting(as: "x").first?.arguments.count == 2)
+        #expect(password.greeting(as: "x").first?.words == ["AUTH", "secret"])
         let unix = try RedisAddress(.redis("unix:///run/redis%20a.sock?db=2"))
-        #expect(unix.place == .socket(path: "/run/redis a.sock") && unix.database == 2)
+        #expect(unix.socketPath == "/run/redis a.sock" && unix.database == 2)
     }
 
     @Test(

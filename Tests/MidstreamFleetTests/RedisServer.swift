@@ -120,15 +120,17 @@
 
         /// Sends a command over a connection of its own.
         @discardableResult
-        func command(_ words: [String], within limit: Duration = .seconds(10)) async throws -> RESPValue {
+        func command(
+            _ words: [String], password: String? = nil, within limit: Duration = .seconds(10)
+        ) async throws -> RESPValue {
             let transport = WireTransport(configuration: .init(idleTimeout: nil, usesCallersThreads: false))
             defer { transport.close() }
             let origin = try #require(HTTPOrigin("\(isSecure ? "https" : "http")://localhost:\(port)"))
             let channel = try await transport.connect(to: origin, tls: tls, timeout: .seconds(10))
             let connection = RedisConnection(channel) { _ in }
-            connection.start()
             defer { connection.close() }
-            let reply = try #require(connection.send(RESPCommand(words.bytes)))
+            if let password { _ = connection.send(RESPCommand("AUTH", .text(password))) }
+            let reply = try #require(connection.send(RESPCommand(words.map { .text($0) })))
             guard case .value(let answer) = await reply.wait(for: limit, on: .system) else { throw StoreFailure.timedOut }
             return try answer.get()
         }
@@ -138,21 +140,21 @@
         /// A member whose store is this one. Its patience is such that a slow machine makes no difference, unless the test sets another.
         func fleet(
             _ name: String = "test", patience: Duration = .seconds(20), members: Int = 1, key: FleetKey = testKey,
-            grace: Duration = .milliseconds(50)
+            grace: Duration = .milliseconds(50), probe: Duration = .seconds(60)
         ) throws -> Fleet {
-            try Self.fleet(at: url, tls, name: name, patience: patience, members: members, key: key, grace: grace)
+            try Self.fleet(at: url, tls, name: name, patience: patience, members: members, key: key, grace: grace, probe: probe)
         }
 
         static func fleet(
             at url: String, _ tls: TLSConfiguration? = nil, name: String, patience: Duration = .seconds(20), members: Int = 1,
-            key: FleetKey = testKey, grace: Duration = .milliseconds(50)
+            key: FleetKey = testKey, grace: Duration = .milliseconds(50), probe: Duration = .seconds(60)
         ) throws -> Fleet {
-            let address = try RedisAddress(.redis(url, tls: tls))
             // No slow machine is taken for a Redis in trouble.
-            let limits = RedisLink.Limits(beginning: .seconds(60), heartbeat: .seconds(60), grace: grace)
-            let fleet = Fleet(
-                address, name: name, patience: patience, members: members, key: key, clock: ContinuousClock(), limits: limits,
-                dial: Fleet.dial(address))
+            let limits = RedisLink.Limits(
+                beginning: .seconds(60), heartbeat: .seconds(60), probe: probe, grace: grace)
+            let fleet = try Fleet(
+                .redis(url, tls: tls), name: name, patience: patience, members: members, key: key, clock: ContinuousClock(),
+                limits: limits)
             Belongings.current?.add(fleet.core)
             return fleet
         }

@@ -55,9 +55,7 @@ struct SimulationTests {
                 }
                 return .arrives(after: .microseconds(Int(random.share() * 5_000)))
             }
-            let names = FleetNames(fleet: "f", key: testKey)
-            let core = FleetCore(
-                name: "f", key: testKey, member: "\(world.client)", clock: clock, near: NearKeys(names), store: link)
+            let core = FleetCore(name: "f", key: testKey, member: "\(world.client)", clock: clock, store: link)
             let fleet = Fleet(core)
             var configuration = world.configuration
             configuration.validators = [DefaultValidator()]

@@ -94,8 +94,8 @@ final class Issuer: Sendable {
 
     /// A client of one member, whose server takes the current token only.
     func client(
-        _ fleet: Fleet, whenAlone: TokenWhenAlone? = nil, refreshTimeout: Duration = .seconds(60),
-        limit: RefreshLimit = RefreshLimit()
+        _ fleet: Fleet, as name: String = "partner-api", whenAlone: TokenWhenAlone? = nil,
+        refreshTimeout: Duration = .seconds(60), limit: RefreshLimit = RefreshLimit()
     ) -> HTTPClient {
         let stub = StubTransport { [self] request in
             let isGood = current.map { "Bearer \($0)" } == request.headers[.authorization]
@@ -106,7 +106,7 @@ final class Issuer: Sendable {
         return testClient(configuration: configuration, transport: stub) {
             AuthenticationInterceptor(
                 fleet.sharing(
-                    authenticator(), as: "partner-api", whenAlone: whenAlone, refreshTimeout: refreshTimeout),
+                    authenticator(), as: name, whenAlone: whenAlone, refreshTimeout: refreshTimeout),
                 credential: first, origins: ["https://api.test"], refreshLimit: limit)
         }
     }

@@ -268,6 +268,16 @@
             await #expect(throws: RefreshRefusal.loginEnded) { try await authenticators[1].refresh(other) }
         }
 
+        @Test("isn't waited for when the news of it came between asking and waiting")
+        func news() async throws {
+            let clock = ContinuousClock()
+            let store = ModelLink(ModelStore(clock)) { .isLost }
+            let core = FleetCore(name: "f", key: testKey, member: "m", clock: clock, store: store)
+            let heard = core.newsHeard
+            core.hear(core.names.news, ["t"])
+            await core.news(of: "t", since: heard, within: .seconds(3_600))
+        }
+
         @Test("is nowhere to be read in what Redis is sent")
         func monitor() async throws {
             let server = try await RedisServer()

@@ -59,6 +59,22 @@
             }
         }
 
+        @Test("asks by itself whether Redis is there when one call had no answer")
+        func probe() async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet(patience: .milliseconds(20), probe: .milliseconds(20))
+            await eventually {
+                _ = try? await reserves(fleet)
+                if case .connected = fleet.state.connection { return true }
+                return false
+            }
+            server.pause()
+            #expect(try await reserves(fleet))
+            await eventually { fleet.state.isDegraded }
+            server.resume()
+            await eventually { !fleet.state.isDegraded }
+        }
+
         @Test(
             "goes on when the server is none",
             arguments: ["HTTP/1.1 400 Bad Request\r\n\r\n", "", "$-7\r\n", ":1\r\n:2\r\n:3\r\n:4\r\n:5\r\n"])

@@ -16,12 +16,11 @@ struct FleetCacheStore: CacheStore {
     let core: FleetCore
     let maximumBody: Int
     let removals = CacheRemovals()
-    private let pieces = Locked(Pieces())
-
     /// Where the bytes are of entries that were found lately.
-    private struct Pieces {
-        var all: [UInt64: [StoredResponse.Piece]] = [:]
-    }
+    private let pieces = Locked<[UInt64: [StoredResponse.Piece]]>([:])
+
+    /// An entry of the store, and where its bytes are.
+    typealias Found = (entry: CacheEntry, pieces: [StoredResponse.Piece])
 
     init(_ core: FleetCore, maximumBody: Int) {
         self.core = core
@@ -36,30 +35,28 @@ struct FleetCacheStore: CacheStore {
     func entries(for key: CacheKey) async throws -> [CacheEntry] { try await found(key).entries.map(\.entry) }
 
     /// What is in the store, and by what it is valid.
-    func found(_ key: CacheKey) async throws -> (entries: [(entry: CacheEntry, pieces: [StoredResponse.Piece])], stamps: [String])
-    {
+    func found(_ key: CacheKey) async throws -> (entries: [Found], stamps: [String]) {
         let keys = core.names.responses(key)
         core.near.note(key, keys)
         let found = try await core.store.responses(keys).get()
-        let entries = found.all.compactMap { response -> (entry: CacheEntry, pieces: [StoredResponse.Piece])? in
+        let entries = found.all.compactMap { response -> Found? in
             guard let head = core.key.open(response.head, of: "\(keys.responses) \(response.id)"),
                 let entry = CacheEntry(head, key: key), entry.id == response.id
             else { return nil }
             return (entry.holding(response.pieces), response.pieces)
         }
         pieces.withLock { pieces in
-            if pieces.all.count > 10_000 { pieces.all = [:] }
-            for (entry, found) in entries { pieces.all[entry.id] = found }
+            if pieces.count > 10_000 { pieces = [:] }
+            for (entry, found) in entries { pieces[entry.id] = found }
         }
         return (entries, found.stamps)
     }
 
     func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
         guard let range = range ?? entry.length.map({ 0..<$0 }) else { throw Unavailable() }
-        let known = pieces.withLock { $0.all[entry.id] }
-        let all =
-            if let known { known } else { try await found(entry.key).entries.first { $0.entry.id == entry.id }?.pieces ?? [] }
-        let wanted = all.filter { $0.offset < range.upperBound && range.lowerBound < $0.offset + $0.length }
+        var all = pieces.withLock { $0[entry.id] }
+        if all == nil { all = try await found(entry.key).entries.first { $0.entry.id == entry.id }?.pieces }
+        let wanted = (all ?? []).filter { $0.offset < range.upperBound && range.lowerBound < $0.offset + $0.length }
             .sorted { $0.offset < $1.offset }
         let contents = try await core.store.pieces(wanted.map(\.name)).get()
         var bytes: [UInt8] = []

@@ -17,13 +17,13 @@ final class FleetCacheWriter: CacheWriter {
     private let number = UInt64.random(in: .min ... .max)
     private let start: Int64
     private let life: Duration
-    private let present: [(entry: CacheEntry, pieces: [StoredResponse.Piece])]
+    private let present: [FleetCacheStore.Found]
     private let stamps: [String]
     private let state: Locked<State>
 
     init(
         _ store: FleetCacheStore, _ entry: CacheEntry, at offset: Int64,
-        among present: [(entry: CacheEntry, pieces: [StoredResponse.Piece])], _ stamps: [String]
+        among present: [FleetCacheStore.Found], _ stamps: [String]
     ) {
         self.store = store
         self.present = present

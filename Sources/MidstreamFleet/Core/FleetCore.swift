@@ -9,12 +9,11 @@ final class FleetCore: Sendable {
     private struct State {
         var isOpen = true
         var refreshes = 0
-        /// Waits for news of tokens, by name.
-        var listeners: [String: [Suspension<Void>]] = [:]
+        /// Waits for news of tokens.
+        var listeners: [(token: String, wait: Suspension<Void>)] = []
+        /// How much news there has been.
+        var heard = 0
         var tokens: [WeakToken] = []
-        var holders = 0
-        var observers: [Int: AsyncStream<FleetState>.Continuation] = [:]
-        var nextObserver = 0
     }
 
     private struct WeakToken { weak var token: SharedToken? }
@@ -22,43 +21,39 @@ final class FleetCore: Sendable {
     let name: String
     let key: FleetKey
     let names: FleetNames
-    let member: String
     let stopwatch: Stopwatch
     let near: NearKeys
-    /// How the store is reached; nil for one in memory.
-    let link: RedisLink?
     let store: any FleetStore
+    /// How the store is reached; nil for one in memory.
+    private let link: RedisLink?
+    private let member: String
+    private let changes = Broadcast<FleetState>(keeping: 16)
     private let state = Locked(State())
 
     init(
-        name: String, key: FleetKey, member: String, clock: any Clock<Duration>, near: NearKeys, store: any FleetStore,
-        link: RedisLink? = nil
+        name: String, key: FleetKey, member: String, clock: any Clock<Duration>, store: any FleetStore, link: RedisLink? = nil
     ) {
         self.name = name
         self.key = key
-        names = FleetNames(fleet: name, key: key)
         self.member = member
-        stopwatch = Stopwatch(on: clock)
-        self.near = near
         self.store = store
         self.link = link
+        names = FleetNames(fleet: name, key: key)
+        near = NearKeys(names)
+        stopwatch = Stopwatch(on: clock)
+        link?.listener = self
     }
 
     deinit { close() }
 
     var timer: ClockTimer { stopwatch.timer }
-    var grace: Duration { link?.settings.limits.grace ?? RedisLink.Limits().grace }
+    var grace: Duration { (link?.settings.limits ?? RedisLink.Limits()).grace }
     var degradation: String? { link?.trouble }
     var isOpen: Bool { state.withLock { $0.isOpen } }
-    var members: Int { link.map { $0.state.withLock { $0.members } } ?? 1 }
+    var members: Int { link?.state.withLock { $0.members } ?? 1 }
 
-    func newHolder() -> String {
-        let number = state.withLock { state in
-            state.holders += 1
-            return state.holders
-        }
-        return "\(member):\(number)"
-    }
+    /// A name for one wish to refresh a token.
+    func newHolder() -> String { "\(member):\(UInt64.random(in: 0 ... .max))" }
 
     func noteRefresh() { state.withLock { $0.refreshes += 1 } }
 
@@ -71,28 +66,54 @@ final class FleetCore: Sendable {
         return token
     }
 
-    /// Waits until a member has done something to a token, for so long at most.
-    func news(of token: String, within limit: Duration) async {
+    var newsHeard: Int { state.withLock { $0.heard } }
+
+    /// Waits until a member has done something to a token, for so long at most; not at all if there has been any news since `heard`.
+    func news(of token: String, since heard: Int, within limit: Duration) async {
         let wait = Suspension<Void>()
-        state.withLock { $0.listeners[token, default: []].append(wait) }
+        let isLate = state.withLock { state in
+            if state.heard == heard { state.listeners.append((token, wait)) }
+            return state.heard != heard
+        }
+        guard !isLate else { return }
         _ = await wait.wait(for: limit, on: timer)
-        state.withLock { state in
-            state.listeners[token]?.removeAll { $0 == wait }
-            if state.listeners[token]?.isEmpty == true { state.listeners[token] = nil }
+        state.withLock { $0.listeners.removeAll { $0.wait == wait } }
+    }
+
+    var fleetState: FleetState {
+        let refreshes = state.withLock { $0.refreshes }
+        guard let link else { return FleetState(connection: .connected(latency: .zero), members: 1, refreshes: refreshes) }
+        return link.state.withLock { state in
+            let connection: FleetState.Connection =
+                switch state.phase {
+                case .beginning: .connecting
+                case .connected: .connected(latency: state.latency ?? .zero)
+                case .down(let reason): .degraded(since: max(.zero, link.stopwatch.elapsed - state.since), because: reason)
+                }
+            return FleetState(connection: connection, members: state.members, refreshes: refreshes)
         }
     }
 
-    /// Takes a message of Redis.
-    ///
-    /// - Parameter content: Names of keys, or of a token; nil: all keys.
+    func states() -> AsyncStream<FleetState> { changes.stream(beginningWith: fleetState) }
+
+    func close() {
+        state.withLock { $0.isOpen = false }
+        changes.close()
+        link?.close()
+        near.forgotten.close()
+    }
+}
+
+extension FleetCore: RedisListener {
     func hear(_ channel: String, _ content: [String]?) {
         guard channel == names.news else { return near.forget(content) }
-        for token in content ?? [] {
-            for listener in state.withLock({ $0.listeners[token] ?? [] }) { listener.resume() }
+        let listeners = state.withLock { state in
+            state.heard += 1
+            return state.listeners
         }
+        for (token, wait) in listeners where content?.contains(token) == true { wait.resume() }
     }
 
-    /// Has come to the store, or lost it.
     func changed(isConnected: Bool) {
         if isConnected {
             // A server that came back may have forgotten, or remember only what is spent by now.
@@ -103,46 +124,6 @@ final class FleetCore: Sendable {
             // What happens now isn't heard of.
             near.forget(nil)
         }
-        let now = fleetState
-        for observer in state.withLock({ Array($0.observers.values) }) { observer.yield(now) }
-    }
-
-    var fleetState: FleetState {
-        let refreshes = state.withLock { $0.refreshes }
-        guard let link else { return FleetState(connection: .connected(latency: .zero), members: 1, refreshes: refreshes) }
-        return link.state.withLock { state in
-            let connection: FleetState.Connection =
-                switch state.phase {
-                case .idle, .connecting: .connecting
-                case .connected: .connected(latency: state.latency ?? .zero)
-                case .down(let reason): .degraded(since: max(.zero, link.stopwatch.elapsed - state.since), because: reason)
-                }
-            return FleetState(connection: connection, members: state.members, refreshes: refreshes)
-        }
-    }
-
-    func states() -> AsyncStream<FleetState> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
-            continuation.yield(fleetState)
-            let number = state.withLock { state -> Int? in
-                guard state.isOpen else { return nil }
-                state.nextObserver += 1
-                state.observers[state.nextObserver] = continuation
-                return state.nextObserver
-            }
-            guard let number else { return continuation.finish() }
-            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.observers[number] = nil } }
-        }
-    }
-
-    func close() {
-        let observers = state.withLock { state in
-            state.isOpen = false
-            defer { state.observers = [:] }
-            return Array(state.observers.values)
-        }
-        link?.close()
-        near.close()
-        for observer in observers { observer.finish() }
+        changes.send(fleetState)
     }
 }

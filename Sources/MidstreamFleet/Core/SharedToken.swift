@@ -20,8 +20,6 @@ final class SharedToken: Sendable {
     private let former = Locked<[Int]>([])
     /// Whether a task is putting the token back.
     private let isOffering = Locked(false)
-    /// What the store had when it was last offered one.
-    private let stored = Locked(TokenRecord.none)
     static let offerPause = Duration.milliseconds(100)
 
     init(_ core: FleetCore, _ name: String) {
@@ -104,31 +102,25 @@ final class SharedToken: Sendable {
 
     /// Puts the token into the store as soon as that answers.
     func offerInBackground(holder: String, grace: Duration = .zero) {
-        guard
-            isOffering.withLock({ isOffering in
-                defer { isOffering = true }
-                return !isOffering
-            })
-        else { return }
+        let isFirst = isOffering.withLock { isOffering in
+            defer { isOffering = true }
+            return !isOffering
+        }
+        guard isFirst else { return }
         // It is held only while something is to be done.
         _ = CallersExecutor().startDetached { [weak self, timer = core.timer] in
             while await self?.isOffered(holder, grace) == false { try? await timer.sleep(for: Self.offerPause) }
-            self?.endOffering()
         }
     }
 
     /// Whether the store has nothing older, or will never be asked again.
     private func isOffered(_ holder: String, _ grace: Duration) async -> Bool {
-        guard core.isOpen else { return true }
-        guard let there = await offer(holder: holder, grace: grace) else { return false }
-        stored.withLock { $0 = there }
-        return !present.record.isNewer(than: there)
-    }
-
-    private func endOffering() {
-        isOffering.withLock { $0 = false }
-        // A newer one may have come just before.
-        if core.isOpen, present.record.isNewer(than: stored.withLock({ $0 })) { offerInBackground(holder: "") }
+        let there = await offer(holder: holder, grace: grace)
+        return isOffering.withLock { isOffering in
+            // One that has come since then is offered by this task, too.
+            isOffering = core.isOpen && there.map { present.record.isNewer(than: $0) } ?? true
+            return !isOffering
+        }
     }
 
     /// Gives back the lock in the background, until the store has answered or the lock has expired by itself.

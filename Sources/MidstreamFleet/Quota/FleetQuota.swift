@@ -39,49 +39,57 @@ final class FleetQuota: Quota, Degradable {
 
     func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
         let most = max(.zero, min(longest, self.longest))
-        if case .success(let decision) = await core.store.reserve(core.names.quota(name, key), rate, waitingAtMost: most) {
-            if case .sends = decision { withShare(of: key) { $0.note(at: $1) } }
+        let name = withShare(of: key) { _, _ in }.name
+        if case .success(let decision) = await core.store.reserve(name, rate, waitingAtMost: most) {
+            if case .sends = decision { _ = withShare(of: key) { $0.note(at: $1) } }
             return decision
         }
         guard whenAlone == .share else { return .refuses(wait: .seconds(1)) }
-        return withShare(of: key) { $0.reserve(at: $1, waitingAtMost: most) }
+        return withShare(of: key) { $0.reserve(at: $1, waitingAtMost: most) }.value
     }
 
     func giveBack(for key: String) async {
-        core.store.giveBack(core.names.quota(name, key), rate)
-        withShare(of: key) { $0.giveBack(at: $1) }
+        core.store.giveBack(withShare(of: key) { $0.giveBack(at: $1) }.name, rate)
     }
 
     func learn(_ said: QuotaReport, for key: String) {
         // What leaves some is no news to most members, and a write for each response.
         guard said.isThrottled || said.left == 0, let time = said.time ?? (said.isThrottled ? .seconds(1) : nil) else { return }
         let wait = min(max(.zero, time), .seconds(86_400))
-        core.store.drain(core.names.quota(name, key), rate, wait: wait)
-        withShare(of: key) { $0.drain(at: $1, wait: wait) }
+        core.store.drain(withShare(of: key) { $0.drain(at: $1, wait: wait) }.name, rate, wait: wait)
     }
 
-    private func withShare<Value>(of key: String, _ body: (inout LocalShare, _ now: Double) -> Value) -> Value {
+    /// - Returns: The quota's name in the store, too.
+    private func withShare<Value>(
+        of key: String, _ body: (inout LocalShare, _ now: Double) -> Value
+    ) -> (name: String, value: Value) {
         let members = Double(core.members)
         let now = Double(core.stopwatch.elapsedNanoseconds) / 1_000
         return shares.withLock { shares in
-            if shares.count >= Self.mostKeys, shares[key] == nil { shares = shares.filter { $0.value.isTaken(at: now) } }
-            var share = shares[key] ?? LocalShare(at: now)
+            if shares.count >= Self.mostKeys, shares[key] == nil {
+                shares = shares.filter { $0.value.isTaken(at: now) }
+                // Rather than to look through them again for each new one.
+                if shares.count > Self.mostKeys / 2 { shares = [:] }
+            }
+            var share = shares[key] ?? LocalShare(core.names.quota(name, key), at: now)
             share.interval = min(rate.interval * members, 1e6 / floor)
             share.burst = max(1, rate.burst / members)
             defer { shares[key] = share }
-            return body(&share, now)
+            return (share.name, body(&share, now))
         }
     }
 }
 
 /// A member's part of a quota. Times are in microseconds.
 struct LocalShare {
+    /// The quota's in the store.
+    let name: String
     var interval = 1.0
     var burst = 1.0
     /// When the last token of those that are taken comes.
     private var taken: Double
 
-    init(at now: Double) { taken = now }
+    init(_ name: String, at now: Double) { (self.name, taken) = (name, now) }
 
     func isTaken(at now: Double) -> Bool { taken > now }
 

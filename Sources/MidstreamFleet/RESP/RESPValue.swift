@@ -31,18 +31,31 @@ enum RESPValue: Sendable, Equatable {
 
 /// A command: its name and arguments.
 struct RESPCommand: Sendable {
-    let arguments: [[UInt8]]
+    enum Word: Sendable, Equatable, ExpressibleByStringInterpolation {
+        case text(String)
+        case bytes([UInt8])
 
-    init(_ arguments: [[UInt8]]) { self.arguments = arguments }
+        init(stringLiteral value: String) { self = .text(value) }
+    }
 
-    init(_ words: String...) { arguments = words.map { Array($0.utf8) } }
+    let words: [Word]
+
+    init(_ words: [Word]) { self.words = words }
+
+    init(_ words: Word...) { self.words = words }
 
     /// As an array of bulk strings.
     func append(to bytes: inout [UInt8]) {
-        bytes += "*\(arguments.count)\r\n".utf8
-        for argument in arguments {
-            bytes += "$\(argument.count)\r\n".utf8
-            bytes += argument
+        bytes += "*\(words.count)\r\n".utf8
+        for word in words {
+            switch word {
+            case .text(let text):
+                bytes += "$\(text.utf8.count)\r\n".utf8
+                bytes += text.utf8
+            case .bytes(let content):
+                bytes += "$\(content.count)\r\n".utf8
+                bytes += content
+            }
             bytes += "\r\n".utf8
         }
     }

@@ -30,83 +30,49 @@ extension FleetServer: CustomStringConvertible, CustomReflectable {
 
 /// Where Redis is and how a connection to it begins.
 struct RedisAddress: Sendable, CustomStringConvertible {
-    enum Place: Sendable, Equatable {
-        case origin(HTTPOrigin)
-        case socket(path: String)
-    }
-
-    let place: Place
+    /// With a unix socket it is only a name.
+    let origin: HTTPOrigin
+    let socketPath: String?
+    /// nil: the connection isn't secured.
     let tls: TLSConfiguration?
-    private(set) var user: String?
-    private(set) var password: String?
-    private(set) var database = 0
+    private let user: String?
+    private let password: String?
+    let database: Int
 
     /// - Throws: ``FleetServer/Invalid``.
     init(_ server: FleetServer) throws(FleetServer.Invalid) {
-        tls = server.tls
-        let url = server.url
-        if url.hasPrefix("unix://") {
-            let parts = url.dropFirst(7).split(separator: "?", maxSplits: 1)
-            guard let path = parts.first?.removingPercentEncoding, path.hasPrefix("/") else {
-                throw .init(description: "A unix socket's URL has an absolute path.")
-            }
-            place = .socket(path: path)
-            if parts.count == 2 {
-                guard parts[1].hasPrefix("db="), let number = Int(parts[1].dropFirst(3)) else {
-                    throw .init(description: "A unix socket's URL takes db=NUMBER and nothing else.")
-                }
-                database = number
-            }
-            return
+        guard let url = URLComponents(string: server.url), let scheme = url.scheme, ["redis", "rediss", "unix"].contains(scheme)
+        else { throw .init(description: "The server's URL begins with redis://, rediss:// or unix://.") }
+        let isSocket = scheme == "unix"
+        let (host, path) = (url.percentEncodedHost ?? "", url.path)
+        guard isSocket ? host.isEmpty && path.hasPrefix("/") : !host.isEmpty,
+            let origin = HTTPOrigin(
+                isSocket ? "http://localhost" : "\(scheme == "rediss" ? "https" : "http")://\(host):\(url.port ?? 6379)")
+        else { throw .init(description: "The server's URL has no host, or of a unix socket no absolute path.") }
+        (user, password) = (url.user.flatMap { $0.isEmpty ? nil : $0 }, url.password)
+        guard user == nil || password != nil else { throw .init(description: "The server's URL has a user and no password.") }
+        let items = url.queryItems ?? []
+        guard items.count <= (isSocket ? 1 : 0), items.allSatisfy({ $0.name == "db" }), url.fragment == nil else {
+            throw .init(description: "The server's URL has a query other than db=NUMBER of a unix socket, or a fragment.")
         }
-        let scheme: String
-        if url.hasPrefix("redis://") {
-            scheme = "http"
-        } else if url.hasPrefix("rediss://") {
-            scheme = "https"
-        } else {
-            throw .init(description: "The server's URL begins with redis://, rediss:// or unix://.")
+        let number = isSocket ? items.first?.value ?? "" : String(path.dropFirst())
+        guard let database = number.isEmpty && items.isEmpty ? 0 : Int(number) else {
+            throw .init(description: "The server's database is a number.")
         }
-        let rest = url.drop { $0 != "/" }.dropFirst(2)
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-        let port = host.last == "]" || !host.contains(":") ? ":6379" : ""
-        guard let origin = HTTPOrigin("\(scheme)://\(host)\(port)"), rest.dropFirst(authority.count).allSatisfy({ $0 != "?" })
-        else {
-            throw .init(description: "The server's URL has no host, or a query.")
-        }
-        place = .origin(origin)
-        if let end = authority.lastIndex(of: "@") {
-            let parts = authority[..<end].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            user = parts[0].removingPercentEncoding.flatMap { $0.isEmpty ? nil : $0 }
-            password = parts.count == 2 ? parts[1].removingPercentEncoding : nil
-            guard password != nil else { throw .init(description: "The server's URL has a user and no password.") }
-        }
-        let path = rest.dropFirst(authority.count).dropFirst()
-        guard path.isEmpty || Int(path) != nil else { throw .init(description: "The server's database is a number.") }
-        database = Int(path) ?? 0
+        self.origin = origin
+        self.database = database
+        socketPath = isSocket ? path : nil
+        tls = scheme == "rediss" ? server.tls ?? TLSConfiguration() : nil
     }
 
-    var description: String {
-        switch place {
-        case .origin(let origin): "\(origin.host):\(origin.port)\(origin.scheme == "https" ? " over TLS" : "")"
-        case .socket(let path): path
-        }
-    }
+    var description: String { socketPath ?? "\(origin.host):\(origin.port)\(tls == nil ? "" : " over TLS")" }
 
     /// What each connection begins with.
     func greeting(as name: String) -> [RESPCommand] {
         var commands: [RESPCommand] = []
-        if let password {
-            let words = user.map { ["AUTH", $0, password] } ?? ["AUTH", password]
-            commands.append(RESPCommand(words.bytes))
-        }
+        if let password { commands.append(RESPCommand([.text("AUTH")] + [user, password].compactMap { $0.map { .text($0) } })) }
         if database != 0 { commands.append(RESPCommand("SELECT", "\(database)")) }
-        commands.append(RESPCommand("CLIENT", "SETNAME", name))
+        commands.append(RESPCommand("CLIENT", "SETNAME", .text(name)))
         return commands
     }
-}
-
-extension [String] {
-    var bytes: [[UInt8]] { map { [UInt8]($0.utf8) } }
 }

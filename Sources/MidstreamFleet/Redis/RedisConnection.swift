@@ -10,8 +10,9 @@ final class RedisConnection: Sendable {
     private struct State {
         var outgoing: [UInt8] = []
         var isWriting = false
-        /// Of the commands that have been sent, the oldest first.
+        /// Of the commands that have been sent, the oldest first. Those before the first one have been replied to.
         var awaited: [Reply] = []
+        var first = 0
         var end: StoreFailure?
     }
 
@@ -20,44 +21,41 @@ final class RedisConnection: Sendable {
     private static let mostAwaited = 100_000
 
     private let channel: any ByteChannel
-    private let onMessage: (@Sendable ([RESPValue]) -> Void)?
     private let onEnd: @Sendable (StoreFailure) -> Void
+    private let onMessage: (@Sendable ([RESPValue]) -> Void)?
     private let state = Locked(State())
 
+    /// Begins to read; the connection is held for that only while bytes are handled.
+    ///
     /// - Parameters:
-    ///   - onMessage: Called for what comes unasked after a subscription.
     ///   - onEnd: Called once, when the connection is lost or a reply makes no sense; not after ``close()``.
+    ///   - onMessage: Called for what comes unasked after a subscription.
     init(
-        _ channel: any ByteChannel, onMessage: (@Sendable ([RESPValue]) -> Void)? = nil,
-        onEnd: @escaping @Sendable (StoreFailure) -> Void
+        _ channel: any ByteChannel, onEnd: @escaping @Sendable (StoreFailure) -> Void,
+        onMessage: (@Sendable ([RESPValue]) -> Void)? = nil
     ) {
         self.channel = channel
-        self.onMessage = onMessage
         self.onEnd = onEnd
+        self.onMessage = onMessage
+        Task.detached { [weak self, channel] in
+            let failure: StoreFailure
+            do {
+                var reader = RESPReader()
+                while let bytes = try await channel.read() {
+                    reader.append(bytes)
+                    guard try self?.take(&reader) != nil else { return }
+                }
+                failure = .unreachable("the server closed the connection")
+            } catch let error as RESPReader.Malformed {
+                failure = .unreachable("the server doesn't speak Redis' protocol: \(error.reason)")
+            } catch {
+                failure = .unreachable("the connection was lost")
+            }
+            if let self, self.finish(failure) { self.onEnd(failure) }
+        }
     }
 
     deinit { channel.close() }
-
-    /// Begins to read. Holds the connection only while bytes are handled.
-    func start() {
-        Task.detached { [weak self, channel] in
-            var reader = RESPReader()
-            do {
-                while let bytes = try await channel.read() {
-                    reader.append(bytes)
-                    var values: [RESPValue] = []
-                    while let value = try reader.next() { values.append(value) }
-                    guard let self else { return }
-                    guard self.take(values) else { throw RESPReader.Malformed(reason: "a reply to nothing") }
-                }
-                self?.end(.unreachable("the server closed the connection"))
-            } catch let error as RESPReader.Malformed {
-                self?.end(.unreachable("the server doesn't speak Redis' protocol: \(error.reason)"))
-            } catch {
-                self?.end(.unreachable("the connection was lost"))
-            }
-        }
-    }
 
     /// Sends a command.
     ///
@@ -67,7 +65,7 @@ final class RedisConnection: Sendable {
         let reply = Reply()
         let (failure, isFirst, isSent) = state.withLock { state -> (StoreFailure?, Bool, Bool) in
             if let end = state.end { return (end, false, true) }
-            guard state.outgoing.count < Self.mostBytes, state.awaited.count < Self.mostAwaited else {
+            guard state.outgoing.count < Self.mostBytes, state.awaited.count - state.first < Self.mostAwaited else {
                 return (.timedOut, false, true)
             }
             guard condition() else { return (nil, false, false) }
@@ -78,12 +76,13 @@ final class RedisConnection: Sendable {
         }
         guard isSent else { return nil }
         if let failure { reply.resume(.failure(failure)) }
-        if isFirst { Task.detached { [weak self, channel] in await Self.write(channel) { self?.nextBytes() } } }
+        // Without a change of threads: most commands are written before this returns.
+        if isFirst { CallersExecutor().startAtOnce { [weak self, channel] in await Self.write(channel) { self?.nextBytes() } } }
         return reply
     }
 
     /// Closes the connection. Replies that are awaited fail.
-    func close(_ reason: StoreFailure = .unreachable("the connection was closed")) { finish(reason) }
+    func close() { finish(.unreachable("the connection was closed")) }
 
     var isOpen: Bool { state.withLock { $0.end == nil } }
 
@@ -100,31 +99,35 @@ final class RedisConnection: Sendable {
                 state.isWriting = false
                 return nil
             }
-            let bytes = state.outgoing
-            state.outgoing = []
+            var bytes: [UInt8] = []
+            swap(&bytes, &state.outgoing)
             return bytes
         }
     }
 
-    /// Hands values to those who wait for them; false when nobody has asked for one.
-    private func take(_ values: [RESPValue]) -> Bool {
-        var replies: [RESPValue] = []
-        for value in values {
+    /// Hands values to those who wait for them.
+    private func take(_ reader: inout RESPReader) throws {
+        var values: [RESPValue] = []
+        while let value = try reader.next() {
             if let onMessage, let parts = value.elements, let kind = parts.first?.string, ["message", "subscribe"].contains(kind)
             {
                 onMessage(parts)
             } else {
-                replies.append(value)
+                values.append(value)
             }
         }
-        guard !replies.isEmpty else { return true }
-        let waiting = state.withLock { state -> [Reply] in
-            let waiting = Array(state.awaited.prefix(replies.count))
-            state.awaited.removeFirst(waiting.count)
-            return waiting
+        guard !values.isEmpty else { return }
+        let replies = state.withLock { state in
+            let replies = Array(state.awaited[state.first...].prefix(values.count))
+            state.first += replies.count
+            if state.first > state.awaited.count / 2 {
+                state.awaited.removeFirst(state.first)
+                state.first = 0
+            }
+            return replies
         }
-        for (reply, value) in zip(waiting, replies) { reply.resume(Self.answer(value)) }
-        return waiting.count == replies.count
+        for (reply, value) in zip(replies, values) { reply.resume(Self.answer(value)) }
+        guard replies.count == values.count || !isOpen else { throw RESPReader.Malformed(reason: "a reply to nothing") }
     }
 
     private static let unwilling: Set = [
@@ -139,18 +142,13 @@ final class RedisConnection: Sendable {
         return .failure(unwilling.contains(code) ? .unwilling(code) : .refused(code.isEmpty ? "an error" : code))
     }
 
-    private func end(_ failure: StoreFailure) {
-        if finish(failure) { onEnd(failure) }
-    }
-
     @discardableResult
     private func finish(_ failure: StoreFailure) -> Bool {
-        let awaited = state.withLock { state -> [Reply]? in
+        let awaited = state.withLock { state -> ArraySlice<Reply>? in
             guard state.end == nil else { return nil }
             state.end = failure
-            state.outgoing = []
-            defer { state.awaited = [] }
-            return state.awaited
+            defer { (state.outgoing, state.awaited, state.first) = ([], [], 0) }
+            return state.awaited[state.first...]
         }
         channel.close()
         for reply in awaited ?? [] { reply.resume(.failure(failure)) }

@@ -1,10 +1,20 @@
 internal import Interception
 internal import MidstreamCore
 
+/// What hears of a link.
+protocol RedisListener: AnyObject, Sendable {
+    /// A message has come.
+    ///
+    /// - Parameter content: nil: what stands for all keys.
+    func hear(_ channel: String, _ content: [String]?)
+    /// Redis has begun or ceased to answer.
+    func changed(isConnected: Bool)
+}
+
 /// The way to Redis, which is never in the way: whoever asks waits for at most the patience, and not at all while Redis doesn't answer.
 ///
-/// After five failures in a row it isn't asked for a second, which doubles up to 30 s when it happens again soon. A lost
-/// connection is made anew in the background.
+/// After a failure Redis is asked for a sign of life in the background. When that doesn't come, or after five failures in a row, the
+/// connection is closed and none made for a second, which doubles up to 30 s when it happens again soon.
 final class RedisLink: Sendable {
     struct Settings: Sendable {
         var patience: Duration
@@ -24,21 +34,22 @@ final class RedisLink: Sendable {
         var beginning = Duration.seconds(2)
         /// How long a heartbeat may take.
         var heartbeat = Duration.seconds(1)
+        /// How long one may take after a failure.
+        var probe = Duration.milliseconds(100)
         /// How long nobody refreshes a token of which the store has known nothing: long enough for each member to connect again, and put
         /// back what it knows.
         var grace = Duration.milliseconds(1_500)
     }
 
     enum Phase {
-        case idle
-        /// For the first time; those who ask wait for it.
-        case connecting
+        /// Not yet connected; those who ask wait for it.
+        case beginning
         case connected(RedisSession)
         case down(because: String)
     }
 
     struct State {
-        var phase = Phase.idle
+        var phase = Phase.beginning
         var since: Duration = .zero
         /// In a row.
         var failures = 0
@@ -49,30 +60,32 @@ final class RedisLink: Sendable {
         var trouble: Suspension<Void>?
         var keeper: Task<Void, Never>?
         var isClosed = false
+
+        var session: RedisSession? { if case .connected(let session) = phase { session } else { nil } }
+
+        /// The session, or why there is none; nil: it is still to be awaited.
+        fileprivate var arrival: Answer<RedisSession>? {
+            switch phase {
+            case .beginning: nil
+            case .connected(let session): .success(session)
+            case .down(let reason): .failure(.unreachable(reason))
+            }
+        }
     }
 
-    static let mostFailures = 5
-    static let heartbeat = Duration.seconds(3)
-    /// How long a member counts after its last heartbeat.
-    static let memberLife = Duration.seconds(10)
+    private struct WeakListener { weak var listener: (any RedisListener)? }
+
+    private static let mostFailures = 5
 
     let settings: Settings
     let stopwatch: Stopwatch
     let state: Locked<State>
     private let dial: RedisSession.Dial
-    let onMessage: @Sendable (_ channel: String, _ content: [String]?) -> Void
-    /// Called when it is connected, and when it no longer is.
-    let onChange: @Sendable (_ isConnected: Bool) -> Void
+    private let weakListener = Locked(WeakListener())
 
-    init(
-        _ settings: Settings, dial: @escaping RedisSession.Dial,
-        onMessage: @escaping @Sendable (_ channel: String, _ content: [String]?) -> Void,
-        onChange: @escaping @Sendable (_ isConnected: Bool) -> Void
-    ) {
+    init(_ settings: Settings, dial: @escaping RedisSession.Dial) {
         self.settings = settings
         self.dial = dial
-        self.onMessage = onMessage
-        self.onChange = onChange
         stopwatch = Stopwatch(on: settings.clock)
         state = Locked(State(members: max(1, settings.expectedMembers)))
     }
@@ -80,16 +93,22 @@ final class RedisLink: Sendable {
     deinit {
         state.withLock { state in
             state.keeper?.cancel()
-            if case .connected(let session) = state.phase { session.close() }
+            state.session?.close()
         }
+    }
+
+    /// Isn't held.
+    var listener: (any RedisListener)? {
+        get { weakListener.withLock { $0.listener } }
+        set { weakListener.withLock { $0.listener = newValue } }
     }
 
     /// Why decisions are local at present; nil: they aren't.
     var trouble: String? {
         state.withLock { state in
             switch state.phase {
-            case .idle, .connecting: nil
-            case .connected: state.failures > 0 ? "no answer in time" : nil
+            case .beginning: nil
+            case .connected: state.failures > 0 ? "\(StoreFailure.timedOut)" : nil
             case .down(let reason): reason
             }
         }
@@ -98,129 +117,126 @@ final class RedisLink: Sendable {
     /// Sends a command, and waits for its reply as long as the patience lasts.
     ///
     /// - Parameter condition: See ``RedisConnection/send(_:if:)``; nil when it doesn't hold.
-    func ask(_ make: @Sendable (RedisSession) -> RESPCommand, if condition: () -> Bool = { true }) async -> Answer<RESPValue>? {
-        let begin = stopwatch.elapsed
-        let session: RedisSession
+    func ask(_ make: (RedisSession) -> RESPCommand, if condition: () -> Bool = { true }) async -> Answer<RESPValue>? {
+        let begin = stopwatch.elapsedNanoseconds
         switch await arrival() {
-        case .success(let present): session = present
         case .failure(let failure): return .failure(failure)
+        case .success(let session):
+            guard let reply = session.commands.send(make(session), if: condition) else { return nil }
+            return await answer(reply, since: begin)
         }
-        guard let reply = session.commands.send(make(session), if: condition) else { return nil }
-        return await answer(reply, within: settings.patience - (stopwatch.elapsed - begin))
     }
 
     /// Sends a command of which nobody waits for the reply, if there is a connection.
-    func tell(_ make: @Sendable (RedisSession) -> RESPCommand) {
-        guard let session = state.withLock({ if case .connected(let session) = $0.phase { session } else { nil } }) else {
-            return
-        }
+    func tell(_ make: (RedisSession) -> RESPCommand) {
+        guard let session = state.withLock({ $0.session }) else { return }
         _ = session.commands.send(make(session))
     }
 
-    /// Waits for the reply, and takes notice of what that says about Redis.
-    func answer(_ reply: RedisConnection.Reply, within limit: Duration) async -> Answer<RESPValue> {
-        let begin = stopwatch.elapsedNanoseconds
-        let answer = await reply.value(within: limit, on: stopwatch.timer) ?? .failure(.timedOut)
-        note(answer, after: .nanoseconds(stopwatch.elapsedNanoseconds - begin))
-        return answer
-    }
-
-    private enum Arrival {
-        case known(Answer<RedisSession>)
-        case awaited(Suspension<Void>)
-    }
-
-    /// The session; waited for only when it is the first one.
-    func arrival() async -> Answer<RedisSession> {
-        let wait: Suspension<Void>
-        switch state.withLock({ arrival(&$0) }) {
-        case .known(let answer): return answer
-        case .awaited(let suspension): wait = suspension
-        }
-        let isOver = await wait.value(within: settings.patience, on: stopwatch.timer) != nil
-        let (answer, isTripped) = state.withLock { state -> (Answer<RedisSession>, Bool) in
-            state.arrivals.removeAll { $0 == wait }
-            switch state.phase {
-            case .connected(let session): return (.success(session), false)
-            case .down(let reason): return (.failure(.unreachable(reason)), false)
-            case .idle, .connecting:
-                if !isOver { state.failures += 1 }
-                guard state.failures >= Self.mostFailures else { return (.failure(.timedOut), false) }
-                state.phase = .down(because: "\(StoreFailure.timedOut)")
-                state.since = stopwatch.elapsed
-                return (.failure(.timedOut), true)
-            }
-        }
-        if isTripped { onChange(false) }
-        return answer
-    }
-
-    private func arrival(_ state: inout State) -> Arrival {
-        switch state.phase {
-        case .connected(let session): return .known(.success(session))
-        case .down(let reason): return .known(.failure(.unreachable(reason)))
-        case .idle:
-            state.phase = .connecting
-            state.keeper = Task.detached { [weak self] in await RedisLink.keep { [weak self] in self } }
-        case .connecting: break
-        }
-        let wait = Suspension<Void>()
-        state.arrivals.append(wait)
-        return .awaited(wait)
-    }
-
-    /// Gives up the connection for good.
-    func close() {
-        let (session, keeper, arrivals) = state.withLock { state in
-            state.isClosed = true
-            defer {
-                state.phase = .down(because: "the fleet is closed")
-                state.arrivals = []
-            }
-            if case .connected(let session) = state.phase { return (Optional(session), state.keeper, state.arrivals) }
-            return (nil, state.keeper, state.arrivals)
-        }
-        keeper?.cancel()
-        session?.close()
-        for arrival in arrivals { arrival.resume() }
-    }
-
-    private func note(_ answer: Answer<RESPValue>, after time: Duration) {
-        let wake = state.withLock { state -> Suspension<Void>? in
-            guard case .connected = state.phase else { return nil }
+    /// Waits for a reply as long as the patience lasts, and takes notice of what that says about Redis.
+    func answer(_ reply: RedisConnection.Reply, since begin: Int64) async -> Answer<RESPValue> {
+        let left = settings.patience - .nanoseconds(stopwatch.elapsedNanoseconds - begin)
+        let answer = await reply.value(within: left, on: stopwatch.timer) ?? .failure(.timedOut)
+        let time = Duration.nanoseconds(stopwatch.elapsedNanoseconds - begin)
+        let (failures, trouble) = state.withLock { state -> (Int, Suspension<Void>?) in
+            guard case .connected = state.phase else { return (0, nil) }
             if case .failure(let failure) = answer, failure.concernsAll {
                 state.failures += 1
-                guard state.failures == Self.mostFailures else { return nil }
-                state.phase = .down(because: "\(failure)")
-                state.since = stopwatch.elapsed
-                return state.trouble
+                return (state.failures, state.trouble)
             }
             state.failures = 0
             let known = state.latency ?? time
             state.latency = known + (time - known) / 8
+            return (0, nil)
+        }
+        if case .failure(let failure) = answer, failures >= Self.mostFailures {
+            becomeDown(because: "\(failure)")
+        } else {
+            trouble?.resume()
+        }
+        return answer
+    }
+
+    /// The session; waited for only when it is the first one.
+    func arrival() async -> Answer<RedisSession> {
+        if let known = state.withLock({ $0.arrival }) { return known }
+        let wait = Suspension<Void>()
+        let known = state.withLock { state -> Answer<RedisSession>? in
+            if let known = state.arrival { return known }
+            if state.keeper == nil {
+                state.keeper = Task.detached { [weak self] in await RedisLink.keep { [weak self] in self } }
+            }
+            state.arrivals.append(wait)
             return nil
         }
-        guard let wake else { return }
-        wake.resume()
-        onChange(false)
+        if let known { return known }
+        guard await wait.value(within: settings.patience, on: stopwatch.timer) == nil else {
+            return state.withLock { $0.arrival } ?? .failure(.timedOut)
+        }
+        let isTripped = state.withLock { state in
+            state.arrivals.removeAll { $0 == wait }
+            state.failures += 1
+            return state.failures >= Self.mostFailures && state.arrival == nil
+        }
+        if isTripped { becomeDown(because: "\(StoreFailure.timedOut)") }
+        return .failure(.timedOut)
     }
 
-    func dialled() async throws -> RedisSession {
-        try await RedisSession.begin(
-            dial, greeting: settings.greeting, watching: settings.names.watched, news: settings.names.news, onMessage: onMessage
-        ) { [weak self] failure in
-            self?.lost(failure)
-        }
+    /// Gives up the connection for good.
+    func close() {
+        let (session, keeper) = state.withLock { ($0.session, $0.keeper) }
+        keeper?.cancel()
+        becomeDown(because: "the fleet is closed", isClosed: true)
+        session?.close()
     }
 
-    private func lost(_ failure: StoreFailure) {
-        let (wasConnected, wake) = state.withLock { state -> (Bool, Suspension<Void>?) in
-            guard case .connected = state.phase else { return (false, state.trouble) }
-            state.phase = .down(because: "\(failure)")
-            state.since = stopwatch.elapsed
-            return (true, state.trouble)
+    func becomeConnected(_ session: RedisSession) {
+        let arrivals = state.withLock { state -> [Suspension<Void>]? in
+            guard !state.isClosed else { return nil }
+            (state.phase, state.since, state.failures) = (.connected(session), stopwatch.elapsed, 0)
+            defer { state.arrivals = [] }
+            return state.arrivals
         }
-        wake?.resume()
-        if wasConnected { onChange(false) }
+        guard let arrivals else { return session.close() }
+        for arrival in arrivals { arrival.resume() }
+        listener?.changed(isConnected: true)
+    }
+
+    /// Has decisions made locally.
+    func becomeDown(because reason: String, isClosed: Bool = false) {
+        let (wakes, isNew) = state.withLock { state -> ([Suspension<Void>], Bool) in
+            guard !state.isClosed else { return ([], false) }
+            var isNew = true
+            if case .down = state.phase { isNew = false } else { state.since = stopwatch.elapsed }
+            (state.phase, state.isClosed) = (.down(because: reason), isClosed)
+            defer { state.arrivals = [] }
+            return (state.arrivals + [state.trouble].compactMap { $0 }, isNew)
+        }
+        for wake in wakes { wake.resume() }
+        if isNew { listener?.changed(isConnected: false) }
+    }
+
+    /// A session in which Redis has answered a heartbeat.
+    func connected() async throws -> RedisSession {
+        let late: @Sendable (Duration) -> HTTPError = {
+            HTTPError(.timeout, "Redis took longer than \($0) to begin.", phase: .notSent)
+        }
+        return try await TimeLimit(settings.limits.beginning, on: settings.clock).run(error: late) { [self] in
+            let session = try await RedisSession(
+                dial, greeting: settings.greeting, watching: settings.names.watched, news: settings.names.news
+            ) { [weak self] in
+                self?.listener?.hear($0, $1)
+            } onEnd: { [weak self] in
+                self?.becomeDown(because: "\($0)")
+            }
+            do {
+                guard case .value(let answer) = await beat(session)?.wait() else { throw CancellationError() }
+                count(try answer.get())
+            } catch {
+                session.close()
+                throw error
+            }
+            return session
+        }
     }
 }

@@ -8,13 +8,7 @@ final class RedisSession: Sendable {
     let commands: RedisConnection
     private let messages: RedisConnection
     /// The names by which Redis knows the scripts.
-    private let scripts: [StoreScript: [UInt8]]
-
-    private init(commands: RedisConnection, messages: RedisConnection, scripts: [StoreScript: [UInt8]]) {
-        self.commands = commands
-        self.messages = messages
-        self.scripts = scripts
-    }
+    private let scripts: [StoreScript: RESPCommand.Word]
 
     /// Connects, and has everything ready for the first command.
     ///
@@ -22,64 +16,57 @@ final class RedisSession: Sendable {
     ///   - greeting: What each connection begins with.
     ///   - onMessage: Called with the channel and what came on it; nil for what stands for all keys.
     /// - Throws: ``StoreFailure``; what dialling throws.
-    static func begin(
+    init(
         _ dial: Dial, greeting: [RESPCommand], watching prefixes: [String], news: String,
         onMessage: @escaping @Sendable (_ channel: String, _ content: [String]?) -> Void,
         onEnd: @escaping @Sendable (StoreFailure) -> Void
-    ) async throws -> RedisSession {
-        let messages = RedisConnection(try await dial()) { parts in
+    ) async throws {
+        messages = RedisConnection(try await dial(), onEnd: onEnd) { parts in
             guard parts.count == 3, parts[0].string == "message", let channel = parts[1].string else { return }
             onMessage(channel, parts[2].string.map { [$0] } ?? parts[2].elements?.compactMap(\.string))
-        } onEnd: {
-            onEnd($0)
         }
-        messages.start()
-        try await greet(messages, greeting)
-        guard let number = try await reply(messages, RESPCommand("CLIENT", "ID")).number else {
+        _ = try await messages.replies(to: greeting)
+        guard let number = try await messages.replies(to: [RESPCommand("CLIENT", "ID")]).first?.number else {
             throw StoreFailure.unreachable("the server doesn't say which connection this is")
         }
         // Its reply comes as a message.
-        _ = messages.send(RESPCommand("SUBSCRIBE", "__redis__:invalidate", news))
-        let commands = RedisConnection(try await dial(), onEnd: onEnd)
-        commands.start()
-        try await greet(commands, greeting)
-        let tracking = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST", "NOLOOP"]
-        _ = try await reply(commands, RESPCommand((tracking + prefixes.flatMap { ["PREFIX", $0] }).bytes))
-        var scripts: [StoreScript: [UInt8]] = [:]
-        let replies = StoreScript.allCases.map { ($0, commands.send(RESPCommand("SCRIPT", "LOAD", $0.text))) }
-        for (script, reply) in replies {
-            guard let name = try await Self.value(of: reply).content else {
-                throw StoreFailure.unreachable("the server takes no scripts")
-            }
-            scripts[script] = name
-        }
-        return RedisSession(commands: commands, messages: messages, scripts: scripts)
+        _ = messages.send(RESPCommand("SUBSCRIBE", "__redis__:invalidate", .text(news)))
+        commands = RedisConnection(try await dial(), onEnd: onEnd)
+        let tracking: [RESPCommand.Word] = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST", "NOLOOP"]
+        _ = try await commands.replies(to: greeting + [RESPCommand(tracking + prefixes.flatMap { ["PREFIX", .text($0)] })])
+        let all = StoreScript.allCases
+        let names = try await commands.replies(to: all.map { RESPCommand("SCRIPT", "LOAD", .text($0.text)) })
+        scripts = Dictionary(
+            uniqueKeysWithValues: zip(all, names).compactMap { script, name in name.content.map { (script, .bytes($0)) } })
     }
 
     /// A script as a command.
     ///
     /// - Parameter isNew: Whether Redis doesn't know it yet.
-    func command(_ script: StoreScript, isNew: Bool = false, keys: [String], _ arguments: [[UInt8]]) -> RESPCommand {
+    func command(_ script: StoreScript, isNew: Bool = false, keys: [String], _ words: [RESPCommand.Word]) -> RESPCommand {
         let name = isNew ? nil : scripts[script]
-        let head = name.map { [Array("EVALSHA".utf8), $0] } ?? ["EVAL", script.text].bytes
-        return RESPCommand(head + ["\(keys.count)"].bytes + keys.bytes + arguments)
+        let head: [RESPCommand.Word] = [name == nil ? "EVAL" : "EVALSHA", name ?? .text(script.text), "\(keys.count)"]
+        return RESPCommand(head + keys.map { .text($0) } + words)
     }
+
+    var isOpen: Bool { commands.isOpen && messages.isOpen }
 
     func close() {
         commands.close()
         messages.close()
     }
+}
 
-    private static func greet(_ connection: RedisConnection, _ greeting: [RESPCommand]) async throws {
-        for reply in greeting.map({ connection.send($0) }) { _ = try await value(of: reply) }
-    }
-
-    private static func reply(_ connection: RedisConnection, _ command: RESPCommand) async throws -> RESPValue {
-        try await value(of: connection.send(command))
-    }
-
-    private static func value(of reply: RedisConnection.Reply?) async throws -> RESPValue {
-        guard let reply, case .value(let answer) = await reply.wait() else { throw CancellationError() }
-        return try answer.get()
+extension RedisConnection {
+    /// Sends commands together.
+    ///
+    /// - Throws: Why one of them has no reply.
+    fileprivate func replies(to commands: [RESPCommand]) async throws -> [RESPValue] {
+        var values: [RESPValue] = []
+        for reply in commands.map({ send($0) }) {
+            guard let reply, case .value(let answer) = await reply.wait() else { throw CancellationError() }
+            values.append(try answer.get())
+        }
+        return values
     }
 }

@@ -5,36 +5,139 @@ enum StoreScript: CaseIterable, Sendable {
 
     var text: String {
         switch self {
-        case .heartbeat: Self.heartbeatText
-        case .offerToken: Self.offerText
-        case .takeToken: Self.takeText
-        case .writeToken: Self.writeText
-        case .replaceToken: Self.replaceText
-        case .failToken: Self.failText
-        case .reserve: Self.reserveText
-        case .giveBack: Self.giveBackText
-        case .drain: Self.drainText
-        case .responses: Self.responsesText
-        case .keepResponse: Self.keepText
-        case .updateResponse: Self.updateText
-        case .remove: Self.removeText
+        // KEYS: members. ARGV: member, ms that it counts. Returns how many members there are.
+        case .heartbeat:
+            """
+            local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)
+            redis.call('ZADD', KEYS[1], now, ARGV[1])
+            redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
+            redis.call('PEXPIRE', KEYS[1], 10 * tonumber(ARGV[2]))
+            return redis.call('ZCARD', KEYS[1])
+            """
+        // KEYS: token, lock. ARGV: holder, generation, obtained, token, life, channel, name, grace. Returns the token that is there.
+        case .offerToken:
+            Self.token + """
+                local new, obtained = tonumber(ARGV[2]), tonumber(ARGV[3])
+                if new > g or (new == g and obtained > o) then
+                  put(ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]))
+                end
+                if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+                return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
+                """
+        // KEYS: token, lock. ARGV: holder, generation, obtained, lease, grace. Returns what the answer is, and its parts.
+        case .takeToken:
+            Self.token + """
+                if not r[1] and tonumber(ARGV[5]) > 0 then
+                  redis.call('HSET', KEYS[1], 'g', 0, 'o', 0, 'hu', now + tonumber(ARGV[5]))
+                  redis.call('PEXPIRE', KEYS[1], day)
+                end
+                if g ~= tonumber(ARGV[2]) or o ~= tonumber(ARGV[3]) then return {'other', r[1], r[2], r[3], r[4]} end
+                if tonumber(r[4] or '-1') == g then return {'dead'} end
+                local f = redis.call('HMGET', KEYS[1], 'fg', 'fu', 'sg', 'su', 'hu')
+                if tonumber(f[5] or '0') > now then return {'held', tonumber(f[5]) - now} end
+                if tonumber(f[1] or '-1') == g and tonumber(f[2]) > now then return {'failed', tonumber(f[2]) - now} end
+                local holder = redis.call('GET', KEYS[2])
+                if holder and holder ~= ARGV[1] then return {'held', redis.call('PTTL', KEYS[2])} end
+                if not holder and tonumber(f[3] or '-1') == g and tonumber(f[4]) > now then return {'held', tonumber(f[4]) - now} end
+                redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[4])
+                redis.call('HSET', KEYS[1], 'g', ARGV[2], 'o', ARGV[3], 'sg', ARGV[2], 'sb', ARGV[1], 'su', now + tonumber(ARGV[4]))
+                if redis.call('PTTL', KEYS[1]) < day then redis.call('PEXPIRE', KEYS[1], day) end
+                return {'mine'}
+                """
+        // KEYS: token, lock. ARGV: holder, generation, obtained, token, life, channel, name.
+        case .writeToken:
+            Self.token + """
+                if redis.call('GET', KEYS[2]) ~= ARGV[1] or g ~= tonumber(ARGV[2]) - 1 then return 0 end
+                put(ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], 0)
+                redis.call('DEL', KEYS[2])
+                return 1
+                """
+        // KEYS: token. ARGV: generation at least, obtained, token, life, channel, name. Returns the token that is there.
+        case .replaceToken:
+            Self.token + """
+                put(math.max(g + 1, tonumber(ARGV[1])), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], 0)
+                return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
+                """
+        // KEYS: token, lock. ARGV: holder, generation, pause or -1, 1 for dead, channel, name.
+        case .failToken:
+            Self.token + """
+                local mine = redis.call('GET', KEYS[2]) == ARGV[1]
+                if mine then redis.call('DEL', KEYS[2]) end
+                if not r[1] or g ~= tonumber(ARGV[2]) or not (mine or ARGV[4] == '1') then return 0 end
+                redis.call('HDEL', KEYS[1], 'sg', 'sb', 'su')
+                if ARGV[4] == '1' then
+                  redis.call('HSET', KEYS[1], 'd', ARGV[2])
+                  redis.call('PEXPIRE', KEYS[1], 90 * day)
+                elseif tonumber(ARGV[3]) >= 0 then
+                  local f = redis.call('HMGET', KEYS[1], 'fg', 'fn')
+                  local n = 0
+                  if tonumber(f[1] or '-1') == g then n = math.min(tonumber(f[2]) + 1, 10) end
+                  local pause = math.max(tonumber(ARGV[3]), math.min(5000, 100 * 2 ^ n))
+                  redis.call('HSET', KEYS[1], 'fg', ARGV[2], 'fu', string.format('%.0f', now + pause), 'fn', n)
+                end
+                redis.call('PUBLISH', ARGV[5], ARGV[6])
+                return 1
+                """
+        // KEYS: quota. ARGV: µs a token, burst, µs that it may wait. Returns whether it is sent, and the wait.
+        case .reserve:
+            Self.quota + """
+                local new = tat + i; local wait = new - burst * i - now
+                if wait > tonumber(ARGV[3]) then return {0, math.ceil(wait)} end
+                put(new)
+                return {1, math.max(0, math.ceil(wait))}
+                """
+        // KEYS: quota. ARGV: µs a token, burst.
+        case .giveBack: Self.quota + "put(math.max(now, tat - i)); return 1"
+        // KEYS: quota. ARGV: µs a token, burst, µs until a token comes.
+        case .drain:
+            Self.quota + """
+                local new = now + tonumber(ARGV[3]) + (burst - 1) * i
+                if new > tat then put(new) end
+                return 1
+                """
+        // KEYS: responses, stamps. Returns the stamps and the hash, whose other stamps make it empty.
+        case .responses: Self.stamps + "return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}"
+        // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant.
+        case .keepResponse:
+            Self.stamps + """
+                if is ~= ARGV[1] then return 0 end
+                if is ~= old then redis.call('DEL', KEYS[1]) end
+                local all = redis.call('HGETALL', KEYS[1])
+                for n = 1, #all, 2 do
+                  local id = string.sub(all[n], 2)
+                  if string.sub(all[n], 1, 1) == 'v' and all[n + 1] == ARGV[6] and id ~= ARGV[3] then
+                    redis.call('HDEL', KEYS[1], 'h' .. id, 'p' .. id, 'o' .. id, 'v' .. id)
+                  end
+                end
+                local t = redis.call('TIME')
+                redis.call('HSET', KEYS[1], 's', is, 'h' .. ARGV[3], ARGV[4], 'p' .. ARGV[3], ARGV[5],
+                  'v' .. ARGV[3], ARGV[6], 'o' .. ARGV[3], string.format('%.0f', t[1] * 1000000 + t[2]))
+                if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+                return 1
+                """
+        // KEYS: responses, stamps. ARGV: id, head, life.
+        case .updateResponse:
+            Self.stamps + """
+                if is ~= old or redis.call('HEXISTS', KEYS[1], 'h' .. ARGV[1]) == 0 then return 0 end
+                redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2])
+                if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+                return 1
+                """
+        // KEYS: a stamp. ARGV: life. A time that no earlier stamp had, even of a server that came back with old data.
+        case .remove:
+            """
+            local t = redis.call('TIME')
+            redis.call('SET', KEYS[1], t[1] .. '.' .. t[2], 'PX', ARGV[1])
+            return 1
+            """
         }
     }
-
-    /// KEYS: members. ARGV: member, ms that it counts. Returns how many members there are.
-    private static let heartbeatText = """
-        local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)
-        redis.call('ZADD', KEYS[1], now, ARGV[1])
-        redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
-        redis.call('PEXPIRE', KEYS[1], 10 * tonumber(ARGV[2]))
-        return redis.call('ZCARD', KEYS[1])
-        """
 
     /// What all that change a token begin with: the fields of what is there, and how it is replaced.
     ///
     /// A token: g generation, o obtained, t sealed, d generation that is dead; fg, fu, fn generation, end and number of failures; sg, sb, su
     /// generation that is being spent, by whom, until when; hu until when nobody refreshes, since members may know a newer one.
-    private static let tokenText = """
+    private static let token = """
         local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)
         local day = 86400000
         local r = redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
@@ -49,77 +152,8 @@ enum StoreScript: CaseIterable, Sendable {
 
         """
 
-    /// KEYS: token, lock. ARGV: holder, generation, obtained, token, life, channel, name, grace. Returns the token that is there.
-    private static let offerText =
-        tokenText + """
-            local new, obtained = tonumber(ARGV[2]), tonumber(ARGV[3])
-            if new > g or (new == g and obtained > o) then
-              put(ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]))
-            end
-            if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
-            return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
-            """
-
-    /// KEYS: token, lock. ARGV: holder, generation, obtained, lease, grace. Returns what the answer is, and its parts.
-    private static let takeText =
-        tokenText + """
-            if not r[1] and tonumber(ARGV[5]) > 0 then
-              redis.call('HSET', KEYS[1], 'g', 0, 'o', 0, 'hu', now + tonumber(ARGV[5]))
-              redis.call('PEXPIRE', KEYS[1], day)
-            end
-            if g ~= tonumber(ARGV[2]) or o ~= tonumber(ARGV[3]) then return {'other', r[1], r[2], r[3], r[4]} end
-            if tonumber(r[4] or '-1') == g then return {'dead'} end
-            local f = redis.call('HMGET', KEYS[1], 'fg', 'fu', 'sg', 'su', 'hu')
-            if tonumber(f[5] or '0') > now then return {'held', tonumber(f[5]) - now} end
-            if tonumber(f[1] or '-1') == g and tonumber(f[2]) > now then return {'failed', tonumber(f[2]) - now} end
-            local holder = redis.call('GET', KEYS[2])
-            if holder and holder ~= ARGV[1] then return {'held', redis.call('PTTL', KEYS[2])} end
-            if not holder and tonumber(f[3] or '-1') == g and tonumber(f[4]) > now then return {'held', tonumber(f[4]) - now} end
-            redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[4])
-            redis.call('HSET', KEYS[1], 'g', ARGV[2], 'o', ARGV[3], 'sg', ARGV[2], 'sb', ARGV[1], 'su', now + tonumber(ARGV[4]))
-            if redis.call('PTTL', KEYS[1]) < day then redis.call('PEXPIRE', KEYS[1], day) end
-            return {'mine'}
-            """
-
-    /// KEYS: token, lock. ARGV: holder, generation, obtained, token, life, channel, name.
-    private static let writeText =
-        tokenText + """
-            if redis.call('GET', KEYS[2]) ~= ARGV[1] or g ~= tonumber(ARGV[2]) - 1 then return 0 end
-            put(ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], 0)
-            redis.call('DEL', KEYS[2])
-            return 1
-            """
-
-    /// KEYS: token. ARGV: generation at least, obtained, token, life, channel, name. Returns the token that is there.
-    private static let replaceText =
-        tokenText + """
-            put(math.max(g + 1, tonumber(ARGV[1])), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], 0)
-            return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
-            """
-
-    /// KEYS: token, lock. ARGV: holder, generation, pause or -1, 1 for dead, channel, name.
-    private static let failText =
-        tokenText + """
-            local mine = redis.call('GET', KEYS[2]) == ARGV[1]
-            if mine then redis.call('DEL', KEYS[2]) end
-            if not r[1] or g ~= tonumber(ARGV[2]) or not (mine or ARGV[4] == '1') then return 0 end
-            redis.call('HDEL', KEYS[1], 'sg', 'sb', 'su')
-            if ARGV[4] == '1' then
-              redis.call('HSET', KEYS[1], 'd', ARGV[2])
-              redis.call('PEXPIRE', KEYS[1], 90 * day)
-            elseif tonumber(ARGV[3]) >= 0 then
-              local f = redis.call('HMGET', KEYS[1], 'fg', 'fn')
-              local n = 0
-              if tonumber(f[1] or '-1') == g then n = math.min(tonumber(f[2]) + 1, 10) end
-              local pause = math.max(tonumber(ARGV[3]), math.min(5000, 100 * 2 ^ n))
-              redis.call('HSET', KEYS[1], 'fg', ARGV[2], 'fu', string.format('%.0f', now + pause), 'fn', n)
-            end
-            redis.call('PUBLISH', ARGV[5], ARGV[6])
-            return 1
-            """
-
     /// What those of quotas begin with: µs, below 2^53, and when the last token of those that are taken comes.
-    private static let quotaText = """
+    private static let quota = """
         local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
         local i, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
         local tat = tonumber(redis.call('GET', KEYS[1]) or now); if tat < now then tat = now end
@@ -129,71 +163,11 @@ enum StoreScript: CaseIterable, Sendable {
 
         """
 
-    /// KEYS: quota. ARGV: µs a token, burst, µs that it may wait. Returns whether it is sent, and the wait.
-    private static let reserveText =
-        quotaText + """
-            local new = tat + i; local wait = new - burst * i - now
-            if wait > tonumber(ARGV[3]) then return {0, math.ceil(wait)} end
-            put(new)
-            return {1, math.max(0, math.ceil(wait))}
-            """
-
-    /// KEYS: quota. ARGV: µs a token, burst.
-    private static let giveBackText = quotaText + "put(math.max(now, tat - i)); return 1"
-
-    /// KEYS: quota. ARGV: µs a token, burst, µs until a token comes.
-    private static let drainText =
-        quotaText + """
-            local new = now + tonumber(ARGV[3]) + (burst - 1) * i
-            if new > tat then put(new) end
-            return 1
-            """
-
-    /// KEYS: responses, stamps. Returns the stamps and the hash, whose other stamps make it empty.
-    private static let responsesText = """
+    /// What those of responses begin with: the stamps, in all, and those by which the responses that are there are valid.
+    private static let stamps = """
         local s = {}
         for n = 2, #KEYS do s[n - 1] = redis.call('GET', KEYS[n]) or '' end
-        local is = table.concat(s, ' ')
-        if redis.call('HGET', KEYS[1], 's') ~= is then return {s, {}} end
-        return {s, redis.call('HGETALL', KEYS[1])}
-        """
+        local is, old = table.concat(s, ' '), redis.call('HGET', KEYS[1], 's')
 
-    /// KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant.
-    private static let keepText = """
-        local s = {}
-        for n = 2, #KEYS do s[n - 1] = redis.call('GET', KEYS[n]) or '' end
-        local is = table.concat(s, ' ')
-        if is ~= ARGV[1] then return 0 end
-        if redis.call('HGET', KEYS[1], 's') ~= is then redis.call('DEL', KEYS[1]) end
-        local all = redis.call('HGETALL', KEYS[1])
-        for n = 1, #all, 2 do
-          local id = string.sub(all[n], 2)
-          if string.sub(all[n], 1, 1) == 'v' and all[n + 1] == ARGV[6] and id ~= ARGV[3] then
-            redis.call('HDEL', KEYS[1], 'h' .. id, 'p' .. id, 'o' .. id, 'v' .. id)
-          end
-        end
-        local t = redis.call('TIME')
-        redis.call('HSET', KEYS[1], 's', is, 'h' .. ARGV[3], ARGV[4], 'p' .. ARGV[3], ARGV[5],
-          'v' .. ARGV[3], ARGV[6], 'o' .. ARGV[3], string.format('%.0f', t[1] * 1000000 + t[2]))
-        if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-        return 1
-        """
-
-    /// KEYS: responses, stamps. ARGV: id, head, life.
-    private static let updateText = """
-        local s = {}
-        for n = 2, #KEYS do s[n - 1] = redis.call('GET', KEYS[n]) or '' end
-        if redis.call('HGET', KEYS[1], 's') ~= table.concat(s, ' ') then return 0 end
-        if redis.call('HEXISTS', KEYS[1], 'h' .. ARGV[1]) == 0 then return 0 end
-        redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2])
-        if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-        return 1
-        """
-
-    /// KEYS: a stamp. ARGV: life. A time that no earlier stamp had, even of a server that came back with old data.
-    private static let removeText = """
-        local t = redis.call('TIME')
-        redis.call('SET', KEYS[1], t[1] .. '.' .. t[2], 'PX', ARGV[1])
-        return 1
         """
 }

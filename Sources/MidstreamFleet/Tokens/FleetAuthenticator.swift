@@ -68,9 +68,9 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         var pause = Duration.milliseconds(20)
         while true {
             try Task.checkCancellation()
-            let mine = shared.held(for: credential)
+            let (mine, heard) = (shared.held(for: credential), core.newsHeard)
             // Another call of this process may have been quicker.
-            if let token = mine.token, token != credential, !base.needsRefresh(token) { return try await saved(token) }
+            if let token = mine.token, token != credential, !base.needsRefresh(token) { return await saved(token) }
             switch await core.store.takeToken(shared.name, insteadOf: mine.record, holder: holder, lease: lease, grace: grace) {
             case .failure:
                 mayHold = true
@@ -89,7 +89,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
                 }
                 guard newer.token != nil else { throw RefreshRefusal.loginEnded }
             case .success(.held(let left)):
-                await core.news(of: shared.name, within: min(pause, max(left, .milliseconds(1))))
+                await core.news(of: shared.name, since: heard, within: min(pause, max(left, .milliseconds(1))))
                 pause = min(pause * 2, .seconds(1))
             case .success(.failed(let left)): throw FleetRefreshError(code: .failed, retryAfter: left)
             case .success(.dead): throw FleetRefreshError(code: .dead, retryAfter: .seconds(1))
@@ -112,7 +112,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         try await base.save(credential)
     }
 
-    private func saved(_ token: OAuthToken) async throws -> OAuthToken {
+    private func saved(_ token: OAuthToken) async -> OAuthToken {
         try? await base.save(token)
         return token
     }
@@ -133,7 +133,10 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             guard core.stopwatch.elapsed - begin < min(Self.margin, lease / 2) else {
                 throw FleetRefreshError(code: .late, retryAfter: .milliseconds(100))
             }
-            let token = try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).run(error: Self.late) { [base] in
+            let late: @Sendable (Duration) -> HTTPError = {
+                HTTPError(.timeout, "Refreshing the fleet's token took longer than \($0).")
+            }
+            let token = try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).run(error: late) { [base] in
                 try await base.refresh(mine.token)
             }
             let next = try shared.advance(to: token, from: mine.record)
@@ -142,10 +145,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             case .success(true): return token
             case .success(false):
                 // Too late for the lock. What is newer than the one replaced was obtained by another member.
-                guard let there = await shared.offer(holder: holder), there.isNewer(than: next.record),
-                    let newer = shared.adopt(there)?.token
-                else { break }
-                return try await saved(newer)
+                if let newer = await newer(than: next.record, holder) { return newer }
             case .failure: break
             }
             shared.offerInBackground(holder: holder)
@@ -156,14 +156,19 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             shared.release(
                 mayHoldAs: holder, generation: generation, pause: error is CancellationError ? nil : pause, isDead: isDead,
                 for: lease)
+            guard isDead else { throw error }
             // The lock may have expired, and another member been quicker.
-            if isDead, let there = await shared.offer(), there.isNewer(than: mine.record), let newer = shared.adopt(there)?.token
-            {
-                return try await saved(newer)
-            }
-            if isDead { throw FleetRefreshError(code: .dead, retryAfter: .seconds(1)) }
-            throw error
+            if let newer = await newer(than: mine.record, "") { return newer }
+            throw FleetRefreshError(code: .dead, retryAfter: .seconds(1))
         }
+    }
+
+    /// What the store has by now, if that is newer.
+    private func newer(than record: TokenRecord, _ holder: String) async -> OAuthToken? {
+        guard let there = await shared.offer(holder: holder), there.isNewer(than: record),
+            let token = shared.adopt(there)?.token
+        else { return nil }
+        return await saved(token)
     }
 
     /// What is done while the store doesn't answer; nil: wait.
@@ -183,10 +188,6 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             shared.offerInBackground(holder: holder)
             return token
         }
-    }
-
-    private static func late(_ limit: Duration) -> HTTPError {
-        HTTPError(.timeout, "Refreshing the fleet's token took longer than \(limit).")
     }
 }
 

@@ -24,25 +24,17 @@ public struct FleetRefreshError: PostponedRefresh, Sendable, Hashable, CustomStr
     public let retryAfter: Duration
 
     /// What has happened, in a sentence.
-    public var description: String {
-        switch code {
-        case .alone: "The store of the fleet can't be reached, and this member may not refresh the token alone."
-        case .failed: "A member of the fleet couldn't refresh the token, and it isn't tried again yet."
-        case .dead: "The issuer has refused the fleet's token for good: somebody has to log in again."
-        case .unreadable: "The fleet's token is sealed with a key that this member hasn't got."
-        case .late: "This process was stopped for too long to refresh the fleet's token safely."
-        }
-    }
+    public var description: String { "There is no token: \(publicReason)." }
 }
 
 extension FleetRefreshError: PublicRefusal {
     package var publicReason: String {
         switch code {
-        case .alone: "the fleet's store can't be reached"
-        case .failed: "a refresh for the fleet has failed"
-        case .dead: "the issuer refused the fleet's token for good"
-        case .unreadable: "the fleet's token is sealed with another key"
-        case .late: "the process was stopped during a refresh"
+        case .alone: "the fleet's store can't be reached, and this member may not refresh alone"
+        case .failed: "a member of the fleet has failed to refresh it, and it isn't tried again yet"
+        case .dead: "the issuer refused the fleet's token for good, and somebody has to log in again"
+        case .unreadable: "the fleet's token is sealed with a key that this member hasn't got"
+        case .late: "this process was stopped for too long to refresh it safely"
         }
     }
 
