@@ -32,7 +32,8 @@
             var calls: Int
             var perSecond: Double?
             var seconds: Double?
-            var refreshTimeout = 60.0
+            /// How long the lock lasts, in seconds; nil: as by default.
+            var lease: Double?
             /// Tells the server when it is there.
             var place: Place?
             /// By up to an hour, another one in each process.
@@ -100,7 +101,7 @@
             configuration.validators = []
             let client = testClient(baseURL: "\(orders.server)/\(round)/", configuration: configuration) {
                 AuthenticationInterceptor(
-                    fleet.sharing(reporting, as: "t", whenAlone: .waits, refreshTimeout: .seconds(orders.refreshTimeout)),
+                    fleet.sharing(reporting, as: "t", whenAlone: .waits, reuseInterval: orders.lease.map { .seconds($0) }),
                     credential: first)
                 if let rate = orders.perSecond { RateLimit(quota: fleet.quota("q", perSecond: rate, burst: 10)) }
             }

@@ -170,7 +170,7 @@
             for client in clients {
                 await eventually {
                     let response = try? await client.send(HTTPRequest("https://h.test/a"))
-                    return response?.trace.description.contains("hit") == true
+                    return response?.cacheStatus?.isHit == true
                 }
             }
             version.withLock { $0 = 2 }

@@ -115,7 +115,7 @@
             let worker = Task {
                 try await FleetWorker.start(
                     FleetWorker.Orders(
-                        redis: redis.url, server: accounts.url, fleet: "f", calls: 1, refreshTimeout: 5, place: place,
+                        redis: redis.url, server: accounts.url, fleet: "f", calls: 1, lease: 20, place: place,
                         isByDefault: true))
             }
             await eventually { process.withLock { $0 } != nil }
@@ -123,7 +123,7 @@
             let clients = try (0..<3).map { _ in
                 let fleet = try Fleet(.redis(redis.url), name: "f, 0", key: testKey)
                 Belongings.current?.add(fleet.core)
-                return issuer.client(fleet, as: "t", whenAlone: .waits, refreshTimeout: .seconds(5))
+                return issuer.client(fleet, as: "t", whenAlone: .waits, reuseInterval: .seconds(20))
             }
             // The first answer of each, whatever it is; and what comes of going on until after the stopped process has gone on.
             let first = await withTaskGroup(of: Bool.self) { group in
@@ -155,6 +155,8 @@
             } else {
                 // It is spent, and what it has brought isn't known: one try, and no other.
                 #expect(counts == .init(refreshes: 1, reuses: 1))
+                // One that was only stopped has it: the store refuses it in place of the old one, and takes it as a newer one.
+                #expect(last == Array(repeating: !isKilled, count: 3))
             }
             accounts.shutdown()
         }

@@ -95,7 +95,7 @@ final class Issuer: Sendable {
     /// A client of one member, whose server takes the current token only.
     func client(
         _ fleet: Fleet, as name: String = "partner-api", whenAlone: TokenWhenAlone? = nil,
-        refreshTimeout: Duration = .seconds(60), limit: RefreshLimit = RefreshLimit()
+        reuseInterval: Duration? = nil, limit: RefreshLimit = RefreshLimit()
     ) -> HTTPClient {
         let stub = StubTransport { [self] request in
             let isGood = current.map { "Bearer \($0)" } == request.headers[.authorization]
@@ -106,7 +106,7 @@ final class Issuer: Sendable {
         return testClient(configuration: configuration, transport: stub) {
             AuthenticationInterceptor(
                 fleet.sharing(
-                    authenticator(), as: name, whenAlone: whenAlone, refreshTimeout: refreshTimeout),
+                    authenticator(), as: name, whenAlone: whenAlone, reuseInterval: reuseInterval),
                 credential: first, origins: ["https://api.test"], refreshLimit: limit)
         }
     }
