@@ -31,7 +31,7 @@ struct LoggingObserver: CallObserver {
 
     private static func metadata(of exchange: ExchangeRecord) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "http.call": "\(exchange.id.call)", "http.exchange": "\(exchange.id.number)", "http.cause": "\(exchange.cause)",
+            "http.call": "\(exchange.call)", "http.exchange": "\(exchange.number)", "http.cause": "\(exchange.cause)",
             "http.method": "\(exchange.method)", "http.url": "\(exchange.redaction.url(exchange.url))",
             "http.duration": "\(exchange.duration)",
         ]

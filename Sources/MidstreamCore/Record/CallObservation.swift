@@ -136,7 +136,7 @@ package final class CallObservation: Sendable {
     private func keep(_ exchange: ExchangeRecord) -> Bool {
         state.withLock { state in
             if state.isOver { return true }
-            let place = exchange.id.number - 1
+            let place = exchange.number - 1
             guard place < state.exchanges.count else { return false }
             if case .ended(let former) = state.exchanges[place] { state.keptBytes -= former.keptBytes }
             let isKept = state.keptBytes + exchange.keptBytes <= max(Self.keptPerCall, 4 * settings.keepsBodies)

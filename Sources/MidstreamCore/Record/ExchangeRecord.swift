@@ -3,13 +3,11 @@ public import Foundation
 /// One request on the wire and what came back: the heads as they were sent and received, the measurements, and kept parts of the bodies.
 ///
 /// It is immutable, and copies share it. What shows it withholds secrets; see ``Redaction``.
-public final class ExchangeRecord: Sendable, Identifiable {
+public final class ExchangeRecord: Sendable {
     /// Identifies an exchange.
-    public struct ID: Sendable, Hashable {
-        /// The call that it belongs to.
-        public let call: CallRecord.ID
-        /// Its number in that call; 1 is the first.
-        public let number: Int
+    package struct ID: Sendable, Hashable {
+        package let call: CallRecord.ID
+        package let number: Int
     }
 
     /// What was kept of a body.
@@ -32,7 +30,11 @@ public final class ExchangeRecord: Sendable, Identifiable {
     }
 
     /// The exchange.
-    public var id: ID { beginning.id }
+    package var id: ID { beginning.id }
+    /// The call that it belongs to.
+    public var call: CallRecord.ID { beginning.id.call }
+    /// Its number in that call; 1 is the first.
+    public var number: Int { beginning.id.number }
     /// Which attempt it belongs to; 1 is the first.
     public var attempt: Int { beginning.attempt }
     /// Why it was made: `first`, or the name of the event that asked for another exchange (`retry`, `redirect`, `credential`, `hedge`), or

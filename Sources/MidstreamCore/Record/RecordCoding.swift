@@ -105,8 +105,8 @@ private struct EncodedExchange: Codable {
     var failure: String?
 
     init(_ exchange: ExchangeRecord, showing redaction: Redaction?) {
-        call = exchange.id.call
-        number = exchange.id.number
+        call = exchange.call
+        number = exchange.number
         attempt = exchange.attempt
         cause = exchange.cause
         date = exchange.date

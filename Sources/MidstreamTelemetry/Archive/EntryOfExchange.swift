@@ -16,7 +16,7 @@ extension HAREntry {
         connection = exchange.metrics?.localPort.map(String.init)
         serverIPAddress = exchange.metrics?.remoteAddress
         _midstream = Own(
-            call: exchange.id.call.description, number: exchange.id.number, attempt: exchange.attempt, cause: exchange.cause,
+            call: exchange.call.description, number: exchange.number, attempt: exchange.attempt, cause: exchange.cause,
             events: events.isEmpty ? nil : events, error: exchange.error, isOpen: exchange.isBodyArriving ? true : nil,
             isCut: exchange.responseBody?.isWhole == false ? true : nil)
     }

@@ -83,7 +83,7 @@ public final class OpenTelemetryExporter: CallObserver {
     private let timer: ClockTimer
     private let now: @Sendable () -> Date
     private let metricsInterval: Duration
-    private let transports: [any MeasuredTransport]
+    private let transports: [any HTTPTransport]
     private let batchInterval = Duration.seconds(5)
     /// What it measures; also to be asked for ``CallMetrics/prometheus``.
     public let metrics: CallMetrics
@@ -106,7 +106,7 @@ public final class OpenTelemetryExporter: CallObserver {
     public init(
         to destination: Destination, service: String, attributes: [String: String] = [:], spans: Spans = .exchanges,
         headers: [HTTPHeaders.Name] = [], ratio: Double = 1, metricsInterval: Duration = .seconds(60),
-        connectionsOf transports: [any MeasuredTransport] = [], redaction: Redaction = Redaction(),
+        connectionsOf transports: [any HTTPTransport] = [], redaction: Redaction = Redaction(),
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
@@ -179,7 +179,7 @@ public final class OpenTelemetryExporter: CallObserver {
     /// Keeps it for the next batch.
     public func endedExchange(_ exchange: ExchangeRecord) {
         metrics.endedExchange(exchange)
-        add { $0.contexts[exchange.id.call].map { .exchange(exchange, $0) } }
+        add { $0.contexts[exchange.call].map { .exchange(exchange, $0) } }
     }
 
     /// Measures it.

@@ -63,7 +63,7 @@ extension JSONObject {
         attribute("url.template", known.template)
         attribute("error.type", known.error)
         attribute("http.response.status_code", known.status)
-        if exchange.id.number > 1 { attribute("http.request.resend_count", exchange.id.number - 1) }
+        if exchange.number > 1 { attribute("http.request.resend_count", exchange.number - 1) }
         attribute("network.protocol.version", known.version)
         attribute("network.peer.address", metrics?.remoteAddress)
         attribute("network.peer.port", metrics?.remotePort)

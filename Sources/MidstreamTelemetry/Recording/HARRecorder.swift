@@ -133,7 +133,7 @@ private final class ArchiveSink: CallObserver {
 
     private func write(_ exchange: ExchangeRecord, _ state: inout State) {
         let redaction = includesSecrets ? nil : redaction ?? exchange.redaction
-        let events = state.events[exchange.id.call] ?? []
+        let events = state.events[exchange.call] ?? []
         write(HAREntry(exchange, redaction: redaction, events: events), &state)
     }
 
