@@ -23,7 +23,7 @@
     ///
     /// libcurl sends a request again by itself when a kept connection turns out to be dead before an answer; this is stopped for
     /// requests that may not be repeated (RFC 9110 §9.2.2), which then fail with ``HTTPError/Code/connectionLost``.
-    public final class CurlTransport: MeasuredTransport {
+    public final class CurlTransport: HTTPTransport {
         /// What it is made with.
         public typealias Configuration = TransportConfiguration
 
@@ -60,7 +60,7 @@
             return group.next
         }
 
-        /// How many connections and requests there are; see ``MeasuredTransport/statistics``.
+        /// How many connections and requests there are; see ``HTTPTransport/statistics``.
         public var statistics: TransportStatistics {
             get async { await loops.statistics }
         }

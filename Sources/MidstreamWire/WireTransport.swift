@@ -22,7 +22,7 @@
     ///
     /// Names are looked up by the system's resolver; what it finds is kept for a minute. Of several addresses each is tried 250 ms after the
     /// one before (RFC 8305).
-    public final class WireTransport: MeasuredTransport {
+    public final class WireTransport: HTTPTransport {
         /// What it is made with.
         public typealias Configuration = TransportConfiguration
 
@@ -64,7 +64,7 @@
             return group.next
         }
 
-        /// How many connections and requests there are; see ``MeasuredTransport/statistics``.
+        /// How many connections and requests there are; see ``HTTPTransport/statistics``.
         public var statistics: TransportStatistics {
             get async { await loops.statistics }
         }
@@ -100,8 +100,9 @@
         }
     }
 
-    extension WireTransport: PreparingTransport {
-        /// Has so many connections stand without a request, each thread its part of them; see ``PreparingTransport``.
+    extension WireTransport {
+        /// Has so many connections stand without a request, each thread its part of them; see
+        /// ``HTTPTransport/prepare(_:connections:)``.
         public func prepare(_ url: String, connections: Int = 1) async throws {
             guard HTTPOrigin(url) != nil else {
                 throw HTTPError(.invalidRequest, "There is no http or https URL to connect to.", phase: .notSent)

@@ -216,11 +216,11 @@ struct OpenTelemetryTests {
             shown.contains(#"http_client_active_requests{http_request_method="GET",server_address="h",server_port="80"} 0.0"#))
     }
 
-    private struct Measured: MeasuredTransport {
+    private struct Measured: HTTPTransport {
         var statistics: TransportStatistics {
             get async {
                 TransportStatistics(
-                    total: .init(openConnections: 4, idleConnections: 1),
+                    openConnections: 4, idleConnections: 1,
                     origins: ["https://h": .init(openConnections: 3, idleConnections: 1)])
             }
         }

@@ -107,8 +107,8 @@ public final class HTTPClient: Sendable {
         return try await pipeline(for: request).rehearse(start, given: request, limits: limits) { rehearsed(start, $0) }
     }
 
-    /// Makes connections ahead of the requests that will use them: name, TCP and, for https, TLS; see ``PreparingTransport``. Interceptors
-    /// aren't run.
+    /// Makes connections ahead of the requests that will use them: name, TCP and, for https, TLS; see ``HTTPTransport/prepare(_:connections:)``.
+    /// Interceptors aren't run.
     ///
     /// - Parameters:
     ///   - url: Absolute, or relative to the client's base URL, of which the origin counts; that of the base URL by default.
@@ -118,11 +118,6 @@ public final class HTTPClient: Sendable {
     public func prepare(_ url: RequestURL = "", connections: Int = 1) async throws {
         let target = try prepared(HTTPRequest(url))
         try Rehearsal.refuse(target)
-        guard let transport = transport as? any PreparingTransport else {
-            throw HTTPError(
-                .unsupported, "The client's transport can't make connections ahead of requests.", request: target, phase: .notSent
-            )
-        }
         try await transport.prepare(target.urlText, connections: connections)
     }
 

@@ -13,6 +13,25 @@ public protocol HTTPTransport: Sendable {
     ///   which also gives up the exchange.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
+    /// Has so many connections stand without a request: with the name looked up, TCP and, for https, TLS, and nothing of HTTP sent but what a
+    /// connection of HTTP/2 begins with. Those that stand already, or are being made, count; over HTTP/2 one suffices. No more are made
+    /// than the limits of the transport allow, and they are kept no longer than others.
+    ///
+    /// - Parameters:
+    ///   - url: An absolute http or https URL, of which the origin counts.
+    ///   - connections: How many; none for zero or less.
+    /// - Throws: ``HTTPError/Code/unsupported`` by default; otherwise ``HTTPError`` when one can't be made, which the others may have been.
+    ///   Cancelling the task has no effect.
+    func prepare(_ url: String, connections: Int) async throws
+
+    /// How many connections and requests the transport has; all zero by default, for transports that don't count theirs.
+    ///
+    /// They are counted when this is called, so requests pay nothing for it, and the answer takes about a microsecond of the transport's
+    /// thread for each connection and each request. Nothing is started or opened; all is zero before the first request, and once the
+    /// transport is closed. Several threads are asked one after the other, so their numbers aren't of the same moment. May be called from
+    /// any task; cancelling it has no effect.
+    var statistics: TransportStatistics { get async }
+
     /// Whose requests are that it sends, by what it tells servers beside the request, such as a client certificate; `.nobody` by default.
     var identity: RequestIdentity { get }
 }
@@ -20,4 +39,14 @@ public protocol HTTPTransport: Sendable {
 extension HTTPTransport {
     /// `.nobody`.
     public var identity: RequestIdentity { .nobody }
+
+    /// Throws ``HTTPError/Code/unsupported``.
+    public func prepare(_ url: String, connections: Int) async throws {
+        throw HTTPError(.unsupported, "\(Self.self) can't make connections ahead of requests.", phase: .notSent)
+    }
+
+    /// All zero.
+    public var statistics: TransportStatistics {
+        get async { TransportStatistics() }
+    }
 }

@@ -128,8 +128,8 @@ public final class CallMetrics: CallObserver {
 
     /// Asks transports how many connections they have, in the place of what they had when this was called last. An exporter does so before it
     /// sends metrics. A connection that isn't known to be one origin's, such as one to a proxy, isn't counted.
-    public func countConnections(of transports: [any MeasuredTransport]) async {
-        var origins: [String: TransportStatistics.Counts] = [:]
+    public func countConnections(of transports: [any HTTPTransport]) async {
+        var origins: [String: TransportStatistics] = [:]
         for transport in transports { origins.merge(await transport.statistics.origins) { $0 + $1 } }
         var connections: [AttributeList: Measurement] = [:]
         for (name, counts) in origins {

@@ -40,6 +40,14 @@ public struct RecordingTransport: HTTPTransport {
     /// The wrapped transport's.
     public var identity: RequestIdentity { base.identity }
 
+    /// The base transport's.
+    public var statistics: TransportStatistics {
+        get async { await base.statistics }
+    }
+
+    /// Asks the base transport.
+    public func prepare(_ url: String, connections: Int) async throws { try await base.prepare(url, connections: connections) }
+
     /// The exchanges so far, in the order in which they ended.
     public var exchanges: [Exchange] { log.withLock { $0 } }
 

@@ -10,7 +10,7 @@
     @testable import MidstreamWire
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct PreparingTests {
-        private typealias Counts = TransportStatistics.Counts
+        private typealias Counts = TransportStatistics
 
         /// Counts requests.
         private static func server(_ heads: Locked<Int>, tls: TLSServer? = nil) throws -> RawServer {
@@ -29,17 +29,17 @@
             let client = testClient(baseURL: "\(server.url)/base/", transport: transport)
             try await client.prepare(connections: 3)
             let three = Counts(openConnections: 3, idleConnections: 3)
-            #expect(await transport.statistics == TransportStatistics(total: three, origins: [server.url: three]))
+            #expect(await transport.statistics == three.by(server.url))
             // Those that stand count.
             try await client.prepare("elsewhere", connections: 2)
-            #expect(await transport.statistics.total == three)
+            #expect(await transport.statistics.counts == three)
             await eventually { server.accepted == 3 }
             #expect(heads.withLock { $0 } == 0)
 
             let response = try await client.send(HTTPRequest("a"))
             #expect(response.metrics?.isReusedConnection == true)
             #expect(response.metrics?.connect == .zero)
-            #expect(await transport.statistics.total == three)
+            #expect(await transport.statistics.counts == three)
             #expect(server.accepted == 3)
         }
 
@@ -51,7 +51,7 @@
                 let transport = wireTransport(configuration: configuration)
                 try await transport.prepare(server.url, connections: Int.max)
                 try await transport.prepare(server.url, connections: 5)
-                #expect(await transport.statistics.total == Counts(openConnections: 2, idleConnections: 2))
+                #expect(await transport.statistics.counts == Counts(openConnections: 2, idleConnections: 2))
             }
             let transport = wireTransport()
             for count in [0, -1, Int.min] { try await transport.prepare(server.url, connections: count) }
@@ -82,7 +82,7 @@
             let transport = wireTransport(
                 configuration: TransportConfiguration(proxy: .http(proxy.url), httpVersions: .http1Only))
             let preparing = Task { try await transport.prepare("https://h.invalid", connections: 2) }
-            await eventually { await transport.statistics.total.openConnections == 2 }
+            await eventually { await transport.statistics.openConnections == 2 }
             transport.close()
             await #expect(throws: HTTPError.self) { try await preparing.value }
         }
@@ -99,7 +99,7 @@
                 try await transport.prepare(server.url, connections: 3)
                 let count = offersHTTP2 ? 1 : 3
                 let expected = Counts(openConnections: count, idleConnections: count)
-                #expect(await transport.statistics.total == expected)
+                #expect(await transport.statistics.counts == expected)
                 await eventually { server.accepted == count }
                 guard !offersHTTP2 else { continue }
                 #expect(heads.withLock { $0 } == 0)
