@@ -7,14 +7,10 @@
 
     /// What the wire can do and libcurl can't.
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct UnsupportedSettingTests {
-        private struct Resolver: HostResolver {
-            func addresses(of host: String) async throws -> [String] { ["127.0.0.1"] }
-        }
-
         @Test func `Settings fail every request, and are named`() async throws {
             let certificate = TLSConfiguration.ClientCertificate(certificate: "/none", key: "/none")
             for (name, configuration) in [
-                ("resolver", TransportConfiguration(resolver: Resolver())),
+                ("resolver", TransportConfiguration(resolver: { _ in ["127.0.0.1"] })),
                 ("keyLog(to:)", TransportConfiguration(tls: TLSConfiguration().keyLog(to: "/dev/null"))),
                 ("reloading", TransportConfiguration(tls: TLSConfiguration(clientCertificate: .reloading(certificate)))),
             ] {

@@ -14,9 +14,15 @@
         public var hostOverrides: [String: String]
         /// Which servers connections may be made to, by their addresses; ``Destinations/any`` by default.
         public var destinations: Destinations
-        /// What finds the addresses of hosts, proxies' included; nil, the system's resolver, by default. libcurl can't ask it: with one every
+        /// Finds the addresses of hosts, proxies' included; nil, the system's resolver, by default. libcurl can't ask it: with one every
         /// request fails with ``HTTPError/Code/unsupported``.
-        public var resolver: (any HostResolver)?
+        ///
+        /// Called with the name, in small letters, as it is in the URL: once for all connections to a host that are being made at the time, and
+        /// again for the next one, since nothing is kept besides; not for hosts that are addresses. It runs in its own task, which isn't
+        /// cancelled when the request is or when ``connectTimeout`` is over, which it counts towards. It returns addresses of IPv4 and IPv6,
+        /// the preferred one first; others are passed over. Without any, and when it throws, the request fails with
+        /// ``HTTPError/Code/nameResolution``.
+        public var resolver: (@Sendable (_ host: String) async throws -> [String])?
         /// The address of this machine that connections are made from, of IPv4 or IPv6; hosts are then reached by their addresses of the same
         /// kind alone. Nil, the system's choice, by default. With one that can't be used every request fails with
         /// ``HTTPError/Code/connection``.
@@ -75,7 +81,7 @@
             unixSocketPath: String? = nil,
             hostOverrides: [String: String] = [:],
             destinations: Destinations = .any,
-            resolver: (any HostResolver)? = nil,
+            resolver: (@Sendable (_ host: String) async throws -> [String])? = nil,
             localAddress: String? = nil,
             httpVersions: HTTPVersions = .automatic,
             connectTimeout: Duration? = .seconds(30),

@@ -25,11 +25,13 @@
         private static let mostThreads = 4
         private static let mostKept = 4_096
 
-        private let resolver: (any HostResolver)?
+        typealias Resolver = @Sendable (_ host: String) async throws -> [String]
+
+        private let resolver: Resolver?
         private let state = Locked(State())
 
         /// - Parameter resolver: Nil: the system's.
-        init(_ resolver: (any HostResolver)? = nil) { self.resolver = resolver }
+        init(_ resolver: Resolver? = nil) { self.resolver = resolver }
 
         /// What is known of a host; nil: it has to be looked up.
         func known(_ host: String, port: UInt16) -> Found? {
@@ -58,11 +60,11 @@
             if mustStart { startThread() }
         }
 
-        private func ask(_ resolver: any HostResolver, _ host: String, _ port: UInt16, for key: String) {
+        private func ask(_ resolver: @escaping Resolver, _ host: String, _ port: UInt16, for key: String) {
             Task {
                 let found: Found
                 do {
-                    let addresses = try await resolver.addresses(of: host).compactMap { HostAddress(literal: $0, port: port) }
+                    let addresses = try await resolver(host).compactMap { HostAddress(literal: $0, port: port) }
                     found =
                         addresses.isEmpty
                         ? .failure(

@@ -10,7 +10,7 @@
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct HostResolverTests {
         /// Gives one answer after the other, and the last one again and again.
-        private final class Resolver: HostResolver {
+        private final class Resolver: Sendable {
             struct Unknown: Error {}
             private let state: Locked<(answers: [[String]], asked: [String])>
 
@@ -43,7 +43,7 @@
         @Test func `It is asked for each connection, and not for addresses`() async throws {
             let server = try Self.server()
             let resolver = Resolver(["no address", "127.0.0.1"])
-            let transport = wireTransport(configuration: TransportConfiguration(resolver: resolver))
+            let transport = wireTransport(configuration: TransportConfiguration(resolver: resolver.addresses))
             for host in ["H.invalid", "h.invalid", "127.0.0.1"] {
                 let response = try await transport.deliver(request("http://\(host):\(server.port)/", .buffered(upTo: 10)))
                 #expect(response.status == 200)
@@ -53,7 +53,7 @@
 
         @Test func `Without an address the name isn't found`() async throws {
             for resolver in [Resolver(), Resolver([]), Resolver(["h.example", "127.0.0.1:80"])] {
-                let transport = wireTransport(configuration: TransportConfiguration(resolver: resolver))
+                let transport = wireTransport(configuration: TransportConfiguration(resolver: resolver.addresses))
                 let error = await failure(transport, "http://localhost/")
                 #expect(error?.code == .nameResolution)
                 #expect(error?.phase == .notSent)
@@ -67,7 +67,7 @@
             let resolver = Resolver(["10.0.0.1", "127.0.0.1", "::1"], ["127.0.0.2"])
             let transport = wireTransport(
                 configuration: TransportConfiguration(
-                    destinations: .publicOnly(except: ["127.0.0.1"]), resolver: resolver))
+                    destinations: .publicOnly(except: ["127.0.0.1"]), resolver: resolver.addresses))
             let url = "http://h.invalid:\(server.port)/"
             #expect(try await transport.deliver(request(url, .buffered(upTo: 10))).metrics?.remoteAddress == "127.0.0.1")
             #expect(await failure(transport, url)?.code == .forbiddenDestination)
@@ -75,7 +75,7 @@
         }
 
         @Test func `It has as long as connecting may take`() async throws {
-            struct Endless: HostResolver {
+            struct Endless: Sendable {
                 let gate: Gate
                 func addresses(of host: String) async throws -> [String] {
                     await gate.wait()
@@ -84,7 +84,7 @@
             }
             let gate = Gate()
             let transport = wireTransport(
-                configuration: TransportConfiguration(resolver: Endless(gate: gate), connectTimeout: .milliseconds(20)))
+                configuration: TransportConfiguration(resolver: Endless(gate: gate).addresses, connectTimeout: .milliseconds(20)))
             #expect(await failure(transport, "http://h.invalid/")?.code == .timeout)
             gate.open()
         }
