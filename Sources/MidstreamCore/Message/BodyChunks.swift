@@ -155,7 +155,7 @@ final class OnceChunks: Sendable {
 /// A body that a transport is receiving, one chunk after the other.
 ///
 /// Written by transports, read by ``HTTPBody``. All members may be called from any thread.
-public protocol IncomingBody: AnyObject, Sendable {
+package protocol IncomingBody: AnyObject, Sendable {
     /// The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError`
     /// and giving up the transfer. Called in the isolation of the task that reads.
     nonisolated(nonsending) func next() async throws -> [UInt8]?

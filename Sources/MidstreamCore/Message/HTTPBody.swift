@@ -67,12 +67,27 @@ public struct HTTPBody: Sendable {
         HTTPBody(.once(OnceChunks(of: chunks as? HTTPBody, length: length) { ChunkIterator(chunks) }))
     }
 
-    /// A body that a transport is receiving.
+    /// A body that a transport is receiving, one chunk after the other.
     ///
+    /// - Parameters:
+    ///   - length: The number of bytes that will come after decoding, when it is known.
+    ///   - next: The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError` and
+    ///     giving up the transfer. Never called twice at the same time.
+    ///   - trailers: The fields after the body (RFC 9110 §6.5), called once the end has been read; none by default.
+    ///   - metrics: The transport's measurements, called once the end has been read; none by default.
+    ///   - close: Gives up the rest: called once at most, from any thread, when the body is closed or released before its end.
+    public static func incoming(
+        length: Int64? = nil, next: @escaping @Sendable () async throws -> [UInt8]?,
+        trailers: @escaping @Sendable () -> HTTPHeaders? = { nil },
+        metrics: @escaping @Sendable () -> TransportMetrics? = { nil }, close: @escaping @Sendable () -> Void
+    ) -> HTTPBody {
+        .incoming(ClosureBody(next: next, trailers: trailers, metrics: metrics, close: close), length: length)
+    }
+
     /// - Parameters:
     ///   - incoming: Gives the chunks as they arrive. Closed when the body is closed.
     ///   - length: The number of bytes that will come after decoding, when it is known.
-    public static func incoming(_ incoming: any IncomingBody, length: Int64? = nil) -> HTTPBody {
+    package static func incoming(_ incoming: any IncomingBody, length: Int64? = nil) -> HTTPBody {
         HTTPBody(.incoming(IncomingChunks(source: incoming, length: length)))
     }
 

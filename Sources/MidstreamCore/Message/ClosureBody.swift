@@ -1,0 +1,51 @@
+internal import Interception
+
+/// A body whose chunks closures give.
+final class ClosureBody: IncomingBody {
+    private enum State {
+        case unread, arriving, ended, closed
+    }
+
+    private let state = Locked(State.unread)
+    private let chunk: @Sendable () async throws -> [UInt8]?
+    private let fieldsBehind: @Sendable () -> HTTPHeaders?
+    private let measurements: @Sendable () -> TransportMetrics?
+    private let giveUp: @Sendable () -> Void
+
+    init(
+        next: @escaping @Sendable () async throws -> [UInt8]?, trailers: @escaping @Sendable () -> HTTPHeaders?,
+        metrics: @escaping @Sendable () -> TransportMetrics?, close: @escaping @Sendable () -> Void
+    ) {
+        (chunk, fieldsBehind, measurements, giveUp) = (next, trailers, metrics, close)
+    }
+
+    deinit { close() }
+
+    nonisolated(nonsending) func next() async throws -> [UInt8]? {
+        let before = state.withLock { state in
+            defer { if state == .unread { state = .arriving } }
+            return state
+        }
+        switch before {
+        case .ended: return nil
+        case .closed: throw HTTPError.bodyClosed()
+        case .unread, .arriving: break
+        }
+        let next = try await chunk()
+        if next == nil { state.withLock { $0 = .ended } }
+        return next
+    }
+
+    func close() {
+        let isFirst = state.withLock { state in
+            guard state == .unread || state == .arriving else { return false }
+            state = .closed
+            return true
+        }
+        if isFirst { giveUp() }
+    }
+
+    var isSpent: Bool { state.withLock { $0 != .unread } }
+    var trailers: HTTPHeaders? { fieldsBehind() }
+    var metrics: TransportMetrics? { measurements() }
+}

@@ -1,0 +1,71 @@
+import Interception
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamCore
+
+@Suite("A body that a transport of one's own receives", .leavesNothing, .timeLimit(.minutes(10)))
+struct ClosureBodyTests {
+    private struct Failure: Error {}
+
+    private let chunks: Locked<[[UInt8]]>
+    private let closed = Locked(0)
+
+    init() { chunks = Locked([[1], [2, 3]]) }
+
+    private func body(failing: Bool = false) -> HTTPBody {
+        let (chunks, closed) = (chunks, closed)
+        var metrics = TransportMetrics()
+        metrics.bytesReceived = 3
+        return .incoming(length: 3) {
+            try chunks.withLock { chunks in
+                if chunks.isEmpty, failing { throw Failure() }
+                return chunks.isEmpty ? nil : chunks.removeFirst()
+            }
+        } trailers: {
+            ["X": "y"]
+        } metrics: { [metrics] in
+            metrics
+        } close: {
+            closed.withLock { $0 += 1 }
+        }
+    }
+
+    @Test func itIsReadOnceAndHasWhatComesBehindIt() async throws {
+        let body = body()
+        #expect(body.length == 3 && body.replayability == .once)
+        let ends = Locked<[HTTPBody.End]>([])
+        let observed = body.observed { _ in
+        } onEnd: { end in
+            ends.withLock { $0.append(end) }
+        }
+        #expect(try await observed.collect() == [1, 2, 3])
+        guard case .complete(let trailers, let metrics)? = ends.withLock({ $0.first }) else {
+            Issue.record("The end isn't told.")
+            return
+        }
+        #expect(trailers?["X"] == "y" && metrics?.bytesReceived == 3)
+        body.close()
+        #expect(closed.withLock { $0 } == 0)
+    }
+
+    @Test("what isn't read to its end is given up once", arguments: [true, false])
+    func close(isReleased: Bool) async throws {
+        do {
+            let body = body()
+            var iterator = body.makeAsyncIterator()
+            #expect(try await iterator.next() == [1])
+            if !isReleased {
+                body.close()
+                let error = await httpError { try await iterator.next() }
+                #expect(error?.code == .connectionLost)
+            }
+        }
+        #expect(closed.withLock { $0 } == 1)
+    }
+
+    @Test func anErrorIsThrownToTheReader() async {
+        await #expect(throws: Failure.self) { try await body(failing: true).collect() }
+    }
+}
