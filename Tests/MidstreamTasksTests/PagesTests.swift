@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    private func bodies(_ pages: PageSequence) async throws -> [String] {
+    private func bodies(_ pages: ElementSequence<HTTPResponse>) async throws -> [String] {
         var bodies: [String] = []
         for try await page in pages { bodies.append(String(decoding: page.data, as: UTF8.self)) }
         return bodies

@@ -10,18 +10,18 @@ extension HTTPBody {
     ///   - lineLimit: How many bytes a line may have; 1 MiB by default. Past a limit reading fails with
     ///     ``HTTPError/Code/bodyTooLarge``.
     ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
-    public func events(lineLimit: Int = 1 << 20, eventLimit: Int = 8 << 20) -> BodyEvents {
-        BodyEvents(body: self, limits: EventLimits(line: lineLimit, event: eventLimit))
+    public func events(lineLimit: Int = 1 << 20, eventLimit: Int = 8 << 20) -> ElementSequence<ServerSentEvent> {
+        ElementSequence(BodyEvents(body: self, limits: EventLimits(line: lineLimit, event: eventLimit)))
     }
 }
 
 /// The events of a body; see ``HTTPBody/events(lineLimit:eventLimit:)``.
-public struct BodyEvents: AsyncSequence, Sendable {
+private struct BodyEvents: ElementSource {
     fileprivate let body: HTTPBody
     fileprivate let limits: EventLimits
 
     /// Reads the events. A body that can be read once is claimed by it.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct Iterator: ElementIterator {
         private let body: HTTPBody
         private var chunks: HTTPBody.AsyncIterator
         private var parser: EventParser
@@ -33,11 +33,20 @@ public struct BodyEvents: AsyncSequence, Sendable {
             parser = EventParser(limits: events.limits)
         }
 
+        mutating func elementAtHand() throws -> ServerSentEvent? {
+            guard !isOver else { return nil }
+            do { return try parser.next() } catch {
+                isOver = true
+                body.close()
+                throw error
+            }
+        }
+
         /// The next event; nil at the end, and after an error.
         ///
         /// - Throws: ``HTTPError/Code/bodyTooLarge`` past a limit, and what the body throws. A body that is still arriving is
         ///   closed then.
-        nonisolated(nonsending) public mutating func next() async throws -> ServerSentEvent? {
+        nonisolated(nonsending) mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isOver {
                     if let event = try parser.next() { return event }
@@ -52,11 +61,7 @@ public struct BodyEvents: AsyncSequence, Sendable {
                 throw error
             }
         }
-
-        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for an event that has come already.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
 
-    /// Starts reading.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+    func makeIterator() -> Iterator { Iterator(self) }
 }

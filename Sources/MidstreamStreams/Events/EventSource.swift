@@ -38,15 +38,16 @@ extension HTTPClient {
     public func events(
         _ request: HTTPRequest, silenceLimit: Duration? = nil, lineLimit: Int = 1 << 20, eventLimit: Int = 8 << 20,
         onReconnect: @escaping @Sendable (_ attempt: Int, _ delay: Duration, _ cause: HTTPError?) -> Void = { _, _, _ in }
-    ) -> EventSource {
-        EventSource(
-            client: self, request: request, silenceLimit: silenceLimit,
-            limits: EventLimits(line: lineLimit, event: eventLimit), onReconnect: onReconnect)
+    ) -> ElementSequence<ServerSentEvent> {
+        ElementSequence(
+            EventSource(
+                client: self, request: request, silenceLimit: silenceLimit,
+                limits: EventLimits(line: lineLimit, event: eventLimit), onReconnect: onReconnect))
     }
 }
 
 /// The events of a server; see ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)``.
-public struct EventSource: AsyncSequence, Sendable {
+private struct EventSource: ElementSource {
     let client: HTTPClient
     let request: HTTPRequest
     let silenceLimit: Duration?
@@ -54,7 +55,7 @@ public struct EventSource: AsyncSequence, Sendable {
     let onReconnect: @Sendable (_ attempt: Int, _ delay: Duration, _ cause: HTTPError?) -> Void
 
     /// Reads the events. Each iterator has connections of its own.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct Iterator: ElementIterator {
         private let source: EventSource
         private var parser: EventParser
         private var pace = ReconnectionPace()
@@ -81,7 +82,7 @@ public struct EventSource: AsyncSequence, Sendable {
         /// - Throws: What ``HTTPClient/stream(_:)`` throws, unless another connection may help; for a rejected status with the
         ///   response. ``HTTPError/Code/decoding`` for an answer that is no event stream,
         ///   ``HTTPError/Code/bodyTooLarge`` past a limit. `CancellationError`.
-        nonisolated(nonsending) public mutating func next() async throws -> ServerSentEvent? {
+        nonisolated(nonsending) mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isOver {
                     if var event = try parser.next() {
@@ -98,9 +99,6 @@ public struct EventSource: AsyncSequence, Sendable {
                 throw error
             }
         }
-
-        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for an event that has come already.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? { try await next() }
 
         nonisolated(nonsending) private mutating func connect() async throws {
             lifetime = lifetime.restarted()
@@ -168,8 +166,7 @@ public struct EventSource: AsyncSequence, Sendable {
         }
     }
 
-    /// Starts reading.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+    func makeIterator() -> Iterator { Iterator(self) }
 }
 
 extension EventSource {

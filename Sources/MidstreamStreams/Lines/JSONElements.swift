@@ -7,13 +7,15 @@ extension HTTPBody {
     /// - Parameters:
     ///   - type: What each line is decoded as.
     ///   - limit: How many bytes a line may have; 1 MiB by default.
-    ///   - skipsBadLines: Whether a line that can't be decoded is passed over; by default it ends the sequence with an error.
+    ///   - skipsBadLines: Whether a line that can't be decoded is passed over; by default it ends the sequence with
+    ///     ``HTTPError/Code/decoding``, which has the line's place and doesn't quote it.
     ///   - decoder: A plain `JSONDecoder` by default.
     public func jsonLines<Value: Decodable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadLines: Bool = false,
         decoder: any BodyDecoder = JSONDecoder()
-    ) -> JSONElements<Value> {
-        JSONElements(body: self, limit: limit, skipsBad: skipsBadLines, isSequence: false, decoder: decoder)
+    ) -> ElementSequence<Value> {
+        ElementSequence(
+            JSONElements(body: self, limit: limit, skipsBad: skipsBadLines, isSequence: false, decoder: decoder))
     }
 
     /// The body as JSON values in a JSON text sequence, while it arrives (RFC 7464, `application/json-seq`).
@@ -27,8 +29,9 @@ extension HTTPBody {
     public func jsonSequence<Value: Decodable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadTexts: Bool = false,
         decoder: any BodyDecoder = JSONDecoder()
-    ) -> JSONElements<Value> {
-        JSONElements(body: self, limit: limit, skipsBad: skipsBadTexts, isSequence: true, decoder: decoder)
+    ) -> ElementSequence<Value> {
+        ElementSequence(
+            JSONElements(body: self, limit: limit, skipsBad: skipsBadTexts, isSequence: true, decoder: decoder))
     }
 }
 
@@ -40,7 +43,7 @@ extension HTTPResponse {
     public func jsonLines<Value: Decodable>(
         _ type: Value.Type = Value.self, upTo limit: Int = 1 << 20, skipsBadLines: Bool = false,
         decoder: (any BodyDecoder)? = nil
-    ) -> JSONElements<Value> {
+    ) -> ElementSequence<Value> {
         let decoder = decoder ?? self.decoder ?? JSONDecoder()
         return body.jsonLines(type, upTo: limit, skipsBadLines: skipsBadLines, decoder: decoder)
     }
@@ -60,15 +63,14 @@ private struct JSONText {
 
 /// JSON values that arrive one after the other; see ``HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` and
 /// ``HTTPBody/jsonSequence(_:upTo:skipsBadTexts:decoder:)``.
-public struct JSONElements<Element: Decodable>: AsyncSequence, Sendable {
-    fileprivate let body: HTTPBody
-    fileprivate let limit: Int
-    fileprivate let skipsBad: Bool
-    fileprivate let isSequence: Bool
-    fileprivate let decoder: any BodyDecoder
+private struct JSONElements<Element: Decodable>: ElementSource {
+    let body: HTTPBody
+    let limit: Int
+    let skipsBad: Bool
+    let isSequence: Bool
+    let decoder: any BodyDecoder
 
-    /// Reads the values. A body that can be read once is claimed by it.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct Iterator: ElementIterator {
         private enum Reader {
             case lines(LineReader)
             case records(JSONRecordReader)
@@ -77,7 +79,7 @@ public struct JSONElements<Element: Decodable>: AsyncSequence, Sendable {
         private var reader: Reader
         private let elements: JSONElements
 
-        fileprivate init(_ elements: JSONElements) {
+        init(_ elements: JSONElements) {
             self.elements = elements
             reader =
                 elements.isSequence
@@ -85,38 +87,58 @@ public struct JSONElements<Element: Decodable>: AsyncSequence, Sendable {
                 : .lines(LineReader(elements.body, limit: elements.limit))
         }
 
-        /// The next value; nil at the end, and after an error.
-        ///
-        /// - Throws: ``HTTPError/Code/decoding``, with the line and its place in the body, without quoting it;
-        ///   ``HTTPError/Code/bodyTooLarge`` for one that is too long; what the body throws. A body that is still arriving is
-        ///   closed then.
-        nonisolated(nonsending) public mutating func next() async throws -> Element? {
-            while let text = try await read() {
-                let failure: HTTPError
-                do {
-                    if text.isWhole { return try elements.decoder.decode(Element.self, from: text.data) }
-                    failure = HTTPError(.decoding, "\(text.subject) is no whole JSON text.", phase: .answered)
-                } catch {
-                    failure = JSONDecoding(of: nil, named: text.subject).failure(of: Element.self, error)
-                }
-                guard elements.skipsBad else {
-                    fail()
-                    throw failure
-                }
+        mutating func elementAtHand() throws -> Element? {
+            while let text = try textAtHand() {
+                if let element = try element(of: text) { return element }
             }
             return nil
         }
 
-        /// The same in the caller's isolation, which `for try await` asks for: an actor isn't left for a value that has come already.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? { try await next() }
+        nonisolated(nonsending) mutating func next() async throws -> Element? {
+            while let text = try await read() {
+                if let element = try element(of: text) { return element }
+            }
+            return nil
+        }
+
+        /// What a text is decoded as; nil when it is passed over.
+        private mutating func element(of text: JSONText) throws -> Element? {
+            let failure: HTTPError
+            do {
+                if text.isWhole { return try elements.decoder.decode(Element.self, from: text.data) }
+                failure = HTTPError(.decoding, "\(text.subject) is no whole JSON text.", phase: .answered)
+            } catch {
+                failure = JSONDecoding(of: nil, named: text.subject).failure(of: Element.self, error)
+            }
+            if elements.skipsBad { return nil }
+            fail()
+            throw failure
+        }
+
+        private mutating func textAtHand() throws -> JSONText? {
+            guard case .lines(var lines) = reader else { return nil }
+            defer { reader = .lines(lines) }
+            while let line = try lines.lineAtHand(Self.content) {
+                if let text = Self.text(of: line, in: lines) { return text }
+            }
+            return nil
+        }
+
+        /// Nil for an empty line.
+        private static func content(_ line: UnsafeBufferPointer<UInt8>) -> Data? {
+            line.allSatisfy(\.isJSONSpace) ? nil : Data(line)
+        }
+
+        private static func text(of line: Data?, in lines: LineReader) -> JSONText? {
+            line.map { JSONText(data: $0, name: "Line", number: lines.place.number, offset: lines.place.offset) }
+        }
 
         nonisolated(nonsending) private mutating func read() async throws -> JSONText? {
             switch reader {
             case .lines(var lines):
                 defer { reader = .lines(lines) }
-                while let line = try await lines.next({ $0.allSatisfy(\.isJSONSpace) ? nil : Data($0) }) {
-                    guard let line else { continue }
-                    return JSONText(data: line, name: "Line", number: lines.place.number, offset: lines.place.offset)
+                while let line = try await lines.next(Self.content) {
+                    if let text = Self.text(of: line, in: lines) { return text }
                 }
                 return nil
             case .records(var records):
@@ -139,6 +161,5 @@ public struct JSONElements<Element: Decodable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Starts reading.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+    func makeIterator() -> Iterator { Iterator(self) }
 }

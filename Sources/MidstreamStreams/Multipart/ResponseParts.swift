@@ -10,30 +10,35 @@ extension HTTPResponse {
     /// ```
     ///
     /// Read a part, or pass over it by asking for the next. Preamble and epilogue are ignored; parts that are multipart themselves aren't
-    /// taken apart. Bounds: 16 KiB for the head of a part, 1,000 parts.
-    public func parts() -> ResponseParts { ResponseParts(self) }
+    /// taken apart. Bounds: 16 KiB for the head of a part, 1,000 parts. The parts can be had only once: all iterators share one place.
+    ///
+    /// - Returns: Of each part the fields of its head, `Content-Range` in a part of `multipart/byteranges`; and its content, which can be
+    ///   read until the next part is read. Closing it passes over what is left. Reading the next part throws
+    ///   ``HTTPError/Code/decoding`` when the response isn't multipart; ``HTTPError/Code/protocolViolation`` when it can't be read, as
+    ///   past the bounds; ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws.
+    public func parts() -> ElementSequence<(headers: HTTPHeaders, body: HTTPBody)> { ElementSequence(ResponseParts(self)) }
 }
 
-/// The parts of a response; see ``HTTPResponse/parts()``. It is its own iterator, so the parts can be had only once.
-public final class ResponseParts: AsyncSequence, AsyncIteratorProtocol, Sendable {
+/// The parts of a response, of which all iterators share the place.
+struct ResponseParts: ElementSource {
     private let parts: PartSource
 
     init(_ response: HTTPResponse) { parts = PartSource(response) }
 
-    /// Itself.
-    public func makeAsyncIterator() -> ResponseParts { self }
+    func makeIterator() -> Iterator { Iterator(parts: self) }
 
     /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
-    ///
-    /// - Returns: The fields of its head, `Content-Range` in a part of `multipart/byteranges`; and its content, which can be read until the
-    ///   next part is read. Closing it passes over what is left.
-    /// - Throws: ``HTTPError/Code/decoding`` when the response isn't multipart;
-    ///   ``HTTPError/Code/protocolViolation`` when it can't be read, as past the bounds;
-    ///   ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws. The body is closed
-    ///   then.
-    public func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
+    func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
         guard let (number, headers) = try await parts.nextHead() else { return nil }
         return (headers, .incoming(PartBody(parts, number)))
+    }
+
+    struct Iterator: ElementIterator {
+        let parts: ResponseParts
+
+        nonisolated(nonsending) mutating func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
+            try await parts.next()
+        }
     }
 }
 

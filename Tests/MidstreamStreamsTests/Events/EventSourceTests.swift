@@ -35,7 +35,7 @@ struct EventSourceTests {
 
     private func events(
         _ request: HTTPRequest = HTTPRequest("/"), silenceLimit: Duration? = nil
-    ) -> EventSource {
+    ) -> ElementSequence<ServerSentEvent> {
         client.events(request, silenceLimit: silenceLimit) { [reconnections] attempt, delay, cause in
             reconnections.withLock { $0.append((attempt, delay, cause)) }
         }
@@ -43,7 +43,7 @@ struct EventSourceTests {
 
     /// The data of all events, and how long the waits between connections were.
     private func outcome(
-        waits: Int, _ source: EventSource? = nil
+        waits: Int, _ source: ElementSequence<ServerSentEvent>? = nil
     ) async -> (delays: [Duration], result: Result<[String], any Error>) {
         let source = source ?? events()
         return await clock.waits(waits) { try await source.all().map(\.data) }

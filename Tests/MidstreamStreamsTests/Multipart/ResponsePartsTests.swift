@@ -53,7 +53,7 @@ struct ResponsePartsTests {
     @Test("Parts are passed over by asking for the next, wherever the body is cut")
     func passingOver() async throws {
         for size in [1, 2, 3, 50, 1_000] {
-            let parts = response(Pieces(Array(Self.body.utf8), of: size).body).parts()
+            let parts = ResponseParts(response(Pieces(Array(Self.body.utf8), of: size).body))
             var fields: [Int] = []
             while let part = try await parts.next() { fields.append(part.headers.count) }
             #expect(fields == [3, 0, 1, 0])
@@ -80,7 +80,7 @@ struct ResponsePartsTests {
         ] as [(String?, HTTPError.Code)])
     func noBoundary(type: String?, code: HTTPError.Code) async throws {
         let body = ArrivingBody()
-        let parts = response(.incoming(body), type: type).parts()
+        let parts = ResponseParts(response(.incoming(body), type: type))
         #expect(await httpError { try await parts.next() }?.code == code)
         #expect(body.closings > 0)
         #expect(try await parts.next() == nil)
@@ -98,11 +98,11 @@ struct ResponsePartsTests {
 
     @Test("What is missing of a part doesn't look like its end")
     func cutPart() async throws {
-        let parts = response(.text("--b\r\n\r\nx")).parts()
+        let parts = ResponseParts(response(.text("--b\r\n\r\nx")))
         let part = try #require(try await parts.next())
         for _ in 1...2 { #expect(await httpError { try await part.body.collect() }?.code == .connectionLost) }
         #expect(try await parts.next() == nil)
-        let others = response(.text("--b\r\n\r\nx")).parts()
+        let others = ResponseParts(response(.text("--b\r\n\r\nx")))
         let other = try #require(try await others.next())
         #expect(await httpError { try await others.next() }?.code == .connectionLost)
         #expect(await httpError { try await other.body.collect() }?.code == .connectionLost)
@@ -140,7 +140,7 @@ struct ResponsePartsTests {
 
     @Test("Part bodies: read once, closed, passed over")
     func partBodies() async throws {
-        let parts = response(.text("--b\r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--")).parts()
+        let parts = ResponseParts(response(.text("--b\r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--")))
         let first = try #require(try await parts.next())
         first.body.close()
         #expect(await httpError { try await first.body.collect() }?.code == .connectionLost)
@@ -172,7 +172,7 @@ struct ResponsePartsTests {
     func lastPart() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         continuation.yield(Array("--b\r\n\r\nx\r\n--b--\r\n".utf8))
-        let parts = response(.once(stream)).parts()
+        let parts = ResponseParts(response(.once(stream)))
         let part = try #require(try await parts.next())
         #expect(try await part.body.collect() == Array("x".utf8))
         continuation.finish()
@@ -191,14 +191,14 @@ struct ResponsePartsTests {
     @Test("An endless epilogue isn't read")
     func epilogue() async throws {
         let body = ArrivingBody([Array("--b--\r\n".utf8)] + Array(repeating: [UInt8](repeating: 0, count: 10_000), count: 100))
-        #expect(try await response(.incoming(body)).parts().next() == nil)
+        #expect(try await ResponseParts(response(.incoming(body))).next() == nil)
         #expect(body.closings > 0)
     }
 
     @Test("Nobody reads while another does")
     func concurrently() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
-        let parts = response(.once(stream)).parts()
+        let parts = ResponseParts(response(.once(stream)))
         let first = Task { try await parts.next() }
         var error: HTTPError?
         // Until the first one waits, the second may do so.

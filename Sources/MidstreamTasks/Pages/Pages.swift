@@ -2,22 +2,49 @@ internal import Foundation
 internal import Interception
 public import MidstreamCore
 
-/// The pages of an answer, each requested on demand.
-///
-/// ```swift
-/// for try await page in client.get("users").pages(.link()) {
-///     users += try page.decode([User].self)
-/// }
-/// ```
-///
-/// Iterating again begins again at the first page. It ends with the last page, after the given number of pages, or with an error.
-public struct PageSequence: AsyncSequence, Sendable {
+extension DataTask {
+    /// The pages that the answer is divided into, each requested on demand.
+    ///
+    /// ```swift
+    /// for try await page in client.get("users").pages(.link()) {
+    ///     users += try page.decode([User].self)
+    /// }
+    /// ```
+    ///
+    /// Iterating again begins again at the first page. It ends with the last page, after the given number of pages, or with an error: what
+    /// ``HTTPClient/send(_:)->HTTPResponse`` throws, for a rejected status too; ``HTTPError/Code/protocolViolation`` when a page leads to one
+    /// that was read already, or from https to http; what the pagination throws.
+    ///
+    /// - Parameters:
+    ///   - pagination: How one page leads to the next.
+    ///   - limit: The most pages that are requested; 1000 by default.
+    public func pages(_ pagination: Pagination, limit: Int = 1_000) -> ElementSequence<HTTPResponse> {
+        ElementSequence(PageSequence(task: self, pagination: pagination, limit: limit))
+    }
+}
+
+extension ElementSequence<HTTPResponse> {
+    /// The responses, such as the pages of an answer, decoded where the reader is: also on the main actor. Reading throws
+    /// ``HTTPError/Code/decoding`` for one that can't be.
+    ///
+    /// - Parameters:
+    ///   - path: The part of each JSON body that is decoded; the whole by default.
+    ///   - decoder: nil, the default: the request's or the client's.
+    public func decode<Page: Decodable>(
+        _ type: Page.Type = Page.self, at path: KeyPath<JSONPath, JSONPath> = \.self, decoder: (any BodyDecoder)? = nil
+    ) -> ElementSequence<Page> {
+        ElementSequence<Page>(DecodedPages(pages: self, path: JSONPath(path), decoder: decoder))
+    }
+}
+
+private struct PageSequence: ElementSource {
     let task: DataTask
     let pagination: Pagination
     let limit: Int
 
-    /// Requests one page after the other.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    func makeIterator() -> Iterator { Iterator(self) }
+
+    struct Iterator: ElementIterator {
         private enum State {
             case atStart
             case after(HTTPResponse)
@@ -30,16 +57,12 @@ public struct PageSequence: AsyncSequence, Sendable {
         private var page = 0
         private var visited: Set<String> = []
 
-        fileprivate init(_ sequence: PageSequence) {
+        init(_ sequence: PageSequence) {
             self.sequence = sequence
             first = sequence.pagination.first(sequence.task.request)
         }
 
-        /// The next page; nil after the last one.
-        ///
-        /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, for a rejected status too; ``HTTPError/Code/protocolViolation`` when a page leads
-        ///   to one that was read already, or from https to http; what the pagination throws. After an error there are no more pages.
-        public nonisolated(nonsending) mutating func next() async throws -> HTTPResponse? {
+        nonisolated(nonsending) mutating func next() async throws -> HTTPResponse? {
             let before = state
             state = .atEnd
             guard page < sequence.limit, let request = try await request(after: before) else { return nil }
@@ -90,61 +113,26 @@ public struct PageSequence: AsyncSequence, Sendable {
             return items.isEmpty ? url : URLText.removing(from: url) { items.contains(String($0)) }
         }
     }
-
-    /// Begins at the first page.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
-
-    /// The pages, decoded.
-    ///
-    /// - Parameters:
-    ///   - path: The part of each JSON body that is decoded; the whole by default.
-    ///   - decoder: nil, the default: the request's or the client's.
-    public func decode<Page: Decodable>(
-        _ type: Page.Type = Page.self, at path: KeyPath<JSONPath, JSONPath> = \.self, decoder: (any BodyDecoder)? = nil
-    ) -> DecodedPages<Page> {
-        DecodedPages(pages: self, path: JSONPath(path), decoder: decoder)
-    }
 }
 
-/// The values that pages are decoded as, where the reader is: also on the main actor; see ``PageSequence/decode(_:at:decoder:)``.
-public struct DecodedPages<Element: Decodable>: AsyncSequence, Sendable {
-    fileprivate let pages: PageSequence
-    fileprivate let path: JSONPath
-    fileprivate let decoder: (any BodyDecoder)?
+private struct DecodedPages<Element: Decodable>: ElementSource {
+    let pages: ElementSequence<HTTPResponse>
+    let path: JSONPath
+    let decoder: (any BodyDecoder)?
 
-    /// Requests one page after the other.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var pages: PageSequence.AsyncIterator
-        fileprivate let sequence: DecodedPages
+    func makeIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator(), sequence: self) }
 
-        /// The next page's value; nil after the last one.
-        ///
-        /// - Throws: What ``PageSequence/AsyncIterator/next()`` throws; ``HTTPError/Code/decoding``.
-        public nonisolated(nonsending) mutating func next() async throws -> Element? {
+    struct Iterator: ElementIterator {
+        var pages: ElementSequence<HTTPResponse>.AsyncIterator
+        let sequence: DecodedPages
+
+        nonisolated(nonsending) mutating func next() async throws -> Element? {
             guard let response = try await pages.next() else { return nil }
             guard !sequence.path.steps.isEmpty else { return try response.decode(Element.self, decoder: sequence.decoder) }
             let result = TaskResult(response, payload: response.data, rejection: nil)
             let part = try JSONPart(result.payload, of: result).part(at: sequence.path)
             return try JSONPart(part, of: result.part(part, at: sequence.path.steps)).decode(Element.self, by: sequence.decoder)
         }
-
-        /// The same, which `for try await` asks for.
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? { try await next() }
-    }
-
-    /// Begins at the first page.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator(), sequence: self) }
-}
-
-extension DataTask {
-    /// The pages that the answer is divided into.
-    ///
-    /// - Parameters:
-    ///   - pagination: How one page leads to the next.
-    ///   - limit: The most pages that are requested; 1000 by default.
-    public func pages(_ pagination: Pagination, limit: Int = 1_000) -> PageSequence {
-        PageSequence(task: self, pagination: pagination, limit: limit)
     }
 }
 
