@@ -19,7 +19,7 @@ struct ProgressBar {
         return try await transfer(meter)
     }
 
-    static func text(_ update: TransferUpdate) -> String {
+    static func text(_ update: TransferProgress) -> String {
         var parts = [update.fraction.map { bar($0) } ?? "", size(Double(update.bytes))]
         if let total = update.total { parts[1] += " of \(size(Double(total)))" }
         if let rate = update.rate { parts.append("\(size(rate))/s") }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Interception
 internal import MidstreamCore
+internal import MidstreamTasks
 
 /// One download to a file: asks for what is missing until nothing is, or it can't go on.
 final class Download: Sendable {
@@ -263,7 +264,7 @@ final class Download: Sendable {
 
     private func tellBeginning(isRestart: Bool) {
         let (count, total) = state.withLock { ($0.done.count, $0.total) }
-        options.meter?.begin(at: count, of: total, isRestart: isRestart, on: source.pace.clock)
+        options.meter?.begin(.download, at: count, of: total, isRestart: isRestart, on: source.pace.clock)
     }
 
     private func store(_ chunk: [UInt8], at position: Int64) throws {

@@ -1,32 +1,6 @@
 internal import Interception
 internal import MidstreamCore
-
-/// How far a transfer has come.
-public struct TransferUpdate: Sendable, Hashable {
-    /// How many bytes are there, decoded, those included that an earlier call has left; of an upload, how many have been handed over.
-    public let bytes: Int64
-    /// How many bytes of bodies this call has taken from the network, or given to it, those included that it had to take twice. Nil for an
-    /// encoded body that is on its way: its length is unknown before its end, and then its head counts as well.
-    public let wireBytes: Int64?
-    /// How many there will be; nil when that isn't known.
-    public let total: Int64?
-    /// How many were there already when the transfer began, or began again.
-    public let resumedFrom: Int64
-    /// How often it has begun again, since what was there couldn't be used.
-    public let restarts: Int
-    /// Bytes a second: the median of the last 5 seconds, in quarters, and where bytes come in less than three quarters of these the mean of
-    /// the last 20 seconds; nil at the beginning.
-    public let rate: Double?
-
-    /// The part that is there, 0…1, when the total is known.
-    public var fraction: Double? { total.map { $0 == 0 ? 1 : min(1, Double(bytes) / Double($0)) } }
-
-    /// How long it will take at this rate, when the total is known and something comes.
-    public var timeLeft: Duration? {
-        guard let total, let rate, rate > 0 else { return nil }
-        return .seconds(min(Double(max(0, total - bytes)) / rate, 1e9))
-    }
-}
+public import MidstreamTasks
 
 /// Tells how far a transfer has come, as a sequence that ends with it.
 ///
@@ -40,6 +14,7 @@ public struct TransferUpdate: Sendable, Hashable {
 public final class TransferMeter: AsyncSequence, Sendable {
     fileprivate struct State {
         var stopwatch: Stopwatch?
+        var direction = TransferProgress.Direction.download
         var bytes: Int64 = 0
         var wireBytes: Int64? = 0
         var total: Int64?
@@ -55,8 +30,8 @@ public final class TransferMeter: AsyncSequence, Sendable {
 
     private let interval: Duration
     private let state = Locked(State())
-    private let updates: AsyncStream<TransferUpdate>
-    private let continuation: AsyncStream<TransferUpdate>.Continuation
+    private let updates: AsyncStream<TransferProgress>
+    private let continuation: AsyncStream<TransferProgress>.Continuation
 
     /// Makes a meter.
     ///
@@ -67,12 +42,16 @@ public final class TransferMeter: AsyncSequence, Sendable {
     }
 
     /// Reads the updates.
-    public func makeAsyncIterator() -> AsyncStream<TransferUpdate>.Iterator { updates.makeAsyncIterator() }
+    public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator { updates.makeAsyncIterator() }
 
     /// Something begins, or begins again, with so many bytes that are there.
-    func begin(at offset: Int64, of total: Int64?, isRestart: Bool, on clock: any Clock<Duration>) {
+    func begin(
+        _ direction: TransferProgress.Direction, at offset: Int64, of total: Int64?, isRestart: Bool,
+        on clock: any Clock<Duration>
+    ) {
         tell { state in
             if state.stopwatch == nil { state.stopwatch = Stopwatch(on: clock) }
+            state.direction = direction
             (state.bytes, state.resumedFrom, state.total) = (offset, offset, total)
             if isRestart { state.restarts += 1 }
             state.toldAt = nil
@@ -113,8 +92,9 @@ public final class TransferMeter: AsyncSequence, Sendable {
             state.toldAt = now
             // Under the lock, so that the newest comes last.
             continuation.yield(
-                TransferUpdate(
-                    bytes: state.bytes, wireBytes: state.wireBytes, total: state.total, resumedFrom: state.resumedFrom,
+                TransferProgress(
+                    state.direction, bytes: state.bytes, total: state.total, wireBytes: state.wireBytes,
+                    resumedFrom: state.resumedFrom,
                     restarts: state.restarts, rate: state.rate(at: now)))
         }
     }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Interception
 internal import MidstreamCore
+internal import MidstreamTasks
 
 /// One upload: sends what the server hasn't got, one request after the other, until it has all.
 struct Upload {
@@ -80,7 +81,7 @@ struct Upload {
     // MARK: The requests
 
     private mutating func create() async throws -> Step {
-        settings.meter?.begin(at: 0, of: length, isRestart: hasBegun, on: pace.clock)
+        settings.meter?.begin(.upload, at: 0, of: length, isRestart: hasBegun, on: pace.clock)
         hasBegun = true
         furthest = 0
         var creation = request
@@ -123,7 +124,7 @@ struct Upload {
         let isComplete = settings.protocol.isComplete(response.headers)
         let isDone = try isAllConfirmed(response, assuming: isComplete == true ? told.withLock { $0.sent } : nil)
         guard let offset else { throw violation("The server doesn't say how much it has", response) }
-        settings.meter?.begin(at: offset, of: length, isRestart: false, on: pace.clock)
+        settings.meter?.begin(.upload, at: offset, of: length, isRestart: false, on: pace.clock)
         record(.transferResumption(offset: offset, total: length, proof: nil))
         // A server that reports no completion waits for the end.
         return isDone && (isComplete == true || !settings.protocol.createsWithContent) ? .done(response) : .goOn

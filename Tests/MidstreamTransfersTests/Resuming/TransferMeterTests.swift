@@ -13,7 +13,7 @@ struct TransferMeterTests {
         let clock = TestClock()
         let meter = TransferMeter(perSecond: 10)
         var updates = meter.makeAsyncIterator()
-        meter.begin(at: 100, of: 1_000, isRestart: false, on: clock)
+        meter.begin(.download, at: 100, of: 1_000, isRestart: false, on: clock)
         let first = await updates.next()
         #expect(first?.bytes == 100 && first?.resumedFrom == 100 && first?.total == 1_000 && first?.rate == nil)
         #expect(first?.fraction == 0.1 && first?.timeLeft == nil)
@@ -36,7 +36,7 @@ struct TransferMeterTests {
         let clock = TestClock()
         let meter = TransferMeter(perSecond: 1_000)
         var updates = meter.makeAsyncIterator()
-        meter.begin(at: 0, of: 100_000, isRestart: false, on: clock)
+        meter.begin(.download, at: 0, of: 100_000, isRestart: false, on: clock)
         var bytes: Int64 = 0
         for quarter in 0..<40 {
             bytes += quarter == 20 ? 5_000 : quarter % 7 == 0 ? 0 : 250
@@ -58,7 +58,7 @@ struct TransferMeterTests {
         let clock = TestClock()
         let meter = TransferMeter(perSecond: 1_000)
         var updates = meter.makeAsyncIterator()
-        meter.begin(at: 0, of: 1 << 30, isRestart: false, on: clock)
+        meter.begin(.download, at: 0, of: 1 << 30, isRestart: false, on: clock)
         _ = await updates.next()
         var bytes: Int64 = 0
         for _ in 0..<(60_000 / milliseconds) {
@@ -78,11 +78,11 @@ struct TransferMeterTests {
         let content = FileServer.content(100_000)
         let server = try FileServer(content)
         let folder = try Folder()
-        func updates(_ prepare: () -> Void) async throws -> [TransferUpdate] {
+        func updates(_ prepare: () -> Void) async throws -> [TransferProgress] {
             prepare()
             let meter = TransferMeter(perSecond: 1e6)
             let reader = Task {
-                var updates: [TransferUpdate] = []
+                var updates: [TransferProgress] = []
                 for await update in meter { updates.append(update) }
                 return updates
             }
@@ -124,7 +124,7 @@ struct TransferMeterTests {
         let server = try UploadServer(.init(cuts: [40_000]))
         let meter = TransferMeter(perSecond: 1e6)
         let reader = Task {
-            var last: TransferUpdate?
+            var last: TransferProgress?
             for await update in meter { last = update }
             return last
         }
