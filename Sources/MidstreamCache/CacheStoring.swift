@@ -88,21 +88,23 @@ extension ResponseCache {
         let response = fetched.response
         var target = Recording.Target(entry: entry, limit: options.maximumEntryBytes)
         let length = fields.contentLength
-        guard response.status == .partialContent, let part = ContentRange(response.headers["Content-Range"]) else {
+        guard response.status == .partialContent,
+            case .bytes(let part, let total)? = response.headers[.contentRange].flatMap({ ContentRange($0) })
+        else {
             target.expected = length
             target.length = length
             target.keepsParts = response.status == .ok && entry.head.hasStrongValidator
             return target
         }
-        let count = part.range.upperBound - part.range.lowerBound
+        let count = part.upperBound - part.lowerBound
         if let bytes = response.body.bytes, Int64(bytes.count) != count { return nil }
-        target.offset = part.range.lowerBound
+        target.offset = part.lowerBound
         target.expected = count
-        target.length = part.length
+        target.length = total
         target.keepsParts = entry.head.hasStrongValidator
         // More bytes of what is there already.
         if let old = fetched.miss.lookup.match, fetched.miss.lookup.isOwn, old.head.hasStrongValidator,
-            old.head.isSameVersion(as: response.headers), old.length == part.length
+            old.head.isSameVersion(as: response.headers), old.length == total
         {
             target.entry = freshened(old, by: fetched)
         }

@@ -131,20 +131,9 @@ struct ControlTests {
         #expect(RangeRequest([text])?.resolved(length: 10) == range)
     }
 
-    @Test("Content-Range says which bytes, or nothing")
-    func contentRange() {
-        #expect(ContentRange("bytes 4-9/10")?.range == 4..<10)
-        #expect(ContentRange("bytes 4-9/*")?.length == nil)
-        for text in [
-            "bytes 4-10/10", "bytes 9-4/10", "bytes */10", "lines 1-2/3", "bytes 1-2", "bytes 1-9223372036854775807/*", "",
-        ] {
-            #expect(ContentRange(text) == nil, "\(text)")
-        }
-    }
-
     @Test("parts that touch become one")
     func union() {
-        var parts = ByteRanges([0..<2, 6..<8])
+        var parts = StoredRanges([0..<2, 6..<8])
         parts.insert(4..<6)
         #expect(parts.ranges == [0..<2, 4..<8])
         parts.insert(1..<5)
@@ -155,7 +144,7 @@ struct ControlTests {
     @Test("parts are what a set of numbers would be")
     func model() {
         for _ in 0..<300 {
-            var parts = ByteRanges()
+            var parts = StoredRanges()
             var set: Set<Int64> = []
             for _ in 0..<Int.random(in: 0..<12) {
                 let start = Int64.random(in: 0..<30)

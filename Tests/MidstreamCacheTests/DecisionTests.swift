@@ -32,7 +32,7 @@ struct DecisionTests {
                 response, to: request, requestTime: received, responseTime: received, rules: CacheRules(isShared: isShared),
                 fingerprint: fingerprint)
             return CacheEntry(
-                key: CacheKey(url: "u"), head: isInvalidated ? head.invalidated : head, parts: ByteRanges([holds]), length: 10)
+                key: CacheKey(url: "u"), head: isInvalidated ? head.invalidated : head, parts: StoredRanges([holds]), length: 10)
         }
 
         fileprivate var invalidated: Stored {

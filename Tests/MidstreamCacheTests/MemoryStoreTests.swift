@@ -20,7 +20,7 @@ struct MemoryStoreTests {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(128 << 10)
         bytes += [1, 2, 3]
-        let entry = entry("http://a.test/").holding(ByteRanges(), of: 3)
+        let entry = entry("http://a.test/").holding(StoredRanges(), of: 3)
         try await store.put(bytes, of: entry)
         let body = try #require(try await store.body(of: entry, range: nil).bytes)
         #expect(body == [1, 2, 3] && body.capacity < 1024)
@@ -121,7 +121,7 @@ struct MemoryStoreTests {
 
     @Test("an entry is the same after it was bytes, and other bytes are none")
     func coding() throws {
-        let entry = entry("http://h/").holding(ByteRanges([0..<3, 5..<9]), of: 20)
+        let entry = entry("http://h/").holding(StoredRanges([0..<3, 5..<9]), of: 20)
         let copy = try #require(CacheEntry(entry.encoded, key: entry.key))
         #expect(copy.id == entry.id && copy.ranges == entry.ranges && copy.length == 20 && copy.replaces(entry))
         #expect(
@@ -137,7 +137,7 @@ struct MemoryStoreTests {
 
     @Test("bytes with which nobody could reckon are no entry")
     func nonsense() throws {
-        let entry = entry("http://h/").holding(ByteRanges([0..<3, 5..<9]))
+        let entry = entry("http://h/").holding(StoredRanges([0..<3, 5..<9]))
         let bytes = entry.encoded
         // The moments are the fourth number and the fifth; the ranges' ends stand behind the ninth, which counts them.
         for place in [24, 32] {

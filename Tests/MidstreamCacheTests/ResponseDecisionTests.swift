@@ -76,7 +76,7 @@ struct ResponseDecisionTests {
         let head = StoredHead(
             stored, to: request, requestTime: sent, responseTime: sent, rules: rules, fingerprint: fingerprint)
         let key = CacheKey(url: "u")
-        let entry = CacheEntry(key: key, head: head, parts: ByteRanges([row.holds]), length: 10)
+        let entry = CacheEntry(key: key, head: head, parts: StoredRanges([row.holds]), length: 10)
         let lookup = CacheLookup(key: key, fingerprint: fingerprint, match: entry, variants: [entry])
         let demand = CacheDemand(request)
         let decision = rules.decide(.get, demand, lookup, at: Self.now)

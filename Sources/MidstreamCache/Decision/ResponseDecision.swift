@@ -84,11 +84,12 @@ extension CacheRules {
     private func combination(
         of part: MissingPart, with response: HTTPResponse, _ demand: CacheDemand, isForeign: Bool
     ) -> ResponseDecision? {
-        guard let length = part.entry.length, !isForeign, let range = ContentRange(response.headers["Content-Range"]),
-            range.range.lowerBound == part.start, range.length == length,
+        guard let length = part.entry.length, !isForeign,
+            case .bytes(let range, length)? = response.headers[.contentRange].flatMap({ ContentRange($0) }),
+            range.lowerBound == part.start,
             part.entry.head.isSameVersion(as: response.headers),
             let wanted = demand.range == nil ? 0..<length : demand.range?.resolved(length: length),
-            range.range.upperBound == wanted.upperBound
+            range.upperBound == wanted.upperBound
         else { return nil }
         return .combine(part, wanted: wanted)
     }

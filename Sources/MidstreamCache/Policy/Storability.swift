@@ -57,10 +57,12 @@ extension CacheRules {
     }
 
     private static func obstacle(toPart headers: HTTPHeaders) -> String? {
-        guard let range = ContentRange(headers["Content-Range"]) else { return "it isn't a single part" }
+        guard case .bytes(let range, _)? = headers[.contentRange].flatMap({ ContentRange($0) }) else {
+            return "it isn't a single part"
+        }
         guard !headers.contains(.contentEncoding) else { return "it is a part of something encoded" }
         if let length = headers.values(.contentLength).first.flatMap({ ByteNumber.read($0.utf8) }),
-            length != range.range.upperBound - range.range.lowerBound
+            length != range.upperBound - range.lowerBound
         {
             return "its Content-Range contradicts its length"
         }

@@ -44,7 +44,7 @@ public final class CacheEntry: Sendable, Identifiable {
     public let key: CacheKey
     package let head: StoredHead
     /// Which bytes of the representation are there.
-    let parts: ByteRanges
+    let parts: StoredRanges
     /// The length of the representation; nil: not known yet.
     public let length: Int64?
     /// The whole body, if the store returned it with the head.
@@ -53,7 +53,7 @@ public final class CacheEntry: Sendable, Identifiable {
     private let source: ObjectIdentifier?
 
     init(
-        id: UInt64 = nextID(), key: CacheKey, head: StoredHead, parts: ByteRanges = .init(), length: Int64? = nil,
+        id: UInt64 = nextID(), key: CacheKey, head: StoredHead, parts: StoredRanges = .init(), length: Int64? = nil,
         body: [UInt8]? = nil, source: ObjectIdentifier? = nil
     ) {
         self.id = id
@@ -104,10 +104,10 @@ public final class CacheEntry: Sendable, Identifiable {
     package var variant: [String] { head.selecting.fields.flatMap { [$0.name, $0.value.map { "=\($0)" } ?? ""] } }
 
     /// The entry of which only these bytes are there.
-    package func holding(_ range: Range<Int64>) -> CacheEntry { holding(ByteRanges([range])) }
+    package func holding(_ range: Range<Int64>) -> CacheEntry { holding(StoredRanges([range])) }
 
     /// The entry of which only these bytes are there.
-    func holding(_ parts: ByteRanges, of length: Int64? = nil) -> CacheEntry {
+    func holding(_ parts: StoredRanges, of length: Int64? = nil) -> CacheEntry {
         CacheEntry(id: id, key: key, head: head, parts: parts, length: length ?? self.length)
     }
 

@@ -36,7 +36,7 @@ extension CacheEntry {
             age <= UInt64(CacheControl.longest), let isInvalidated = reader.number(), let length = reader.number(),
             let rangeCount = reader.number(), rangeCount <= UInt64(bytes.count)
         else { return nil }
-        var parts = ByteRanges()
+        var parts = StoredRanges()
         for _ in 0..<rangeCount {
             guard let start = reader.number(), let end = reader.number(), start < end, end <= UInt64(Int64.max),
                 parts.last.map({ UInt64($0.upperBound) < start }) ?? true

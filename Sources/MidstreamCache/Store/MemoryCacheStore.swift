@@ -186,7 +186,7 @@ public final class MemoryCacheStore: CacheStore {
         let entry = slot.entry
         if let other = others.first(where: { $0.entry.id == entry.id }) {
             let segments = slot.segments.first.map { Segment.union(other.segments, $0) } ?? other.segments
-            other.hold(entry.holding(ByteRanges(segments.map(\.range))), segments)
+            other.hold(entry.holding(StoredRanges(segments.map(\.range))), segments)
             reseat(other, &state)
             return false
         }

@@ -122,3 +122,11 @@ extension UnsafeBufferPointer<UInt8> {
                 && self[place + 2].hexadecimalValue != nil)
     }
 }
+
+extension Int64 {
+    /// A number of digits alone; nil for anything else, and one that is too large.
+    package init?(digits text: some StringProtocol) {
+        guard !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
+        self.init(text)
+    }
+}

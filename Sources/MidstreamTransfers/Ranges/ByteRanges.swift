@@ -1,3 +1,5 @@
+internal import MidstreamCore
+
 /// Which bytes of a representation are there: ranges in order, which don't touch.
 struct ByteRanges: Equatable, Sendable {
     private(set) var ranges: [Range<Int64>] = []
@@ -13,19 +15,7 @@ struct ByteRanges: Equatable, Sendable {
     /// Where the last one ends.
     var end: Int64 { ranges.last?.upperBound ?? 0 }
 
-    mutating func insert(_ range: Range<Int64>) {
-        guard !range.isEmpty else { return }
-        // From the end: nearly always it continues the last one, or one of a few.
-        var end = ranges.endIndex
-        while end > 0, ranges[end - 1].lowerBound > range.upperBound { end -= 1 }
-        var start = end
-        var merged = range
-        while start > 0, ranges[start - 1].upperBound >= range.lowerBound {
-            start -= 1
-            merged = min(ranges[start].lowerBound, merged.lowerBound)..<max(ranges[start].upperBound, merged.upperBound)
-        }
-        ranges.replaceSubrange(start..<end, with: CollectionOfOne(merged))
-    }
+    mutating func insert(_ range: Range<Int64>) { ranges.merge(range) }
 
     /// The ranges that are missing of so many bytes.
     func gaps(upTo total: Int64) -> [Range<Int64>] {

@@ -34,11 +34,3 @@ extension HTTPError {
         }
     }
 }
-
-extension Int64 {
-    /// A number of digits alone; nil for anything else, and one that is too large.
-    init?(digits text: some StringProtocol) {
-        guard !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
-        self.init(text)
-    }
-}

@@ -35,7 +35,7 @@ extension ForeignParser {
         case .conditions:
             _ = EntityTagCondition([text])?.matches(EntityTag(text))
             _ = RangeRequest([text])?.resolved(length: 10)
-            _ = MidstreamCache.ContentRange(text)
+            _ = ContentRange(text)
         #if os(Linux)
             case .contentCoding: EncodedBody.read(bytes)
         #endif
@@ -145,7 +145,7 @@ extension ForeignParser {
 
     private func readToken(_ bytes: [UInt8]) {
         for status: HTTPStatus in [200, 400] {
-            let endpoint = OAuthTokenEndpoint(url: "http://h/", client: OAuthClient(id: "a", secret: "b")) { request in
+            let endpoint = OAuthTokenEndpoint(url: "http://h/", client: "a", secret: "b") { request in
                 HTTPResponse(status: status, body: .bytes(bytes), request: request)
             }
             finish { _ = try await endpoint.token(for: [("refresh_token", "c")]) }

@@ -1,14 +1,12 @@
-internal import MidstreamCore
-
 /// A `Content-Range` (RFC 9110 §14.4).
-enum ContentRange: Equatable, Sendable {
+package enum ContentRange: Equatable, Sendable {
     /// These bytes, of a total that may be unknown.
     case bytes(Range<Int64>, total: Int64?)
     /// None of the bytes that were asked for, since there are so many in all.
     case unsatisfied(total: Int64)
 
     /// Reads the value of the field; nil when it is no range of bytes, or contradicts itself.
-    init?(_ value: String) {
+    package init?(_ value: String) {
         guard let (unit, range) = value[...].halves(at: " "), String(unit).equalsIgnoringASCIICase("bytes"),
             let (place, length) = range.halves(at: "/")
         else { return nil }
@@ -26,6 +24,11 @@ enum ContentRange: Equatable, Sendable {
             total = told
         }
         self = .bytes(first..<(last + 1), total: total)
+    }
+
+    /// The value of the field.
+    package static func text(_ range: Range<Int64>, of total: Int64?) -> String {
+        "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total.map { "\($0)" } ?? "*")"
     }
 }
 
