@@ -10,31 +10,39 @@ public import MidstreamCore
 /// The value is treated as a secret in descriptions, traces and errors, whatever the name. A header or an item of the same name
 /// that the request has itself is kept.
 public struct APIKeyInterceptor: HTTPInterceptor {
-    /// Where the key goes.
-    public enum Placement: Sendable, Hashable {
-        /// A header of this name.
+    private enum Placement {
         case header(HTTPHeaders.Name)
-        /// An item of the query with this name.
         case query(String)
     }
 
-    /// Where the key goes.
-    public let placement: Placement
+    private let placement: Placement
     private let key: String
     private let scope: CredentialScope
 
-    /// Makes an interceptor.
+    /// Makes an interceptor that puts the key into a header.
+    ///
+    /// - Parameters:
+    ///   - key: The key, as the service gave it.
+    ///   - name: The header's name; `X-API-Key` by default.
+    ///   - origins: URLs whose origins get the key. nil, the default: the origin of the client's base URL; for a client without
+    ///     one, that of the first request.
+    public init(_ key: String, header name: HTTPHeaders.Name = "X-API-Key", origins: [String]? = nil) {
+        self.key = key
+        placement = .header(name)
+        scope = CredentialScope(origins)
+    }
+
+    /// Makes an interceptor that puts the key into the query.
     ///
     /// - Parameters:
     ///   - key: The key, as the service gave it; percent-encoded where it has to be.
-    ///   - placement: Where it goes; the header `X-API-Key` by default.
-    ///   - origins: URLs whose origins get the key. nil, the default: the origin of the client's base URL; for a client without
-    ///     one, that of the first request.
-    public init(_ key: String, in placement: Placement = .header("X-API-Key"), origins: [String]? = nil) {
+    ///   - name: The name of the query's item.
+    ///   - origins: See ``init(_:header:origins:)``.
+    public init(_ key: String, query name: String, origins: [String]? = nil) {
         self.key = key
-        self.placement = placement
+        placement = .query(name)
         scope = CredentialScope(origins)
-        if case .query(let name) = placement { URLText.treatAsSecret(item: name) }
+        URLText.treatAsSecret(item: name)
     }
 
     /// `.exchange`.

@@ -46,13 +46,16 @@ extension ChainedHTTPInterceptor {
         .chain(inOrder: [AuthenticationInterceptor(OAuthAuthenticator(grant, from: endpoint, store: store))])
     }
 
-    /// An API key; see ``APIKeyInterceptor``.
+    /// An API key in a header; see ``APIKeyInterceptor``.
     ///
-    /// - Parameter placement: Where it goes; the header `X-API-Key` by default.
-    public static func apiKey(
-        _ key: String, in placement: APIKeyInterceptor.Placement = .header("X-API-Key")
-    ) -> Self {
-        .chain(inOrder: [APIKeyInterceptor(key, in: placement)])
+    /// - Parameter name: The header's name; `X-API-Key` by default.
+    public static func apiKey(_ key: String, header name: HTTPHeaders.Name = "X-API-Key") -> Self {
+        .chain(inOrder: [APIKeyInterceptor(key, header: name)])
+    }
+
+    /// An API key in an item of the query; see ``APIKeyInterceptor``.
+    public static func apiKey(_ key: String, query name: String) -> Self {
+        .chain(inOrder: [APIKeyInterceptor(key, query: name)])
     }
 }
 
@@ -86,9 +89,12 @@ extension HTTPInterceptor {
     }
 
     /// The same for a line that follows another.
-    public func apiKey(
-        _ key: String, in placement: APIKeyInterceptor.Placement = .header("X-API-Key")
-    ) -> ChainedHTTPInterceptor {
-        chain(before: APIKeyInterceptor(key, in: placement))
+    public func apiKey(_ key: String, header name: HTTPHeaders.Name = "X-API-Key") -> ChainedHTTPInterceptor {
+        chain(before: APIKeyInterceptor(key, header: name))
+    }
+
+    /// The same for a line that follows another.
+    public func apiKey(_ key: String, query name: String) -> ChainedHTTPInterceptor {
+        chain(before: APIKeyInterceptor(key, query: name))
     }
 }

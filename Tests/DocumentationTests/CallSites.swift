@@ -137,7 +137,7 @@ struct CallSites {
             .logging
                 .traceparent
                 .cookies()
-                .apiKey("k", in: .query("key"))
+                .apiKey("k", query: "key")
                 .bearer { try await Self.fetch() }
                 .bearer { old in old ?? "" }
                 .bearer(token)

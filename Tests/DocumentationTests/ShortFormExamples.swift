@@ -8,7 +8,7 @@ import Testing
 struct ShortFormExamples {
     private let page = MarkdownPage(path: "Documentation/Pipeline.md")
     private let endpoint = OAuthTokenEndpoint(
-        url: "https://login.example.com/token", client: OAuthClient(id: "app", secret: "s"),
+        url: "https://login.example.com/token", client: "app", secret: "s",
         using: HTTPClient(transport: StubTransport(status: .ok)))
 
     @Test("are one list, whatever stands before them")

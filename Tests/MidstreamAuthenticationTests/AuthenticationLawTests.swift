@@ -9,9 +9,9 @@ import Testing
 @Suite("The laws of interceptors hold for authentication", .leavesNothing, .timeLimit(.minutes(10)))
 struct AuthenticationLawTests {
     @Test func apiKeys() async throws {
-        try await assertInterceptorLaws { APIKeyInterceptor("key", in: .header("X-API-Key")) }
-        try await assertInterceptorLaws { APIKeyInterceptor("key", in: .query("key")) }
-        try await assertInterceptorLaws { APIKeyInterceptor("key", in: .query("key"), origins: ["https://elsewhere.test"]) }
+        try await assertInterceptorLaws { APIKeyInterceptor("key", header: "X-API-Key") }
+        try await assertInterceptorLaws { APIKeyInterceptor("key", query: "key") }
+        try await assertInterceptorLaws { APIKeyInterceptor("key", query: "key", origins: ["https://elsewhere.test"]) }
     }
 
     @Test func authentication() async throws {
@@ -21,7 +21,7 @@ struct AuthenticationLawTests {
 
     @Test(arguments: [OAuthAuthenticator.Grant.clientCredentials(scope: "read"), .refreshToken()])
     func oauth(_ grant: OAuthAuthenticator.Grant) async throws {
-        let endpoint = OAuthTokenEndpoint(url: "https://login.test/token", client: OAuthClient(id: "app", secret: "secret")) {
+        let endpoint = OAuthTokenEndpoint(url: "https://login.test/token", client: "app", secret: "secret") {
             HTTPResponse(
                 status: .ok, body: .bytes(Array(#"{"access_token":"a","token_type":"Bearer","refresh_token":"r"}"#.utf8)),
                 request: $0)

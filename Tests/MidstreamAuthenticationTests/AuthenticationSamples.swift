@@ -29,7 +29,7 @@ import Testing
         let loginClient = HTTPClient(
             transport: StubTransport(status: .ok, body: .text(#"{"access_token":"t","token_type":"Bearer"}"#)))
         let endpoint = OAuthTokenEndpoint(
-            url: "https://login.example.com/token", client: OAuthClient(id: "app", secret: secret), using: loginClient)
+            url: "https://login.example.com/token", client: "app", secret: secret, using: loginClient)
         let machine = OAuthAuthenticator(.clientCredentials(scope: "read"), from: endpoint)
         let user = OAuthAuthenticator(.refreshToken(), from: endpoint, store: InMemoryTokenStore(tokenFromLogin))
         #expect(try await machine.refresh(nil).accessToken == "t")
@@ -44,7 +44,7 @@ import Testing
             .respond(.ok),
         ])
         let loginClient = HTTPClient(baseURL: "https://login.example.com", transport: login)
-        let endpoint = OAuthTokenEndpoint(url: "token", client: OAuthClient(id: "app"), using: loginClient)
+        let endpoint = OAuthTokenEndpoint(url: "token", client: "app", using: loginClient)
         let stub = StubTransport { request in
             let isNew = request.headers[.authorization] == "Bearer t2"
             return HTTPResponse(status: isNew ? .ok : .unauthorized, body: "Ann", request: request)
@@ -80,7 +80,7 @@ import Testing
         let stub = StubTransport(status: .ok)
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) {
             .basic(user: "Aladdin", password: password)
-                .apiKey(key, in: .query("key"))
+                .apiKey(key, query: "key")
         }
         _ = try await client.send(HTTPRequest("/"))
         #expect(stub.requests[0].urlText == "https://api.example.com/?key=k")

@@ -54,7 +54,7 @@ import Testing
         dump(BasicAuthenticator(user: "u", password: "s3cret"), to: &shown)
         dump(try await BasicAuthenticator(user: "s3cret", password: "s3cret").refresh(nil), to: &shown)
         dump(OAuthToken(accessToken: "s3cret", refreshToken: "s3cret"), to: &shown)
-        dump(OAuthClient(id: "app", secret: "s3cret"), to: &shown)
+        dump(OAuthTokenEndpoint(url: "https://h", client: "app", secret: "s3cret") { _ in throw CancellationError() }, to: &shown)
         dump(InMemoryTokenStore(OAuthToken(accessToken: "s3cret")), to: &shown)
         #expect(!shown.contains("s3cret"))
         #expect(!shown.contains("czNjcmV0"))

@@ -116,7 +116,7 @@ import Testing
 
     @Test func inAHeaderItGoesToEachHopWithinTheOrigins() async throws {
         let hops = try await urls(
-            APIKeyInterceptor("k3y", in: .header("X-Custom-Key")), "/1",
+            APIKeyInterceptor("k3y", header: "X-Custom-Key"), "/1",
             redirecting: ["https://a.example/1": "https://b.example/2", "https://b.example/2": "https://a.example/3"])
         #expect(hops.map { $0.headers["X-Custom-Key"] } == ["k3y", nil, "k3y"])
         #expect(!"\(hops[0].debugDescription)".contains("k3y"))
@@ -124,7 +124,7 @@ import Testing
 
     @Test func inTheQueryItIsEncodedAndKeptFromOtherOriginsEvenWhenCopied() async throws {
         let hops = try await urls(
-            APIKeyInterceptor("k 3y&", in: .query("app_id_a")), "/1?x=1",
+            APIKeyInterceptor("k 3y&", query: "app_id_a"), "/1?x=1",
             redirecting: [
                 "https://a.example/1?x=1&app_id_a=k%203y%26": "https://b.example/2?app_id_a=k%203y%26&y=2",
                 "https://b.example/2?y=2": "https://a.example/3",
@@ -139,12 +139,12 @@ import Testing
     @Test func whatTheRequestHasItselfIsKept() async throws {
         let header = try await urls(APIKeyInterceptor("k"), "/")
         #expect(header.map { $0.headers["X-API-Key"] } == ["k"])
-        let query = try await urls(APIKeyInterceptor("k", in: .query("key")), "/?key=own")
+        let query = try await urls(APIKeyInterceptor("k", query: "key"), "/?key=own")
         #expect(query.map(\.urlText) == ["https://a.example/?key=own"])
     }
 
     @Test func theKeyIsInNoDescription() async throws {
-        let interceptor = APIKeyInterceptor("s3cret", in: .query("app_id_b"))
+        let interceptor = APIKeyInterceptor("s3cret", query: "app_id_b")
         let client = testClient(baseURL: "https://a.example", transport: StubTransport(status: .notFound)) { interceptor }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         var shown = "\(interceptor)\(String(reflecting: error))\(try #require(error?.trace))"

@@ -132,7 +132,7 @@ import Testing
         for _ in 0..<5 { #expect(await code { try await client.send(HTTPRequest("/")) } == .unacceptableStatus) }
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
         #expect(error?.code == .authentication)
-        #expect(error?.underlying as? RefreshRefusal == .tooManyRefreshes(RefreshLimit()))
+        #expect(error?.underlying as? RefreshRefusal == .tooManyRefreshes(5, within: .seconds(30)))
         #expect(error?.response?.status == .unauthorized)
         #expect(error?.message.contains("5 times") == true)
         #expect(authenticator.refreshes == 5)
@@ -175,7 +175,7 @@ import Testing
         let stub = StubTransport { HTTPResponse(status: $0.urlText.hasSuffix("/bad") ? .unauthorized : .ok, request: $0) }
         let client = HTTPClient.authenticated(
             by:
-                AuthenticationInterceptor(TestAuthenticator(), credential: "old", refreshLimit: .init(count: 1)), stub)
+                AuthenticationInterceptor(TestAuthenticator(), credential: "old", refreshLimit: 1), stub)
         for expected in [HTTPError.Code.unacceptableStatus, .authentication] {
             #expect(await code { try await client.send(HTTPRequest("/bad")) } == expected)
         }

@@ -90,7 +90,7 @@
             let first = Issuer().first
             let login = testClient()
             let endpoint = OAuthTokenEndpoint(
-                url: "\(orders.server)/\(round)/token?\(getpid())", client: OAuthClient(id: "app"), using: login, now: now)
+                url: "\(orders.server)/\(round)/token?\(getpid())", client: "app", using: login, now: now)
             let oauth = OAuthAuthenticator(
                 .refreshToken(), from: endpoint, store: InMemoryTokenStore(first), leeway: .zero, now: now)
             let reporting = ReportingAuthenticator(base: oauth) { place in

@@ -86,7 +86,7 @@ final class Issuer: Sendable {
 
     /// Of one member, with a store of its own in memory.
     func authenticator(now: @escaping @Sendable () -> Date = { Date() }) -> OAuthAuthenticator {
-        let endpoint = OAuthTokenEndpoint(url: "https://issuer.test/token", client: OAuthClient(id: "app"), now: now) { request in
+        let endpoint = OAuthTokenEndpoint(url: "https://issuer.test/token", client: "app", now: now) { request in
             try await self.respond(request)
         }
         return OAuthAuthenticator(.refreshToken(), from: endpoint, store: InMemoryTokenStore(first), leeway: .zero, now: now)
@@ -95,7 +95,7 @@ final class Issuer: Sendable {
     /// A client of one member, whose server takes the current token only.
     func client(
         _ fleet: Fleet, as name: String = "partner-api", whenAlone: TokenWhenAlone? = nil,
-        reuseInterval: Duration? = nil, limit: RefreshLimit = RefreshLimit()
+        reuseInterval: Duration? = nil, limit: Int = 5
     ) -> HTTPClient {
         let stub = StubTransport { [self] request in
             let isGood = current.map { "Bearer \($0)" } == request.headers[.authorization]

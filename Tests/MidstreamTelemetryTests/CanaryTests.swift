@@ -147,7 +147,7 @@ struct CanaryTests {
         try await expectNothingShown(transport, atLeast: 2) { configuration, transport, sinks in
             let sender = testClient(configuration: configuration, transport: transport)
             let endpoint = OAuthTokenEndpoint(
-                url: "http://h/token", client: OAuthClient(id: "me", secret: secret, sendsSecretInForm: inForm), using: sender)
+                url: "http://h/token", client: "me", secret: secret, sendsSecretInForm: inForm, using: sender)
             let client = testClient(configuration: configuration, transport: transport) {
                 AuthenticationInterceptor(OAuthAuthenticator(.clientCredentials(), from: endpoint), origins: ["http://h"])
             }

@@ -122,7 +122,7 @@ struct LargestNumbersTests {
 
     @Test("tokens that are due at any time", arguments: durations)
     func leeway(duration: Duration) {
-        let endpoint = OAuthTokenEndpoint(url: "https://h", client: OAuthClient(id: "app")) { _ in throw CancellationError() }
+        let endpoint = OAuthTokenEndpoint(url: "https://h", client: "app") { _ in throw CancellationError() }
         let authenticator = OAuthAuthenticator(.clientCredentials(), from: endpoint, leeway: duration)
         #expect(!authenticator.needsRefresh(OAuthToken(accessToken: "a", expires: Date() + 3_600)))
     }

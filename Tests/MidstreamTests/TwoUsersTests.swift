@@ -46,7 +46,7 @@ private struct Offered: Sendable, CustomTestStringConvertible {
 
 private let kinds: [Offered] = [
     Offered(testDescription: "API key in a header") { [APIKeyInterceptor($0)] },
-    Offered(testDescription: "API key in the query") { [APIKeyInterceptor($0, in: .query("app_id_two"))] },
+    Offered(testDescription: "API key in the query") { [APIKeyInterceptor($0, query: "app_id_two")] },
     Offered(testDescription: "bearer token") { [AuthenticationInterceptor(BearerAuthenticator(token: $0))] },
     Offered(testDescription: "bearer token inside the cache") {
         [AuthenticationInterceptor(BearerAuthenticator(token: $0)).at(.exchange)]

@@ -8,16 +8,6 @@ public struct BasicAuthenticator: Authenticator {
     private let user: String
     private let password: String
 
-    /// A user name and a password, as they are put on requests. Shows neither.
-    public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
-        fileprivate let field: String
-
-        /// A mark in place of the credential.
-        public var description: String { String.withheld }
-        /// Shows nothing.
-        public var customMirror: Mirror { Mirror(self, children: []) }
-    }
-
     /// Makes an authenticator. Both are sent as UTF-8.
     ///
     /// - Parameter user: A name with a colon can't be sent, and makes calls fail with ``HTTPError/Code/authentication``.
@@ -27,28 +17,30 @@ public struct BasicAuthenticator: Authenticator {
     }
 
     /// Sets `Authorization`, unless the request has one.
-    public func apply(_ credential: Credential, to request: inout HTTPRequest) async throws {
-        if !request.headers.contains(.authorization) { request.headers[.authorization] = credential.field }
+    ///
+    /// - Parameter credential: The header, which no description shows.
+    public func apply(_ credential: HTTPHeaders, to request: inout HTTPRequest) async throws {
+        if !request.headers.contains(.authorization) { request.headers[.authorization] = credential[.authorization] }
     }
 
     /// False.
-    public func isRejected(_ response: HTTPResponse, using credential: Credential) -> Bool { false }
+    public func isRejected(_ response: HTTPResponse, using credential: HTTPHeaders) -> Bool { false }
 
     /// The user name and the password, encoded.
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest`` when the name has a colon, which the scheme uses to end it.
-    public func fixedCredential() throws -> Credential? { try encoded() }
+    public func fixedCredential() throws -> HTTPHeaders? { try encoded() }
 
     /// The user name and the password, encoded; talks to nobody.
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest`` when the name has a colon, which the scheme uses to end it.
-    public func refresh(_ credential: Credential?) async throws -> Credential { try encoded() }
+    public func refresh(_ credential: HTTPHeaders?) async throws -> HTTPHeaders { try encoded() }
 
-    private func encoded() throws -> Credential {
+    private func encoded() throws -> HTTPHeaders {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw HTTPError(.invalidRequest, "A user name with a colon can't be sent in the Basic scheme.", phase: .notSent)
         }
-        return Credential(field: .basic(user: user, password: password))
+        return [.authorization: .basic(user: user, password: password)]
     }
 }
 

@@ -5,7 +5,7 @@ public import MidstreamCore
 ///
 /// ```swift
 /// let endpoint = OAuthTokenEndpoint(
-///     url: "https://login.example.com/token", client: OAuthClient(id: "app", secret: secret), using: loginClient)
+///     url: "https://login.example.com/token", client: "app", secret: secret, using: loginClient)
 /// let client = HTTPClient(baseURL: "https://api.example.com") {
 ///     AuthenticationInterceptor(OAuthAuthenticator(.clientCredentials(scope: "read"), from: endpoint))
 /// }

@@ -1,39 +1,14 @@
 public import Foundation
 public import MidstreamCore
 
-/// A client of an OAuth server, as it identifies itself to the token endpoint (RFC 6749 §2.3). Shows no secret.
-public struct OAuthClient: Sendable {
-    /// The client's name with the server.
-    public let id: String
-    /// The client's secret; nil for one that can't keep any, such as an app. It then only names itself.
-    public let secret: String?
-    /// Whether the secret goes among the form's fields, as `client_secret`, and not in an `Authorization` header in the Basic scheme.
-    public let sendsSecretInForm: Bool
-
-    /// Makes a client.
-    ///
-    /// - Parameter sendsSecretInForm: Whether the secret goes among the form's fields; false by default: in a header in the Basic scheme,
-    ///   which every server must understand.
-    public init(id: String, secret: String? = nil, sendsSecretInForm: Bool = false) {
-        self.id = id
-        self.secret = secret
-        self.sendsSecretInForm = sendsSecretInForm
-    }
-}
-
-extension OAuthClient: CustomStringConvertible, CustomReflectable {
-    /// The id.
-    public var description: String { "OAuth client \(id)" }
-    /// Shows the id.
-    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
-}
-
-/// The token endpoint of an OAuth server (RFC 6749 §3.2).
+/// The token endpoint of an OAuth server (RFC 6749 §3.2), for one of its clients. Shows no secret.
 public struct OAuthTokenEndpoint: Sendable {
     /// The endpoint's URL.
     public let url: String
-    /// Who asks.
-    public let client: OAuthClient
+    /// The client's name with the server (RFC 6749 §2.3).
+    public let client: String
+    private let secret: String?
+    private let sendsSecretInForm: Bool
     private let send: @Sendable (HTTPRequest) async throws -> HTTPResponse
     private let now: @Sendable () -> Date
 
@@ -41,25 +16,34 @@ public struct OAuthTokenEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - url: The endpoint's URL; relative to the base URL of the client that sends.
-    ///   - client: Who asks.
+    ///   - client: The client's name with the server.
+    ///   - secret: The client's secret; nil for one that can't keep any, such as an app. It then only names itself.
+    ///   - sendsSecretInForm: Whether the secret goes among the form's fields, as `client_secret`; false by default: in a header in the
+    ///     Basic scheme, which every server must understand.
     ///   - now: The time, which the end of a token's life is counted from.
     ///   - send: Sends the requests, usually by an ``HTTPClient``, which may be the one that the tokens are for. Error
     ///     statuses have to come back as responses; the requests ask for that by having no validators.
     public init(
-        url: String, client: OAuthClient, now: @escaping @Sendable () -> Date = { Date() },
+        url: String, client: String, secret: String? = nil, sendsSecretInForm: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() },
         send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) {
         self.url = url
         self.client = client
+        self.secret = secret
+        self.sendsSecretInForm = sendsSecretInForm
         self.send = send
         self.now = now
     }
 
     /// Makes an endpoint with its own client, or with one that other requests use as well.
     public init(
-        url: String, client: OAuthClient, using sender: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }
+        url: String, client: String, secret: String? = nil, sendsSecretInForm: Bool = false, using sender: HTTPClient,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.init(url: url, client: client, now: now) { try await sender.send($0) }
+        self.init(url: url, client: client, secret: secret, sendsSecretInForm: sendsSecretInForm, now: now) {
+            try await sender.send($0)
+        }
     }
 
     /// Asks for a token.
@@ -71,7 +55,7 @@ public struct OAuthTokenEndpoint: Sendable {
     public func token(for grant: [(String, String)]) async throws -> OAuthToken {
         let request = request(for: grant)
         let response = try await send(request)
-        let values = grant.filter { !Self.publicFields.contains($0.0) }.map(\.1) + [client.secret].compactMap { $0 }
+        let values = grant.filter { !Self.publicFields.contains($0.0) }.map(\.1) + [secret].compactMap { $0 }
         // In each spelling, and the longest first: one may be part of another.
         let secrets = values.flatMap { [$0, $0.formEncoded, $0.percentEncoded] }.sorted { $0.utf8.count > $1.utf8.count }
         guard response.status.isSuccess else { throw refusal(in: response, withholding: secrets) }
@@ -84,12 +68,12 @@ public struct OAuthTokenEndpoint: Sendable {
     private func request(for grant: [(String, String)]) -> HTTPRequest {
         var headers: HTTPHeaders = [.accept: "application/json"]
         var fields = grant
-        if let secret = client.secret, !client.sendsSecretInForm {
+        if let secret, !sendsSecretInForm {
             // Both parts are form-encoded before they are put together (RFC 6749 §2.3.1).
-            headers[.authorization] = .basic(user: client.id.formEncoded, password: secret.formEncoded)
+            headers[.authorization] = .basic(user: client.formEncoded, password: secret.formEncoded)
         } else {
-            fields.append(("client_id", client.id))
-            if let secret = client.secret { fields.append(("client_secret", secret)) }
+            fields.append(("client_id", client))
+            if let secret { fields.append(("client_secret", secret)) }
         }
         var request = HTTPRequest(.post, url, headers: headers, body: .form(fields))
         request.validators = []

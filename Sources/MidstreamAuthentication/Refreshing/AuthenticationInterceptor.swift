@@ -42,20 +42,26 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///   - origins: URLs whose origins get the credential. nil, the default: the origin of the client's base URL; for a client
     ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``HTTPError/Code/invalidRequest``.
-    ///   - refreshLimit: How often credentials may be refreshed in vain; 5 times in 30 s by default. Past it, calls that need a refresh
-    ///     fail with ``HTTPError/Code/authentication`` and ``RefreshRefusal/tooManyRefreshes(_:)`` behind it.
+    ///   - refreshLimit: How many refreshes within the window may be in vain; 5 by default, `.max`: any number. Past it, calls that need a
+    ///     refresh fail with ``HTTPError/Code/authentication`` and ``RefreshRefusal/tooManyRefreshes(_:within:)`` behind it.
+    ///
+    ///     In vain is a refresh that is refused, or brings a credential that is due at once or rejected like the one before it; those that
+    ///     are under way count until they have helped. Others don't count, however many there are: tokens may live as short as they like.
+    ///     Nor does one that nobody has answered, or whose answer is 429 or 5xx: the next one is then begun 100 ms later at the earliest,
+    ///     which doubles each time up to 5 s. See also ``PostponedRefresh``.
+    ///   - refreshWindow: The length of the window; 30 s by default.
     ///   - refreshTimeout: How long one refresh may take; 60 s by default, nil: no limit.
     ///   - clock: What the limit and the timeout are measured by; the continuous clock by default.
     public init(
         _ authenticator: A, credential: A.Credential? = nil, origins: [String]? = nil,
-        refreshLimit: RefreshLimit = RefreshLimit(),
+        refreshLimit: Int = 5, refreshWindow: Duration = .seconds(30),
         refreshTimeout: Duration? = .seconds(60), clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.authenticator = authenticator
         scope = CredentialScope(origins)
         keeper = CredentialKeeper(
-            authenticator, credential: credential ?? (try? authenticator.fixedCredential()), limit: refreshLimit,
-            timeout: refreshTimeout, clock: clock)
+            authenticator, credential: credential ?? (try? authenticator.fixedCredential()),
+            limit: RefreshLimit(count: refreshLimit, window: refreshWindow), timeout: refreshTimeout, clock: clock)
     }
 
     /// The present credential. Set it to replace that of the same login, or to nil after a logout; between two users,

@@ -3,7 +3,7 @@ package import MidstreamCore
 /// An error of ``Authenticator/refresh(_:)`` that asks for patience, such as when another process is refreshing or the service is overloaded.
 ///
 /// Until the time is over, calls that need a refresh fail with it behind ``HTTPError/Code/authentication``, and none is begun. It doesn't
-/// count in the ``RefreshLimit``.
+/// count in the limit on refreshes.
 public protocol PostponedRefresh: Error {
     /// How long no refresh should be tried; at most a day.
     var retryAfter: Duration { get }

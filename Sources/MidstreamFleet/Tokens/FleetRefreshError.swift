@@ -2,7 +2,7 @@ public import MidstreamAuthentication
 package import MidstreamCore
 
 /// Why a fleet has no token at present: the error behind ``HTTPError/Code/authentication``. None of these counts in the
-/// ``RefreshLimit``.
+/// limit on refreshes.
 public struct FleetRefreshError: PostponedRefresh, Sendable, Hashable, CustomStringConvertible {
     /// The kind of trouble.
     public enum Code: Sendable, Hashable {

@@ -57,7 +57,7 @@ final class LoginService: Sendable {
     func client(
         _ store: any TokenStore, credential: OAuthToken? = nil, clock: any Clock<Duration> = ContinuousClock()
     ) -> (client: HTTPClient, session: AuthenticationInterceptor<OAuthAuthenticator>) {
-        let endpoint = OAuthTokenEndpoint(url: "https://login.example/token", client: OAuthClient(id: "app")) { [self] in
+        let endpoint = OAuthTokenEndpoint(url: "https://login.example/token", client: "app") { [self] in
             try await answer($0)
         }
         let session = AuthenticationInterceptor(

@@ -39,12 +39,12 @@ import Testing
     }
 
     private func endpoint(
-        _ service: Service, _ client: OAuthClient = OAuthClient(id: "app", secret: "s3cret"),
+        _ service: Service, client: String = "app", secret: String? = "s3cret", sendsSecretInForm: Bool = false,
         now: @escaping @Sendable () -> Date = { Date() }
     ) -> OAuthTokenEndpoint {
         OAuthTokenEndpoint(
-            url: service.server.url("/token"), client: client, using: testClient(transport: platformTransport()), now: now
-        )
+            url: service.server.url("/token"), client: client, secret: secret, sendsSecretInForm: sendsSecretInForm,
+            using: testClient(transport: platformTransport()), now: now)
     }
 
     private func client(_ service: Service, _ authenticator: OAuthAuthenticator) -> HTTPClient {
@@ -61,7 +61,7 @@ import Testing
             server.enqueue(
                 .init(status: .unauthorized, body: .json(text: #"{"error": "\#(code)", "error_description": "long story"}"#)))
             let endpoint = OAuthTokenEndpoint(
-                url: server.url("/token"), client: OAuthClient(id: "app", secret: "s3cret"), using: testClient())
+                url: server.url("/token"), client: "app", secret: "s3cret", using: testClient())
             let client = testClient(baseURL: server.url()) { .oauth(.clientCredentials(), from: endpoint) }
             let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
             #expect(error?.code == .authentication)
@@ -73,7 +73,7 @@ import Testing
     @Test func clientCredentialsInABasicHeader() async throws {
         let service = try Service()
         let oauth = OAuthAuthenticator(
-            .clientCredentials(scope: "read write"), from: endpoint(service, OAuthClient(id: "my app", secret: "a&b:c")))
+            .clientCredentials(scope: "read write"), from: endpoint(service, client: "my app", secret: "a&b:c"))
         let client = client(service, oauth)
         for _ in 0..<2 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
         let request = try #require(service.tokenRequests.first)
@@ -86,9 +86,8 @@ import Testing
 
     @Test func clientCredentialsAmongTheFields() async throws {
         let service = try Service()
-        let app = OAuthClient(id: "app", secret: "a b", sendsSecretInForm: true)
-        _ = try await client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint(service, app))).send(
-            HTTPRequest("/"))
+        let endpoint = endpoint(service, secret: "a b", sendsSecretInForm: true)
+        _ = try await client(service, OAuthAuthenticator(.clientCredentials(), from: endpoint)).send(HTTPRequest("/"))
         let request = try #require(service.tokenRequests.first)
         #expect(request.text == "grant_type=client_credentials&client_id=app&client_secret=a+b")
         #expect(!request.headers.contains(.authorization))
@@ -97,7 +96,7 @@ import Testing
     @Test func aClientWithoutASecretNamesItself() async throws {
         let service = try Service()
         let store = InMemoryTokenStore(OAuthToken(accessToken: "dead", refreshToken: "r0"))
-        let oauth = OAuthAuthenticator(.refreshToken(), from: endpoint(service, OAuthClient(id: "app")), store: store)
+        let oauth = OAuthAuthenticator(.refreshToken(), from: endpoint(service, secret: nil), store: store)
         #expect(try await client(service, oauth).send(HTTPRequest("/")).status == .ok)
         #expect(service.tokenRequests.map(\.text) == ["grant_type=refresh_token&refresh_token=r0&client_id=app"])
     }
@@ -200,7 +199,7 @@ import Testing
         "A server that echoes the form shows none of its values, in neither spelling, and no control character reaches a terminal"
     )
     func echoedForm() async throws {
-        let endpoint = OAuthTokenEndpoint(url: "https://login.example/t", client: OAuthClient(id: "app", secret: "s3&cret")) {
+        let endpoint = OAuthTokenEndpoint(url: "https://login.example/t", client: "app", secret: "s3&cret") {
             let form = String(decoding: $0.body.bytes ?? [], as: UTF8.self)
             let echo = "\(form) pa ss&word 1 s3&cret s3%26cret v+e/r \\u001b[31m\\u0007\\u009b\\n"
             return HTTPResponse(
@@ -255,7 +254,7 @@ import Testing
     @Test func theEndpointMayBeAskedByTheClientItself() async throws {
         let service = try Service()
         let box = Locked<HTTPClient?>(nil)
-        let endpoint = OAuthTokenEndpoint(url: "/token", client: OAuthClient(id: "app", secret: "x")) { request in
+        let endpoint = OAuthTokenEndpoint(url: "/token", client: "app", secret: "x") { request in
             guard let client = box.withLock({ $0 }) else { throw CancellationError() }
             return try await client.send(request)
         }
