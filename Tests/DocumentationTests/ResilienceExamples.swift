@@ -62,8 +62,8 @@ struct ResilienceExamples {
         RateLimit()  // as the server says
         RateLimit(dialect: .resetTime)  // X-RateLimit-Remaining and -Reset, as many servers have them
         RateLimit(quota: SharedQuota(store: store), maximumWait: .seconds(5))
-        DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))
-        DeadlineHeader(.grpc, refusesHopeless: true)
+        DeadlineHeader(milliseconds: "X-Request-Timeout-Ms")
+        DeadlineHeader.grpc(refusesHopeless: true)
         Coalescing()
         Coalescing(ignoring: Coalescing.numbering.union(["X-Screen"])) { _ in session.userID }
         RateLimit(perSecond: 5, scope: .key { $0.headers["X-Tenant"] ?? "" })

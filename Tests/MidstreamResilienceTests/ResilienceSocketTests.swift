@@ -95,7 +95,7 @@ struct ResilienceSocketTests {
     @Test("the time left arrives at the server")
     func deadline() async throws {
         defer { server.shutdown() }
-        let client = testClient(baseURL: server.url("/")) { DeadlineHeader(.milliseconds("X-Request-Timeout-Ms")) }
+        let client = testClient(baseURL: server.url("/")) { DeadlineHeader(milliseconds: "X-Request-Timeout-Ms") }
         server.enqueue(.init())
         var request = HTTPRequest("x")
         request.deadline = .seconds(3_600)

@@ -107,7 +107,7 @@ extension Options {
         case "breaker": CircuitBreaker()
         case "quota": RateLimit(perSecond: 1e8, burst: 1e8)
         case "hedging": Hedging()
-        case "deadline": DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))
+        case "deadline": DeadlineHeader(milliseconds: "X-Request-Timeout-Ms")
         case "fallback": Fallback { request, _ in HTTPResponse(status: .ok, request: request) }
         case "coalescing": Coalescing()
         case "cache": CacheInterceptor()

@@ -37,7 +37,7 @@ enum Passes {
             Part(name: "ConcurrencyLimit, fixed", interceptor: ConcurrencyLimit(.fixed(50))),
             Part(name: "CircuitBreaker", interceptor: CircuitBreaker()),
             Part(name: "RateLimit", interceptor: RateLimit(perSecond: 1e8, burst: 1e8)),
-            Part(name: "DeadlineHeader, no deadline", interceptor: DeadlineHeader(.milliseconds("X-Request-Timeout-Ms"))),
+            Part(name: "DeadlineHeader, no deadline", interceptor: DeadlineHeader(milliseconds: "X-Request-Timeout-Ms")),
             Part(name: "Hedging", interceptor: Hedging()),
             Part(name: "Hedging of a POST", request: post, interceptor: Hedging()),
             Part(name: "Fallback", interceptor: Fallback { request, _ in HTTPResponse(status: 200, request: request) }),

@@ -20,7 +20,7 @@ enum Wire {
     private static func client(_ place: Int) -> HTTPClient {
         let limits: [any HTTPInterceptor] = [
             Fallback { request, _ in HTTPResponse(status: 200, request: request) }, Hedging(), CircuitBreaker(),
-            RateLimit(perSecond: 1e8, burst: 1e8), ConcurrencyLimit(), DeadlineHeader(.milliseconds("X-Request-Timeout-Ms")),
+            RateLimit(perSecond: 1e8, burst: 1e8), ConcurrencyLimit(), DeadlineHeader(milliseconds: "X-Request-Timeout-Ms"),
         ]
         return switch place {
         case 0: HTTPClient()

@@ -59,7 +59,7 @@ enum Tables {
             table("CircuitBreaker, by origin") { [CircuitBreaker()] },
             table("RateLimit, by origin") { [RateLimit(perSecond: 1e8, burst: 1e8)] },
             table("Hedging, by origin") { [Hedging()] },
-            table("DeadlineHeader, by origin") { [DeadlineHeader(.grpc, refusesHopeless: true)] },
+            table("DeadlineHeader, by origin") { [DeadlineHeader.grpc(refusesHopeless: true)] },
         ]
     }
 

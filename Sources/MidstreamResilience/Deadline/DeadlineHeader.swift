@@ -4,14 +4,14 @@ public import MidstreamCore
 /// Sends the server the time that is left for the response, so that it can drop requests that nobody waits for any more.
 ///
 /// ```swift
-/// let client = HTTPClient(baseURL: "https://api.example.com") { DeadlineHeader(.milliseconds("X-Request-Timeout-Ms")) }
+/// let client = HTTPClient(baseURL: "https://api.example.com") { DeadlineHeader(milliseconds: "X-Request-Timeout-Ms") }
 /// ```
 ///
 /// Each exchange carries the rest of the attempt's timeout or of the call's deadline, whichever ends first. A request without either
 /// carries nothing, and one that has the field already keeps it.
 public final class DeadlineHeader: HTTPInterceptor {
     /// The field, and the format of its value.
-    public struct Format: Sendable, Hashable {
+    struct Format: Sendable, Hashable {
         enum Kind: Sendable, Hashable { case milliseconds, seconds, grpc }
         let name: String
         let field: HTTPHeaders.Name
@@ -21,12 +21,10 @@ public final class DeadlineHeader: HTTPInterceptor {
             (self.name, field, self.kind) = (name, HTTPHeaders.Name(name), kind)
         }
 
-        /// Whole milliseconds, rounded down.
-        public static func milliseconds(_ name: String) -> Format { Format(name: name, kind: .milliseconds) }
-        /// Whole seconds, rounded down.
-        public static func seconds(_ name: String) -> Format { Format(name: name, kind: .seconds) }
+        static func milliseconds(_ name: String) -> Format { Format(name: name, kind: .milliseconds) }
+        static func seconds(_ name: String) -> Format { Format(name: name, kind: .seconds) }
         /// `grpc-timeout` (gRPC over HTTP/2, “Timeout”): at most eight digits and a unit.
-        public static let grpc = Format(name: "grpc-timeout", kind: .grpc)
+        static let grpc = Format(name: "grpc-timeout", kind: .grpc)
 
         func value(_ left: Duration) -> String {
             let nanoseconds = max(0, left.wholeNanoseconds)
@@ -77,14 +75,28 @@ public final class DeadlineHeader: HTTPInterceptor {
     private let format: Format
     private let table: ScopeTable<Times>?
 
-    /// Makes one.
+    /// Sends whole milliseconds, rounded down.
     ///
     /// - Parameters:
-    ///   - format: The field.
+    ///   - name: The field's name.
     ///   - refusesHopeless: Whether a request with less time left than the origin's median response time in the last half minute to minute
     ///     (from 20 responses on) fails with ``HTTPError/Code/timeout`` before it is sent; false by default. When no others are sent, one a
     ///     second is, to notice a server that has become faster.
-    public init(_ format: Format, refusesHopeless: Bool = false) {
+    public convenience init(milliseconds name: String, refusesHopeless: Bool = false) {
+        self.init(.milliseconds(name), refusesHopeless: refusesHopeless)
+    }
+
+    /// Sends whole seconds, rounded down; see ``init(milliseconds:refusesHopeless:)``.
+    public convenience init(seconds name: String, refusesHopeless: Bool = false) {
+        self.init(.seconds(name), refusesHopeless: refusesHopeless)
+    }
+
+    /// Sends `grpc-timeout` (gRPC over HTTP/2, “Timeout”): at most eight digits and a unit; see ``init(milliseconds:refusesHopeless:)``.
+    public static func grpc(refusesHopeless: Bool = false) -> DeadlineHeader {
+        DeadlineHeader(.grpc, refusesHopeless: refusesHopeless)
+    }
+
+    init(_ format: Format, refusesHopeless: Bool = false) {
         self.format = format
         table = refusesHopeless ? ScopeTable(.origin) { Times($0) } : nil
     }

@@ -93,7 +93,7 @@ struct PathTests {
             case .quota: RateLimit(perSecond: 0.001)
             case .hedge: Hedging(delay: .seconds(3_600))
             case .cache: CacheInterceptor()
-            default: DeadlineHeader(.seconds("X-Time"))
+            default: DeadlineHeader(seconds: "X-Time")
             }
         }
         let other = Task { if path.isPrepared { _ = try? await client.send(HTTPRequest("https://h/")) } }

@@ -237,7 +237,7 @@ struct CoalescingTests {
         let first = HTTPRequest("/", headers: ["X-Request-ID": "1", "traceparent": "a"])
         let second = HTTPRequest("/", headers: ["X-Request-ID": "2", "traceparent": "b"])
         let count = try await requests(first, second) {
-            [Resilience.standard, Hedging(), RateLimit(perSecond: 50), DeadlineHeader(.grpc)]
+            [Resilience.standard, Hedging(), RateLimit(perSecond: 50), DeadlineHeader.grpc()]
         }
         #expect(count == 1)
     }

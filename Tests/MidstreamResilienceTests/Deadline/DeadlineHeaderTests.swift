@@ -47,7 +47,7 @@ struct DeadlineHeaderTests {
             clock.advance(by: .milliseconds(100))
             return HTTPResponse(status: 200, request: request)
         }
-        let client = bench.client(stub, interceptors: { DeadlineHeader(.seconds("X-T"), refusesHopeless: true) })
+        let client = bench.client(stub, interceptors: { DeadlineHeader(seconds: "X-T", refusesHopeless: true) })
         for _ in 0..<20 { _ = try await client.send(HTTPRequest("/")) }
         var request = HTTPRequest("/")
         request.timeout = .milliseconds(50)
@@ -68,7 +68,7 @@ struct DeadlineHeaderTests {
             clock.advance(by: time.withLock { $0 })
             return HTTPResponse(status: 200, request: request)
         }
-        let client = bench.client(stub, interceptors: { DeadlineHeader(.seconds("X-T"), refusesHopeless: true) })
+        let client = bench.client(stub, interceptors: { DeadlineHeader(seconds: "X-T", refusesHopeless: true) })
         for _ in 0..<20 { _ = try await client.send(HTTPRequest("/")) }
         time.withLock { $0 = .milliseconds(1) }
         var hasty = HTTPRequest("/")
@@ -87,7 +87,7 @@ struct DeadlineHeaderTests {
     @Test("what waits for a permit carries what is left afterwards, whatever the list's order", arguments: [true, false])
     func order(isFirst: Bool) throws {
         let limit = ConcurrencyLimit()
-        let header = DeadlineHeader(.seconds("X-T"))
+        let header = DeadlineHeader(seconds: "X-T")
         let client = bench.client(
             StubTransport(status: 200), interceptors: { (isFirst ? [header, limit] : [limit, header]) as [any HTTPInterceptor] })
         #expect("\(client.pipeline)".contains("ConcurrencyLimit\n  DeadlineHeader"))
@@ -96,7 +96,7 @@ struct DeadlineHeaderTests {
     @Test("no limit is none", arguments: [true, false])
     func unlimited(isDeadline: Bool) async throws {
         let stub = StubTransport(status: 200)
-        let client = bench.client(stub, interceptors: { DeadlineHeader(.milliseconds("X-T")) })
+        let client = bench.client(stub, interceptors: { DeadlineHeader(milliseconds: "X-T") })
         var request = HTTPRequest("/")
         if isDeadline { request.deadline = .unlimited } else { request.timeout = .unlimited }
         _ = try await client.send(request)
