@@ -1,4 +1,5 @@
 import Midstream
+import MidstreamTelemetry
 import MidstreamTesting
 import Testing
 

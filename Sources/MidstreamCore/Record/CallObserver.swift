@@ -10,7 +10,7 @@
 /// ```
 ///
 /// Every method has a default that does nothing. They are called synchronously by the task that runs the call, or reads the body, so
-/// they mustn't wait; a slow one is wrapped in a ``BufferedObserver``. For one call they may be called by several tasks at once, as
+/// they mustn't wait; a slow one is wrapped in a `BufferedObserver` of the product `MidstreamTelemetry`. For one call they may be called by several tasks at once, as
 /// hedged requests run side by side: within an exchange the order holds.
 ///
 /// An observer sees values as they were sent, secrets included. Whatever shows a record withholds them: its description, its mirror and its

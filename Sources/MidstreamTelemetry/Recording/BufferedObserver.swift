@@ -1,4 +1,5 @@
 internal import Interception
+public import MidstreamCore
 
 /// Hands everything to another observer in a task of its own, so that calls don't wait for a slow one.
 ///
@@ -17,7 +18,7 @@ public final class BufferedObserver: CallObserver {
         case exchange(ExchangeRecord)
         case body(HTTPBody.End, ExchangeRecord)
         case call(CallRecord)
-        case flush(CheckedContinuation<Void, Never>)
+        case flush(Suspension<Void>)
     }
 
     private let items: AsyncStream<Item>.Continuation
@@ -58,9 +59,9 @@ public final class BufferedObserver: CallObserver {
 
     /// Returns when the wrapped observer has everything that was recorded before.
     public func flush() async {
-        await withCheckedContinuation { waiter in
-            if case .terminated = items.yield(.flush(waiter)) { waiter.resume() }
-        }
+        let flushed = Suspension<Void>()
+        if case .terminated = items.yield(.flush(flushed)) { return }
+        await flushed.value()
     }
 
     private func add(_ item: Item) {
