@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTelemetry", targets: ["MidstreamTelemetry"]),
         .library(name: "MidstreamFleet", targets: ["MidstreamFleet"]),
+        .library(name: "MidstreamTransportSecurity", targets: ["MidstreamTransportSecurity"]),
         .library(name: "MidstreamCurl", targets: ["MidstreamCurl"]),
         .library(name: "MidstreamWire", targets: ["MidstreamWire"]),
         .library(name: "MidstreamWebSocket", targets: ["MidstreamWebSocket"]),
@@ -124,7 +125,6 @@ let package = Package(
             dependencies: [
                 "MidstreamClient", "MidstreamAuthentication", "MidstreamCache", "MidstreamCompression", "MidstreamCookies",
                 "MidstreamObservability", "MidstreamResilience", "MidstreamStreams", "MidstreamTemplates", "MidstreamTransfers",
-                "MidstreamTransportSecurity",
             ],
             swiftSettings: settings),
         .target(name: "MidstreamSigning", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
@@ -325,7 +325,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting", "MidstreamTool",
-                "MidstreamURLSession", "MidstreamWebSocket",
+                "MidstreamTransportSecurity", "MidstreamURLSession", "MidstreamWebSocket",
                 curl, wire,
             ],
             swiftSettings: settings),

@@ -8,4 +8,3 @@
 @_exported public import MidstreamStreams
 @_exported public import MidstreamTemplates
 @_exported public import MidstreamTransfers
-@_exported public import MidstreamTransportSecurity

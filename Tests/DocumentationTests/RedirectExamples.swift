@@ -1,6 +1,7 @@
 import Foundation
 import Midstream
 import MidstreamTesting
+import MidstreamTransportSecurity
 import Testing
 
 @Suite("Redirects.md", .timeLimit(.minutes(1)))
