@@ -4,6 +4,8 @@ public import Interception
 public struct ClosureRequestInterceptor: RequestInterceptor {
     /// `.attempt` unless given.
     public let stage: InterceptorStage
+    /// ``InterceptorTraits/endsInTime`` if the closure is synchronous, since it can't wait.
+    public let traits: InterceptorTraits
     package let name: String
     private let body: @Sendable (inout HTTPRequest) async throws -> Void
     private let planning: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)?
@@ -21,8 +23,26 @@ public struct ClosureRequestInterceptor: RequestInterceptor {
         _ body: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         plan: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)? = nil
     ) {
+        self.init(name, stage, [], body, plan)
+    }
+
+    /// The same for a closure without `await`, which needs no interruption at a deadline.
+    public init(
+        _ name: String? = nil, stage: InterceptorStage = .attempt,
+        _ body: @escaping @Sendable (inout HTTPRequest) throws -> Void,
+        plan: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)? = nil
+    ) {
+        self.init(name, stage, .endsInTime, body, plan)
+    }
+
+    private init(
+        _ name: String?, _ stage: InterceptorStage, _ traits: InterceptorTraits,
+        _ body: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
+        _ plan: (@Sendable (inout HTTPRequest) async throws -> RequestPlan)?
+    ) {
         self.name = name ?? "ClosureRequestInterceptor"
         self.stage = stage
+        self.traits = traits
         self.body = body
         planning = plan
     }
@@ -42,6 +62,8 @@ public struct ClosureRequestInterceptor: RequestInterceptor {
 public struct ClosureResponseInterceptor: ResponseInterceptor {
     /// `.attempt` unless given.
     public let stage: InterceptorStage
+    /// ``InterceptorTraits/endsInTime`` if the closure is synchronous, since it can't wait.
+    public let traits: InterceptorTraits
     package let name: String
     private let body: @Sendable (inout HTTPResponse) async throws -> Void
 
@@ -52,8 +74,24 @@ public struct ClosureResponseInterceptor: ResponseInterceptor {
         _ name: String? = nil, stage: InterceptorStage = .attempt,
         _ body: @escaping @Sendable (inout HTTPResponse) async throws -> Void
     ) {
+        self.init(name, stage, [], body)
+    }
+
+    /// The same for a closure without `await`, which needs no interruption at a deadline.
+    public init(
+        _ name: String? = nil, stage: InterceptorStage = .attempt,
+        _ body: @escaping @Sendable (inout HTTPResponse) throws -> Void
+    ) {
+        self.init(name, stage, .endsInTime, body)
+    }
+
+    private init(
+        _ name: String?, _ stage: InterceptorStage, _ traits: InterceptorTraits,
+        _ body: @escaping @Sendable (inout HTTPResponse) async throws -> Void
+    ) {
         self.name = name ?? "ClosureResponseInterceptor"
         self.stage = stage
+        self.traits = traits
         self.body = body
     }
 

@@ -107,7 +107,10 @@ struct PunctualCallTests {
             tasks.withLock { $0.append(Self.task()) }
             return .next
         }
-        let interceptor = ClosureRequestInterceptor { _ in tasks.withLock { $0.append(Self.task()) } }
+        let interceptor = ClosureRequestInterceptor { _ in
+            await Task.yield()
+            tasks.withLock { $0.append(Self.task()) }
+        }
         var request = HTTPRequest("https://h")
         switch kind {
         case 1: request.validators = [validator]
@@ -125,6 +128,24 @@ struct PunctualCallTests {
         _ = try await client.send(request)
         let others = tasks.withLock { $0 } + (kind == 2 || kind == 5 ? [] : transport.tasks.withLock { $0 })
         #expect(!others.contains(here) && transport.tasks.withLock { $0.count } == 1)
+    }
+
+    @Test("a closure that can't wait needs no task", arguments: [true, false])
+    func synchronous(isResponse: Bool) async throws {
+        let transport = Timed(keepsTime: true, fails: false)
+        let here = Self.task()
+        let tasks = Locked<[Int]>([])
+        var request = HTTPRequest("https://h")
+        request.deadline = .seconds(50)
+        let client = client(transport) {
+            if isResponse {
+                ClosureResponseInterceptor { _ in tasks.withLock { $0.append(Self.task()) } }
+            } else {
+                ClosureRequestInterceptor { _ in tasks.withLock { $0.append(Self.task()) } }
+            }
+        }
+        _ = try await client.send(request)
+        #expect(tasks.withLock { $0 } == [here] && transport.tasks.withLock { $0 } == [here])
     }
 
     @Test("with no limit at all it isn't told of one")
