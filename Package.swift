@@ -332,7 +332,8 @@ let package = Package(
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
-                "TestSupport", "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
+                "TestSupport", "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "MidstreamLoop",
+                "Interception",
                 .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 curl, wire,
             ],

@@ -16,6 +16,9 @@ export_environment() {
     export MIDSTREAM_WEBSOCKET_PORT=$websocket_port
     export MIDSTREAM_WEBSOCKET_SOCKET=$directory/websocket.sock
 
+    # Empty where aioquic isn't installed. The server's origin is nginx's of https.
+    export MIDSTREAM_HTTP3_PYTHON=$http3_python
+
     # PEM files. The authority has signed both certificates.
     export MIDSTREAM_CA=$directory/ca.pem
     export MIDSTREAM_SERVER_CERT=$directory/server.pem

@@ -139,7 +139,13 @@ static inline void ccurl_keep_openssl(void) {
 /// The version of the libcurl that is loaded, as `LIBCURL_VERSION_NUM` writes it.
 static inline unsigned int ccurl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
 
-// Constants whose macros Swift can't read.
+/// Whether the libcurl that is loaded was built with HTTP/3.
+static inline int ccurl_has_http3(void) { return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP3) != 0; }
+
+// Constants whose macros Swift can't read, and those that the oldest headers lack.
+
+/// `CURL_HTTP_VERSION_3ONLY`, since 7.88.0.
+static inline long ccurl_http3_only(void) { return 31; }
 
 static inline size_t ccurl_pause_writing(void) { return CURL_WRITEFUNC_PAUSE; }
 static inline size_t ccurl_pause_reading(void) { return CURL_READFUNC_PAUSE; }

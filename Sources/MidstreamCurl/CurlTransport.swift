@@ -5,7 +5,7 @@
     /// The settings of a ``CurlTransport``.
     public typealias CurlConfiguration = TransportConfiguration
 
-    /// Sends requests by libcurl: HTTP/1.1 and HTTP/2, TLS, proxies, unix domain sockets, gzip, brotli and zstd.
+    /// Sends requests by libcurl: HTTP/1.1, HTTP/2 and, where libcurl was built with it, HTTP/3, TLS, proxies, unix domain sockets, gzip, brotli and zstd.
     ///
     /// One thread moves the bytes of all requests (see ``TransportConfiguration/eventLoops``); it is started with the first request and
     /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
@@ -74,6 +74,8 @@
     extension CurlTransport: ExchangeTransport {
         /// The loop keeps the attempt's timeout, which is cheaper than a task that waits for each request.
         package var keepsTime: Bool { true }
+
+        package var remark: String? { HTTP3Choice(configuration).remark }
 
         /// A buffered response comes with its body in memory, and the caller is resumed once.
         package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {

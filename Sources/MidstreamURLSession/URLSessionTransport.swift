@@ -82,6 +82,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// Why nothing can be sent.
     private let problem: HTTPError?
     private let limits: BodyLimits
+    private let assumesHTTP3Capable: Bool
 
     /// Makes a transport with a session of its own.
     ///
@@ -91,12 +92,16 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - tls: How servers prove who they are, and how the client does; by default as the system has it. Of the two oldest versions of
     ///     TLS, this one's and the configuration's, the newer counts. What can't be carried out makes each request fail with
     ///     ``HTTPError/Code/tls`` or ``HTTPError/Code/unsupported``.
+    ///   - assumesHTTP3Capable: Whether servers are asked by HTTP/3 (RFC 9114) first, as `URLRequest.assumesHTTP3Capable` has it: the system
+    ///     falls back to HTTP/2. Without it the system speaks HTTP/3 to servers that have offered it. On Linux, where URLSession has no
+    ///     HTTP/3, each request fails with ``HTTPError/Code/unsupported``. False by default.
     ///   - bufferLimit: How many bytes of a streamed response may wait in memory for their reader.
     ///   - spoolLimit: How many more of them may wait: in a temporary file on Linux, where the sender can't be made to wait; in memory
     ///     elsewhere, where a session may go on delivering when it is asked to hold. A response that exceeds it fails with
     ///     ``HTTPError/Code/bodyTooLarge``.
     public init(
         configuration: URLSessionConfiguration = .ephemeral, tls: TLSConfiguration = TLSConfiguration(),
+        assumesHTTP3Capable: Bool = false,
         bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
         spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
     ) {
@@ -127,7 +132,13 @@ public final class URLSessionTransport: HTTPTransport {
                     "URLSession on Linux checks certificates by the system's rules alone; libcurl can do otherwise.",
                     phase: .notSent)
             }
+            if assumesHTTP3Capable {
+                problem = HTTPError(
+                    .unsupported, "URLSession on Linux has no HTTP/3, which assumesHTTP3Capable asks for; libcurl may have it.",
+                    phase: .notSent)
+            }
         #endif
+        self.assumesHTTP3Capable = assumesHTTP3Capable
         self.problem = problem
         identity = tls.identity
         session = Session(own, delegate: delegate)
@@ -175,7 +186,7 @@ extension URLSessionTransport: ExchangeTransport {
         #if canImport(FoundationNetworking)
             let outgoing = try await OutgoingRequest(request).spooled()
         #else
-            let outgoing = try OutgoingRequest(request)
+            let outgoing = try OutgoingRequest(request, assumesHTTP3Capable: assumesHTTP3Capable)
         #endif
         let exchange = Exchange(request, options.delivery, outgoing, limits: limits)
         return try await exchange.response(startingWith: session.start)

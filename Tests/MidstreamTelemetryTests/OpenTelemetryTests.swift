@@ -100,6 +100,19 @@ struct OpenTelemetryTests {
         #expect(Self.attributes(resource ?? [:])["service.name"] == "stringValue shop")
     }
 
+    @Test("the version of HTTP is its number")
+    func versions() async throws {
+        let documents = try await documents { exporter in
+            let client = client(exporter) { request in
+                let version = HTTPVersion.allCases.first { request.urlText.hasSuffix($0.rawValue) }
+                return HTTPResponse(status: .ok, request: request, version: version ?? .http1_1)
+            }
+            for version in HTTPVersion.allCases { _ = try await client.send(HTTPRequest("http://h/\(raw: version.rawValue)")) }
+        }
+        let versions = Self.spans(documents).map { Self.attributes($0)["network.protocol.version"] }
+        #expect(versions == ["1.0", "1.1", "2", "3"].map { "stringValue \($0)" })
+    }
+
     @Test("an answer to 401 and a redirect are resends as well, whatever the attempt")
     func resends() async throws {
         let documents = try await documents { exporter in

@@ -26,7 +26,7 @@ struct ReplayTests {
             if number % 7 == 0 { body = .empty }
             return HTTPResponse(
                 status: HTTPStatus([200, 201, 404, 503][number % 4]), headers: headers, body: body, request: request,
-                version: number % 2 == 0 ? .http2 : .http1_1)
+                version: [.http1_0, .http1_1, .http2, .http3][number % 4])
         }
     }
 

@@ -17,7 +17,8 @@ struct FromCurlTests {
                 "curl -L https://h -H 'content-type: text/plain' --data-raw hi",
                 "midst https://h -H 'content-type: text/plain' -d hi"
             ),
-            ("curl -LG https://h -d a=1", "midst https://h -q a=1"), ("curl -sSL https://h", "midst https://h -s"),
+            ("curl -L https://h --http3", "midst https://h --http3"), ("curl -LG https://h -d a=1", "midst https://h -q a=1"),
+            ("curl -sSL https://h", "midst https://h -s"),
             ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'Cookie: a=b' -H 'User-Agent: me' -H 'Referer: r'"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
         ])

@@ -118,6 +118,7 @@ struct OptionTests {
         Example("$m $u/flaky --retries 2", "GET /flaky"), Example("$m $u/redirect --no-redirects -i", "302"),
         Example("$m $u --standard --hedge", "GET /"),
         Example("$m $u --connect-timeout 5 --http1.1 --transport wire", "GET /"),
+        Example("$m $u --http3 --transport wire", "GET /"),
         Example("$m http://name.test:$p/ --resolve name.test:$p:127.0.0.1", "Host: name.test"),
         Example("$m --version", "midst 0.1.0"), Example("$m -h; $m --help; $m help", "usage: midst"),
         Example("$m $u --unknown", "unknown option --unknown", status: 2), Example("$m $u -vX", "needs a value", status: 2),
@@ -130,6 +131,8 @@ struct OptionTests {
         Example(
             "$m $MIDSTREAM_NGINX_HTTPS/page -k -i --http2; $m $MIDSTREAM_NGINX_HTTPS/page --insecure -i --http1.1", "HTTP/2 ",
             "HTTP/1.1 "),
+        Example(
+            "$m $MIDSTREAM_NGINX_HTTPS/page -k -i --http3 --transport wire --trace", "HTTP/2 ", "HTTP/3 isn't spoken: the wire"),
         Example(
             "$m $u -x $MIDSTREAM_HTTP_PROXY_OPEN; $m $u --proxy socks5://$MIDSTREAM_PROXY_USER:$MIDSTREAM_PROXY_PASSWORD@${MIDSTREAM_SOCKS_PROXY#socks5://}",
             "GET /"),
@@ -183,6 +186,13 @@ struct OptionTests {
         .enabled(if: Tool.path != nil && ProcessInfo.processInfo.environment["MIDSTREAM_NGINX_MTLS"] != nil),
         arguments: examplesWithNginx)
     fileprivate func worksWithNginx(example: Example) async throws { try await run(example) }
+
+    #if !Curl
+        @Test("that takes libcurl says so where there is none", .enabled(if: Tool.path != nil))
+        func withoutLibcurl() async throws {
+            try await run(Example("$m $u --http3", "the package trait Curl", status: 2))
+        }
+    #endif
 
     @Test("is in an example here, under each of its names, which are nobody else's")
     func completeness() {

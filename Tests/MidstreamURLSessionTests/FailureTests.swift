@@ -63,6 +63,15 @@ import Testing
         #expect(error?.phase == .notSent)
     }
 
+    #if canImport(FoundationNetworking)
+        @Test func http3IsUnsupported() async {
+            let transport = urlSessionTransport(assumesHTTP3Capable: true)
+            let error = await failure { try await transport.deliver(HTTPRequest("https://127.0.0.1:1/")) }
+            #expect(error?.code == .unsupported)
+            #expect(error?.message.contains("assumesHTTP3Capable") == true)
+        }
+    #endif
+
     @Test func badHeadersAndMethodsAreInvalid() async {
         var request = HTTPRequest("http://127.0.0.1:1/")
         request.headers.add("X-A", "a\r\nX-B: b")

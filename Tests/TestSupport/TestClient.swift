@@ -50,10 +50,12 @@ package func platformTransport() -> any HTTPTransport {
 /// A transport as `URLSessionTransport.init` makes it; it has no limits in real time anyway.
 package func urlSessionTransport(
     configuration: URLSessionConfiguration = .ephemeral, tls: TLSConfiguration = TLSConfiguration(),
-    bufferLimit: Int = URLSessionTransport.defaultBufferLimit, spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
+    assumesHTTP3Capable: Bool = false, bufferLimit: Int = URLSessionTransport.defaultBufferLimit,
+    spoolLimit: Int64 = URLSessionTransport.defaultSpoolLimit
 ) -> URLSessionTransport {
     let transport = URLSessionTransport(
-        configuration: configuration, tls: tls, bufferLimit: bufferLimit, spoolLimit: spoolLimit)
+        configuration: configuration, tls: tls, assumesHTTP3Capable: assumesHTTP3Capable, bufferLimit: bufferLimit,
+        spoolLimit: spoolLimit)
     Belongings.current?.add(transport)
     return transport
 }

@@ -83,7 +83,8 @@
             tls.authorities = .file(try #require(Nginx.authority))
             switch self {
             case .wire: return wireTransport(configuration: .init(tls: tls))
-            case .curl: return curlTransport(configuration: .init(tls: tls))
+            // Its server is asked by TCP alone.
+            case .curl, .http3: return curlTransport(configuration: .init(tls: tls))
             case .urlSession: return urlSessionTransport(tls: tls)
             }
         }

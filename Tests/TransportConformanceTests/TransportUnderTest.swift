@@ -12,6 +12,8 @@ import Testing
 enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
     #if os(Linux)
         case wire, curl
+        /// libcurl by HTTP/3, through a server that speaks it in front of the test's. `Scripts/check http3` alone has it tested.
+        case http3
     #endif
     case urlSession
 
@@ -22,6 +24,9 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
             all = [.wire, .curl] + all
         #endif
         guard let only = ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"] else { return all }
+        #if os(Linux)
+            if only == "http3", HTTP3.isSpoken { return [.http3] }
+        #endif
         return all.filter { $0.rawValue == only }
     }()
 
@@ -30,6 +35,7 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
         #if os(Linux)
             case .wire: wireTransport()
             case .curl: curlTransport()
+            case .http3: HTTP3Gateway()
         #endif
         case .urlSession: urlSessionTransport()
         }

@@ -6,6 +6,8 @@ struct Exchange: Interceptor {
 
     /// The same, when it can be told more than the request.
     private let informed: (any ExchangeTransport)?
+    /// ``ExchangeTransport/remark``
+    private let remark: String?
 
     /// Who decides whose the pipeline's requests are.
     let identities: PipelineIdentities
@@ -13,6 +15,7 @@ struct Exchange: Interceptor {
     init(_ transport: any HTTPTransport, elements: [Pipeline.Element] = []) {
         self.transport = transport
         informed = transport as? any ExchangeTransport
+        remark = informed?.remark
         identities = PipelineIdentities(elements, transport)
     }
 
@@ -89,6 +92,7 @@ struct Exchange: Interceptor {
     private func terms(for request: HTTPRequest, _ call: Call?, _ position: ChainPosition) throws -> Terms {
         let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
         var terms = Terms(options: ExchangeOptions(delivery: delivery, isChecked: true))
+        if let remark, request.urlText.hasSecureScheme { position.note({ remark }, about: request) }
         // A body that is still arriving may outlive the client, and doesn't keep it.
         if delivery != .streamed { terms.options.budget = call?.owner }
         guard position.due != .max, let left = position.timeLeft, let call else { return terms }

@@ -37,6 +37,14 @@ package protocol ExchangeTransport: HTTPTransport {
     /// Whether it ends a buffered exchange with ``HTTPError/Code/timeout`` when ``ExchangeOptions/timeLimit`` is over.
     var keepsTime: Bool { get }
 
+    /// What the trace of every exchange by https says of how it is sent, such as why a setting isn't obeyed; nil: nothing.
+    var remark: String? { get }
+
     /// Sends one request; see ``HTTPTransport/send(_:)``.
     func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse
+}
+
+extension ExchangeTransport {
+    /// Nothing.
+    package var remark: String? { nil }
 }

@@ -128,6 +128,14 @@
             /// HTTP/2 from the first byte, without TLS too (RFC 9113 §3.3): for servers known to speak it. Without TLS, libcurl
             /// before 8.0.0 gets a connection for each request.
             case http2PriorKnowledge
+            /// HTTP/3 (RFC 9114) beside ``automatic``: an https server is tried by QUIC and, when that takes a moment, by TCP as well; who answers
+            /// first is spoken to. It takes `CurlTransport` and a libcurl that was built with HTTP/3, which is asked at run time. Otherwise, and
+            /// with a ``TransportConfiguration/proxy`` or a unix domain socket, it is ``automatic``, and each call's trace says why.
+            case http3
+            /// HTTP/3 alone, for https servers that are known to speak it. Where ``http3`` would be ``automatic``, and to http URLs, every request
+            /// fails with ``HTTPError/Code/unsupported``; a server that doesn't answer by QUIC is ``HTTPError/Code/connection`` or
+            /// ``HTTPError/Code/timeout``.
+            case http3Only
         }
 
         /// A user's name and password. The password is in no description.

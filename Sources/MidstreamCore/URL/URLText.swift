@@ -164,3 +164,8 @@ private struct AuthorityCuts {
         (self.host, self.colon, self.end) = (host, colon, end)
     }
 }
+
+extension String {
+    /// Whether what is an http or https URL is an https one.
+    package var hasSecureScheme: Bool { utf8.dropFirst(4).first.map { $0 | 0x20 == UInt8(ascii: "s") } ?? false }
+}

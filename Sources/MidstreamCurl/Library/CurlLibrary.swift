@@ -34,6 +34,22 @@
             return isInitialized ? nil : HTTPError(.unsupported, "libcurl can't be initialised.", phase: .notSent)
         }
 
+        // MARK: HTTP/3
+
+        /// 7.88.0: the first that tries HTTP/2 beside HTTP/3, and can be asked for HTTP/3 alone.
+        private static let oldestVersionWithHTTP3: UInt32 = 0x07_58_00
+
+        /// Why the libcurl that is loaded can't speak HTTP/3; nil: it can.
+        static let obstacleToHTTP3 = obstacleToHTTP3(version: version, isBuiltIn: ccurl_has_http3() != 0)
+
+        static func obstacleToHTTP3(version: UInt32, isBuiltIn: Bool) -> String? {
+            if version >= oldestVersionWithHTTP3, isBuiltIn { return nil }
+            return """
+                the libcurl that is loaded is \(name(of: version))\(isBuiltIn ? "" : ", built without it"); it takes \
+                \(name(of: oldestVersionWithHTTP3)) or newer, built with it
+                """
+        }
+
         private static func name(of version: UInt32) -> String {
             "\(version >> 16 & 0xFF).\(version >> 8 & 0xFF).\(version & 0xFF)"
         }

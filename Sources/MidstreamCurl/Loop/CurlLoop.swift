@@ -139,7 +139,7 @@
             if isClean, let descriptor = transfer.descriptor {
                 sockets.kept.ended(
                     ObjectIdentifier(transfer), of: transfer.request.urlText, on: descriptor,
-                    isShared: transfer.head.version == .http2)
+                    isShared: transfer.head.version.sharesConnections)
             }
             handles.give(back: handle, isClean: isClean)
         }

@@ -64,10 +64,10 @@
         }
 
         private func mayUseHTTP2(_ request: HTTPRequest) -> Bool {
-            switch options.configuration.httpVersions {
-            case .http1Only: false
+            switch options.http3.versions {
+            case .http1Only, .http3Only: false
             case .http2PriorKnowledge: true
-            case .automatic: request.urlText.hasSecureScheme
+            case .automatic, .http3: request.urlText.hasSecureScheme
             }
         }
     }

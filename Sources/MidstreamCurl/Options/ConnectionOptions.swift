@@ -17,6 +17,7 @@
         let acceptEncoding: String?
         private let pinnedKeys: String?
         let proxy: ProxyOptions?
+        let http3: HTTP3Choice
         /// Which addresses connections may be made to.
         let allowed: AllowedAddresses
         /// What it allows every transfer.
@@ -29,6 +30,7 @@
             let pins = configuration.tls.pinnedPublicKeys
             pinnedKeys = pins.isEmpty ? nil : pins.joined(separator: ";")
             proxy = ProxyOptions(configuration.proxy)
+            http3 = HTTP3Choice(configuration)
             allowed = AllowedAddresses(configuration.destinations)
             limits = TransferLimits(
                 head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
@@ -36,7 +38,7 @@
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
                 problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
             }
-            problem = problem ?? allowed.problem ?? Self.problem(configuration)
+            problem = problem ?? allowed.problem ?? http3.problem ?? Self.problem(configuration)
             for (origin, address) in configuration.hostOverrides {
                 let isWithPort = address.hasPrefix("[") ? address.contains("]:") : address.contains(":")
                 redirections = curl_slist_append(redirections, "\(origin):\(address)\(isWithPort ? "" : ":")")
@@ -98,9 +100,9 @@
 
         /// Sets what concerns the versions and, for `https`, TLS.
         func apply(to handle: EasyHandle, isSecure: Bool) {
-            switch configuration.httpVersions {
-            case .automatic:
-                handle.set(CURLOPT_HTTP_VERSION, isSecure ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+            switch http3.versions {
+            case .automatic, .http3, .http3Only:
+                handle.set(CURLOPT_HTTP_VERSION, isSecure ? http3.offer : Int(CURL_HTTP_VERSION_1_1))
                 // Waiting for a connection to be shared would serialise the first requests over HTTP/1.1.
                 if isSecure { handle.set(CURLOPT_PIPEWAIT, 1) }
             case .http1Only:

@@ -56,6 +56,8 @@
             case CURLE_RECV_ERROR:
                 return isAboutTheMessage(text) ? .protocolViolation : .connectionLost
             case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .unsupported
+            // Nobody answers by QUIC, or a kept connection has died.
+            case CURLE_SEND_ERROR where phase == .notSent: return .connection
             case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
                 return .connectionLost
             default: return phase == .notSent ? .connection : .connectionLost

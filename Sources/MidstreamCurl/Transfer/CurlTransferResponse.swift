@@ -30,7 +30,7 @@
         private func completeHead(_ fields: ReceivedFields, _ handle: EasyHandle) -> Bool {
             noteTLSVersion()
             guard takeHead(fields) else { return false }
-            if head.version == .http2 { curlLoop.shareConnections(of: self) }
+            if head.version.sharesConnections { curlLoop.shareConnections(of: self) }
             if isSecure, expectedLength == nil, isEndedByConnection(fields) { HandleCallbacks.installLook(on: handle) }
             let isUploading = isUploading || isSendingPaused
             if isUploading { markUnsettled() }

@@ -15,7 +15,7 @@
             var isIdle = false
             /// The transfer that was the last to begin on it; nil once that has ended.
             var user: ObjectIdentifier?
-            /// HTTP/2: the server may speak at any time, and libcurl reads that before it uses the connection again.
+            /// HTTP/2 and HTTP/3: the server may speak at any time, and libcurl reads that before it uses the connection again.
             var isShared = false
             /// Its key in ``KeptConnections/byEnds``; nil before its first use.
             var ends: ConnectionEnds?

@@ -277,9 +277,4 @@
             return error
         }
     }
-
-    extension String {
-        /// Whether what is an http or https URL is an https one.
-        package var hasSecureScheme: Bool { utf8.dropFirst(4).first.map { $0 | 0x20 == UInt8(ascii: "s") } ?? false }
-    }
 #endif

@@ -71,7 +71,7 @@ enum FromCurl {
             ("-x --proxy", .value("-x")), ("--cacert", .value("--ca")), ("-E --cert", .value("--cert")),
             ("--key", .value("--key")),
             ("--resolve", .value("--resolve")), ("--unix-socket", .value("--unix-socket")), ("--http1.1", .flag("--http1.1")),
-            ("--http2-prior-knowledge", .flag("--http2")),
+            ("--http2-prior-knowledge", .flag("--http2")), ("--http3", .flag("--http3")),
             ("--compressed --http2 -S --show-error -N --no-buffer --basic -g --globoff", .ignored),
         ] as [(String, Meaning)]).flatMap { names, meaning in names.split(separator: " ").map { (String($0), meaning) } },
         uniquingKeysWith: { first, _ in first })

@@ -106,6 +106,7 @@ extension Option {
         },
         .flag("--http1.1", "speak HTTP/1.1") { $0.transport.isHTTP1 = true },
         .flag("--http2", "speak HTTP/2 from the first byte") { $0.transport.isHTTP2 = true },
+        .flag("--http3", "try HTTP/3, too (libcurl with HTTP/3 on Linux)") { $0.transport.isHTTP3 = true },
         .value("--transport", "NAME", "curl or wire (on Linux), or urlsession") { $0.transport.name = $1 },
     ]
 }

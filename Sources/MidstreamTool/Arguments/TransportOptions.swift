@@ -26,6 +26,7 @@ struct TransportOptions {
     private var overrides: [String: String] = [:]
     var isHTTP1 = false
     var isHTTP2 = false
+    var isHTTP3 = false
 
     static func readable(_ path: String) throws -> String {
         guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
@@ -46,24 +47,31 @@ struct TransportOptions {
 
     func transport() throws -> any HTTPTransport {
         #if Wire && os(Linux)
-            if name == "wire" || (name == nil && (hasConnectionOptions || Self.keyLog != nil)) {
+            if name == "wire" || (name == nil && !isHTTP3 && (hasConnectionOptions || Self.keyLog != nil)) {
                 var configuration = try configuration()
                 if let path = Self.keyLog { configuration.tls = configuration.tls.keyLog(to: path) }
                 return WireTransport(configuration: configuration)
             }
         #endif
         #if Curl && os(Linux)
-            if name == "curl" || (name == nil && hasConnectionOptions) {
+            if name == "curl" || (name == nil && (hasConnectionOptions || isHTTP3)) {
                 return CurlTransport(configuration: try configuration())
+            }
+        #elseif os(Linux)
+            if name == nil, isHTTP3 {
+                throw UsageError("this midst was built without libcurl, which --http3 needs: it takes the package trait Curl")
             }
         #endif
         guard !hasConnectionOptions else {
             throw UsageError("options about connections, such as --ca and --proxy, need the curl transport or the wire")
         }
+        #if !os(Linux)
+            if isHTTP3, name == nil { return URLSessionTransport(assumesHTTP3Capable: true) }
+        #endif
         switch name {
         case nil: return HTTPClient.defaultTransport
         #if !os(Linux) || URLSession
-            case "urlsession": return URLSessionTransport()
+            case "urlsession": return URLSessionTransport(assumesHTTP3Capable: isHTTP3)
         #else
             case "urlsession": throw UsageError("this midst was built without URLSession: it takes the package trait URLSession")
         #endif
@@ -92,6 +100,7 @@ struct TransportOptions {
             if let connectTimeout { configuration.connectTimeout = connectTimeout }
             if isHTTP1 { configuration.httpVersions = .http1Only }
             if isHTTP2 { configuration.httpVersions = .http2PriorKnowledge }
+            if isHTTP3 { configuration.httpVersions = .http3 }
             if let certificate {
                 configuration.tls.clientCertificate = .init(certificate: certificate, key: key ?? certificate)
             }

@@ -20,7 +20,7 @@ struct OutgoingRequest: Sendable {
     }
 
     /// - Throws: ``HTTPError/Code/invalidRequest`` and ``HTTPError/Code/unsupported`` for what can't be sent.
-    init(_ request: HTTPRequest) throws {
+    init(_ request: HTTPRequest, assumesHTTP3Capable: Bool = false) throws {
         func refusal(_ code: HTTPError.Code, _ message: String) -> HTTPError {
             HTTPError(code, message, request: request, phase: .notSent)
         }
@@ -40,6 +40,9 @@ struct OutgoingRequest: Sendable {
         outgoing.httpMethod = request.method.rawValue
         outgoing.timeoutInterval = Self.never
         outgoing.httpShouldHandleCookies = false
+        #if !canImport(FoundationNetworking)
+            outgoing.assumesHTTP3Capable = assumesHTTP3Capable
+        #endif
         outgoing.cachePolicy = .reloadIgnoringLocalCacheData
         Self.setFields(of: request, on: &outgoing)
         if case .bytes(let bytes) = content { outgoing.httpBody = Data(bytes) }

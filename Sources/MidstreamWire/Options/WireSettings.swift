@@ -59,6 +59,9 @@
             if configuration.httpVersions == .http2PriorKnowledge, !HTTP2Library.isSafe {
                 return .unsupported("The nghttp2 that is loaded lets servers hold up the client, so that HTTP/2 isn't spoken.")
             }
+            if configuration.httpVersions == .http3Only {
+                return .unsupported("httpVersions is .http3Only, and the wire speaks no HTTP/3; CurlTransport does.")
+            }
             if configuration.tls.pinnedPublicKeys.contains(where: { !$0.hasPrefix("sha256//") }) {
                 return HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
             }
