@@ -1,8 +1,8 @@
 """Usage: http3.py PORT CERTIFICATE KEY UPSTREAM
 
 Speaks HTTP/3 (RFC 9114) on a port of loopback, by aioquic, and asks a server of HTTP/1.1 for the answers: for the authority
-127.0.0.1:PORT the one on that port, for any other the one on the port UPSTREAM. A connection to it serves one request. What its
-connection breaks off is broken off here, by a reset of the stream.
+127.0.0.1:PORT the one on that port, for any other the one on the port UPSTREAM. Requests that come one after the other over a connection
+go on over one, too. What that breaks off is broken off here, by a reset of the stream.
 
 /-/connection answers with the number of the connection that the request came by, /-/stop/SECONDS stops the process for so long, and then
 answers; /-/goaway has the connection take no further requests; /-/garbage answers with frames that break the rules.
@@ -39,6 +39,8 @@ class Connection(QuicConnectionProtocol):
         self.number = next(connection_numbers)
         self.http = None
         self.exchanges = {}
+        # Connections to servers that wait for the next request, by port.
+        self.kept = {}
 
     def quic_event_received(self, event):
         if isinstance(event, ProtocolNegotiated) and event.alpn_protocol in H3_ALPN:
@@ -46,6 +48,8 @@ class Connection(QuicConnectionProtocol):
         elif isinstance(event, ConnectionTerminated):
             for exchange in list(self.exchanges.values()):
                 exchange.cancel()
+            for _, writer in self.kept.values():
+                writer.close()
         elif isinstance(event, (StreamReset, StopSendingReceived)) and event.stream_id in self.exchanges:
             self.exchanges[event.stream_id].cancel()
         if self.http is None:
@@ -123,13 +127,25 @@ class Exchange:
             return await self.answer_itself(path[3:])
         host, _, port = head[b":authority"].rpartition(b":")
         port = int(port) if host == b"127.0.0.1" else upstream_port
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+        reader, writer = self.connection.kept.pop(port, (None, None))
+        # What has come before it is asked for answers nothing.
+        if reader is not None and (reader.at_eof() or reader._buffer):
+            writer.close()
+            reader = None
+        if reader is None:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
         sending = asyncio.ensure_future(self.send_request(writer, head))
+        is_whole = False
         try:
-            await self.pass_response(reader, head[b":method"])
+            is_whole = await self.pass_response(reader, head[b":method"]) and sending.done()
         finally:
             sending.cancel()
-            writer.transport.abort() if sys.exc_info()[0] else writer.close()
+            if not is_whole:
+                writer.transport.abort() if sys.exc_info()[0] else writer.close()
+            elif port in self.connection.kept or self.connection._quic._close_event:
+                writer.close()
+            else:
+                self.connection.kept[port] = reader, writer
 
     async def answer_itself(self, what):
         if what.startswith("stop/"):
@@ -154,7 +170,6 @@ class Exchange:
         is_chunked = self.has_body and not any(name == b"content-length" for name, _ in fields)
         if not any(name == b"host" for name, _ in fields):
             fields.insert(0, (b"host", head[b":authority"]))
-        fields.append((b"connection", b"close"))
         if is_chunked:
             fields.append((b"transfer-encoding", b"chunked"))
         lines = [b"%s %s HTTP/1.1" % (head[b":method"], head[b":path"])] + [b"%s: %s" % field for field in fields]
@@ -167,6 +182,7 @@ class Exchange:
         self.has_body = False
 
     async def pass_response(self, reader, method):
+        """Whether the connection may serve another request."""
         while True:
             status, fields = await self.read_head(reader)
             if status >= 200:
@@ -174,16 +190,22 @@ class Exchange:
             self.send_head([(b":status", b"%d" % status)] + fields)
         lengths = {value for name, value in fields if name == b"content-length"}
         is_chunked = any(name == b"transfer-encoding" for name, _ in fields)
+        is_kept = (b"connection", b"close") not in fields
         head = [(b":status", b"%d" % status)] + [field for field in fields if field[0] not in OF_THE_CONNECTION]
+        if status == 204:
+            head = [field for field in head if field[0] != b"content-length"]
         if method == b"HEAD" or status in (204, 304):
-            return self.send_head(head, True)
+            self.send_head(head, True)
+            return is_kept
         self.send_head(head)
         if is_chunked:
-            return self.end(await self.pass_chunks(reader))
+            self.end(await self.pass_chunks(reader))
+            return is_kept
         if not lengths:
             while data := await reader.read(64 << 10):
                 await self.send(data)
-            return self.end()
+            self.end()
+            return False
         if len(lengths) > 1:
             raise Broken
         left = int(lengths.pop())
@@ -194,6 +216,7 @@ class Exchange:
             left -= len(data)
             await self.send(data)
         self.end()
+        return is_kept
 
     async def pass_chunks(self, reader):
         while size := int((await self.read_line(reader)).split(b";")[0], 16):

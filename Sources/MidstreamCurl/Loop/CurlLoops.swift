@@ -53,7 +53,7 @@
         ///
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
         func loop(for request: HTTPRequest) throws -> CurlLoop {
-            guard DamagingUploads.include(request.body), mayUseHTTP2(request) else { return shared.preferred }
+            guard DamagingUploads.include(request.body), mayShareConnection(request) else { return shared.preferred }
             return try ownConnections.withLock { own in
                 if let loop = own.loop { return loop }
                 guard !own.isClosed else { throw HTTPError.transportClosed }
@@ -63,11 +63,11 @@
             }
         }
 
-        private func mayUseHTTP2(_ request: HTTPRequest) -> Bool {
+        private func mayShareConnection(_ request: HTTPRequest) -> Bool {
             switch options.http3.versions {
-            case .http1Only, .http3Only: false
+            case .http1Only: false
             case .http2PriorKnowledge: true
-            case .automatic, .http3: request.urlText.hasSecureScheme
+            case .automatic, .http3, .http3Only: request.urlText.hasSecureScheme
             }
         }
     }

@@ -12,8 +12,8 @@
         /// - Throws: ``HTTPError``; nothing has been sent.
         func prepare(_ handle: EasyHandle) throws {
             if let problem = curlLoop.options.problem { throw problem }
-            try curlLoop.options.http3.check(isSecure: isSecure)
             if !options.isChecked { try request.checkSendable() }
+            try curlLoop.options.http3.check(isSecure: isSecure)
             let framing = RequestFraming(request)
             // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
             decodes =

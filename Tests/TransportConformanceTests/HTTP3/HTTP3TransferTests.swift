@@ -178,7 +178,31 @@
             await expectError(.unsupported, .notSent) { try await HTTP3.client(.http3Only).send(HTTPRequest(http + "/1k")) }
         }
 
+        @Test func `A Host field of the request names the authority`() async throws {
+            var request = HTTPRequest(origin + "/echo-headers")
+            #expect(try await HTTP3.client().send(request).body.text.contains("|localhost:\(HTTP3.port)|"))
+            request.headers[.host] = "other.test"
+            #expect(try await HTTP3.client().send(request).body.text.contains("|other.test|"))
+        }
+
         // MARK: What ends otherwise
+
+        /// libcurl breaks a connection on which an upload is given up while its body is awaited.
+        @Test func `Uploads that are given up harm nobody else`() async throws {
+            let client = HTTP3.client()
+            let waiting = try await client.stream(HTTPRequest(origin + "/10m"))
+            for length in [nil, 10] as [Int64?] {
+                for _ in 0..<10 {
+                    let body = HTTPBody.stream(length: length) { [[UInt8]("hello")].asynchronous(thenThrowing: Failure()) }
+                    await #expect(throws: Failure.self) {
+                        try await client.send(HTTPRequest(.put, HTTP3.origin + "/length", body: body))
+                    }
+                    let whole = HTTPBody.stream { [[UInt8]("hello")].asynchronous() }
+                    #expect(try await client.send(HTTPRequest(.put, origin + "/length", body: whole)).body.text == "5\n")
+                }
+            }
+            #expect(try await waiting.body.collect() == (try Nginx.file("/10m")))
+        }
 
         @Test func `A server that breaks the rules, or breaks off, fails the request`() async throws {
             let client = HTTP3.client()
