@@ -102,6 +102,13 @@ struct TransportExamples {
             #expect(try await client.send(HTTPRequest("greeting")).data == Data("hello".utf8))
         }
 
+        @Test("HTTP/3")
+        func http3() {
+            let transport = CurlTransport(configuration: TransportConfiguration(httpVersions: .http3))
+            let client = HTTPClient(baseURL: "https://api.example.com", transport: transport)
+            #expect((client.transport as? CurlTransport)?.configuration.httpVersions == .http3)
+        }
+
         @Test("The wire, with a configuration of one's own")
         func wire() async throws {
             let server = try MockServer()

@@ -118,8 +118,9 @@
                 for _ in 0..<20 {
                     group.addTask {
                         let url = HTTP3.origin + (areRefused ? "/small-limit" : "/length")
-                        let status = try await client.send(HTTPRequest(.post, url, body: body)).status
-                        #expect(status == (areRefused ? 413 : .ok))
+                        let status = try? await client.send(HTTPRequest(.post, url, body: body)).status
+                        // libcurl ends a refused one as if it were whole, for which the server may close the connection.
+                        #expect(areRefused ? status == 413 || status == nil : status == .ok)
                     }
                 }
                 try await group.waitForAll()
