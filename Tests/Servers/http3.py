@@ -5,7 +5,7 @@ Speaks HTTP/3 (RFC 9114) on a port of loopback, by aioquic, and asks a server of
 go on over one, too. What that breaks off is broken off here, by a reset of the stream.
 
 /-/connection answers with the number of the connection that the request came by, /-/stop/SECONDS stops the process for so long, and then
-answers; /-/goaway has the connection take no further requests; /-/garbage answers with frames that break the rules.
+answers; /-/pings sends ten pings after its answer; /-/goaway has the connection take no further requests; /-/garbage answers with frames that break the rules.
 """
 
 import asyncio
@@ -152,6 +152,9 @@ class Exchange:
             me = os.getpid()
             subprocess.Popen(["sh", "-c", f"kill -STOP {me}; sleep {float(what[5:])}; kill -CONT {me}"])
             await asyncio.sleep(0.1)
+        elif what == "pings":
+            for number in range(10):
+                asyncio.get_running_loop().call_later(0.05 + number / 100, self.ping)
         elif what == "goaway":
             http = self.connection.http
             data = encode_uint_var(self.id + 4)
@@ -164,6 +167,10 @@ class Exchange:
         self.send_head([(b":status", b"200"), (b"content-length", str(len(body)).encode())])
         await self.send(body)
         self.end()
+
+    def ping(self):
+        self.connection._quic.send_ping(0)
+        self.connection.transmit()
 
     async def send_request(self, writer, head):
         fields = [(name, value) for name, value in self.fields if not name.startswith(b":") and name not in OF_THE_CONNECTION]

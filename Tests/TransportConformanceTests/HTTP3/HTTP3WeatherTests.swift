@@ -77,6 +77,16 @@
             #expect(try await client.send(HTTPRequest(relay.origin + "/1k")).body.bytes?.count == 1024)
         }
 
+        @Test func `A connection on which something comes while it is idle is kept`() async throws {
+            let relay = try UDPRelay()
+            let client = HTTP3.client { $0.headTimeout = .seconds(3) }
+            let number = try await client.send(HTTPRequest(relay.origin + "/-/pings")).body.text
+            // The pings and their acknowledgements; the answer has fewer of the latter.
+            let passed = relay.passed
+            await eventually(within: .seconds(5)) { relay.passed >= passed + 15 }
+            #expect(try await HTTP3.connection(client, of: relay.origin) == number)
+        }
+
         @Test func `A connection that has died while it was idle is replaced`() async throws {
             let relay = try UDPRelay()
             let client = HTTP3.client { $0.headTimeout = .seconds(3) }
