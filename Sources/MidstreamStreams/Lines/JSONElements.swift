@@ -118,15 +118,10 @@ private struct JSONElements<Element: Decodable>: ElementSource {
         private mutating func textAtHand() throws -> JSONText? {
             guard case .lines(var lines) = reader else { return nil }
             defer { reader = .lines(lines) }
-            while let line = try lines.lineAtHand(Self.content) {
+            while let line = try lines.lineAtHand(Data.content(of:)) {
                 if let text = Self.text(of: line, in: lines) { return text }
             }
             return nil
-        }
-
-        /// Nil for an empty line.
-        private static func content(_ line: UnsafeBufferPointer<UInt8>) -> Data? {
-            line.allSatisfy(\.isJSONSpace) ? nil : Data(line)
         }
 
         private static func text(of line: Data?, in lines: LineReader) -> JSONText? {
@@ -137,7 +132,7 @@ private struct JSONElements<Element: Decodable>: ElementSource {
             switch reader {
             case .lines(var lines):
                 defer { reader = .lines(lines) }
-                while let line = try await lines.next(Self.content) {
+                while let line = try await lines.next(Data.content(of:)) {
                     if let text = Self.text(of: line, in: lines) { return text }
                 }
                 return nil
@@ -162,4 +157,11 @@ private struct JSONElements<Element: Decodable>: ElementSource {
     }
 
     func makeIterator() -> Iterator { Iterator(self) }
+}
+
+extension Data {
+    /// That of a line; nil for an empty one.
+    fileprivate static func content(of line: UnsafeBufferPointer<UInt8>) -> Data? {
+        line.allSatisfy(\.isJSONSpace) ? nil : Data(line)
+    }
 }

@@ -66,8 +66,7 @@
             var numbers: Set<String> = []
             for _ in 0..<12 { numbers.insert(try await HTTP3.connection(client)) }
             #expect(numbers.count == 1)
-            let transport = try #require(client.transport as? any MeasuredTransport)
-            let counts = await transport.statistics.total
+            let counts = await client.transport.statistics
             #expect(counts.openConnections == 1)
             #expect(counts.idleConnections == 1)
         }
