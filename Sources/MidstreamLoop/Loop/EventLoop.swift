@@ -15,7 +15,7 @@
         package final let limits: TransferLimits
         /// How many events are dealt with before callers hear of the exchanges that have ended: enough that waking them costs little, and few
         /// enough that the first doesn't wait long.
-        private static let eventsAtATime = 64
+        private static let eventsAtATime = 128
         private let name: StaticString
         final let usesCallersThreads: Bool
         final let inbox = LoopInbox()

@@ -39,8 +39,10 @@
         private var loop: any ConnectionLoop { connection.loop }
 
         func letGo(_: WireTransfer, isClean: Bool) {
-            // Nobody is to go on with what is whole.
-            let code: HTTP2ErrorCode? = isClosed ? nil : hasEnd && isClean ? .noError : .cancel
+            let isAnswered = hasEnd && isClean
+            // The server may have answered without waiting for the whole request (RFC 9113 §8.1).
+            let isOver = isClosed || isAnswered && transfer.sent.isWhole
+            let code: HTTP2ErrorCode? = isOver ? nil : isAnswered ? .noError : .cancel
             isClosed = true
             connection.remove(self, code)
         }

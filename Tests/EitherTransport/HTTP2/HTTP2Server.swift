@@ -57,8 +57,11 @@
         func readPreface() -> Bool { connection.read(24) == Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) }
 
         /// The stream of the next request that has come to its end; nil when the client is gone. Answers settings and pings.
-        func nextRequest() -> UInt32? {
+        ///
+        /// - Parameter seen: Told the kind of each frame.
+        func nextRequest(_ seen: (HTTP2Frame.Kind) -> Void = { _ in }) -> UInt32? {
             while let (kind, flags, stream, payload) = readFrame() {
+                seen(kind)
                 switch kind {
                 case .settings where flags & HTTP2Frame.acknowledgement == 0:
                     write(HTTP2Frame.make(.settings, HTTP2Frame.acknowledgement))

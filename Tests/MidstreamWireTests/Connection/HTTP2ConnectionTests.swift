@@ -52,6 +52,25 @@
             #expect(server.accepted == 1 && most.withLock { $0 } == 20)
         }
 
+        /// RFC 9113 §8.1: both sides have ended the stream.
+        @Test func `What is whole both ways isn't reset`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let kinds = Locked<Set<HTTP2Frame.Kind>>([])
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                while let stream = peer.nextRequest({ kind in kinds.withLock { _ = $0.insert(kind) } }) {
+                    peer.write(HTTP2Frame.response(stream: stream))
+                }
+            }
+            for delivery in deliveries + deliveries {
+                let response = try await transport.deliver(request(server.url, delivery))
+                #expect(try await response.body.collect() == Array("ok".utf8))
+            }
+            #expect(kinds.withLock { $0.contains(.headers) && !$0.contains(.reset) })
+            #expect(server.accepted == 1)
+        }
+
         /// RFC 9113 §6.7: a path that was forgotten on the way.
         @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
