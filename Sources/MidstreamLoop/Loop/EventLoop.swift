@@ -127,15 +127,6 @@
             return true
         }
 
-        /// What it has.
-        package final var statistics: TransportStatistics {
-            get async {
-                await withCheckedContinuation { continuation in
-                    ask { [self] isOver in continuation.resume(returning: isOver ? TransportStatistics() : measure()) }
-                }
-            }
-        }
-
         /// Has the loop do something on its thread, or the caller when the loop has ended.
         ///
         /// - Parameter body: Given whether it has.
@@ -382,16 +373,6 @@
     }
 
     extension EventLoop {
-        private func measure() -> TransportStatistics {
-            var statistics = TransportStatistics()
-            for transfer in active { statistics.count(\.activeRequests, transfer.origin) }
-            if admission.waitingCount > 0 {
-                for transfer in admission.waiting { statistics.count(\.waitingRequests, transfer.origin) }
-            }
-            countConnections(in: &statistics)
-            return statistics
-        }
-
         /// The transfer's host shares connections among its requests: those that wait for one may begin.
         package final func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
 

@@ -1,0 +1,24 @@
+#if os(Linux)
+    package import MidstreamCore
+
+    extension EventLoop {
+        /// What it has.
+        package final var statistics: TransportStatistics {
+            get async {
+                await withCheckedContinuation { continuation in
+                    ask { [self] isOver in continuation.resume(returning: isOver ? TransportStatistics() : measure()) }
+                }
+            }
+        }
+
+        private func measure() -> TransportStatistics {
+            var statistics = TransportStatistics()
+            for transfer in active { statistics.count(\.activeRequests, transfer.origin) }
+            if admission.waitingCount > 0 {
+                for transfer in admission.waiting { statistics.count(\.waitingRequests, transfer.origin) }
+            }
+            countConnections(in: &statistics)
+            return statistics
+        }
+    }
+#endif
