@@ -59,7 +59,7 @@ def anchor_name(page: pathlib.Path, path: str, anchor: str) -> str:
     target = (page.parent / path) if path else page
     for heading in re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE):
         if re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") == anchor:
-            return re.sub(r"[^\w\-]+", "-", heading).strip("-")
+            return re.sub(r"[^\w\-]+", "-", heading.replace("/", "")).strip("-")
     sys.exit(f"{page}: {path}#{anchor} leads nowhere")
 
 
