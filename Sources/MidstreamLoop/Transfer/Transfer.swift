@@ -16,8 +16,8 @@
     /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is posted, and from then on all
     /// variables are touched only on the loop's thread. The reader of a streamed body shares a ``BodyStream`` with the loop.
     ///
-    /// `@exclusivity(unchecked)` stands where a variable is only read and set as a whole, so that accesses can't overlap: the checks took a
-    /// tenth of a request's instructions.
+    /// `@exclusivity(unchecked)` stands, here and in what a loop's thread touches besides, where a variable is only read and set as a whole, or
+    /// changed in place without a call, so that accesses can't overlap: the checks took a tenth of a request's instructions.
     open class Transfer: @unchecked Sendable {
         package final let request: HTTPRequest
         package final let options: ExchangeOptions
