@@ -21,6 +21,7 @@ let package = Package(
                 .product(name: "MidstreamTesting", package: "Midstream"),
                 .product(name: "MidstreamURLSession", package: "Midstream"),
                 .product(name: "MidstreamWebSocket", package: "Midstream"),
+                .product(name: "MidstreamCurl", package: "Midstream", condition: .when(platforms: [.linux])),
                 .product(name: "MidstreamWire", package: "Midstream", condition: .when(platforms: [.linux])),
             ]),
         .systemLibrary(name: "LibFuzzer"),
