@@ -2,7 +2,7 @@
 ///
 /// `completion` and the handler given to `next` may be called later and from any thread. Of two completions the first stands and
 /// the second is reported on standard error. A completion handler that is dropped without being called makes the
-/// chain throw ``CompletionDropped`` instead of waiting for ever. When the task that runs the chain is cancelled, what `next`
+/// chain throw an error that says so instead of waiting for ever. When the task that runs the chain is cancelled, what `next`
 /// started is cancelled too, and its handler hears of it.
 public protocol CompletionInterceptor<Input, Output>: Interceptor {
     // Declared again, since the compiler infers them from the requirement below only where they stand beside it.
@@ -52,7 +52,7 @@ public struct CompletionNext<Input: Sendable, Output: Sendable>: Sendable {
 extension CompletionInterceptor {
     /// Runs the callback form and waits for its completion.
     ///
-    /// - Throws: The error that was completed with, or ``CompletionDropped``.
+    /// - Throws: The error that was completed with, or one that says that the handler was dropped.
     public func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output {
         let tasks = RunningTasks()
         return try await withTaskCancellationHandler {
@@ -71,7 +71,7 @@ extension InterceptorChain {
     /// - Parameters:
     ///   - interceptors: Outermost first.
     ///   - completionTerminal: Does the work and calls the handler once, now or later, from any thread. A handler that is
-    ///     dropped without being called makes the chain throw ``CompletionDropped``.
+    ///     dropped without being called makes the chain throw an error that says so.
     public init(
         _ interceptors: [any Interceptor<Input, Output>] = [],
         completionTerminal:
@@ -86,9 +86,8 @@ extension InterceptorChain {
 }
 
 /// Thrown when a completion handler went away without having been called, so that no outcome can ever come.
-public struct CompletionDropped: Error, Hashable, CustomStringConvertible {
-    /// Makes the error; the library does so itself when it sees a handler go away.
-    public init() {}
-    /// Says what happened.
-    public var description: String { "A completion handler was released without having been called." }
+package struct CompletionDropped: Error, Hashable, CustomStringConvertible {
+    package init() {}
+
+    package var description: String { "A completion handler was released without having been called." }
 }

@@ -1,15 +1,13 @@
 internal import Platform
 
 extension HTTPHeaders: Sequence {
-    /// Iterates over the fields in order.
-    public struct Iterator: IteratorProtocol {
-        private let bytes: [UInt8]
+    private struct FieldIterator: IteratorProtocol {
+        let bytes: [UInt8]
         private var position = 0
 
         init(_ headers: HTTPHeaders) { bytes = headers.bytes }
 
-        /// The next field: its name as it was given, and its value.
-        public mutating func next() -> (name: Name, value: String)? {
+        mutating func next() -> (name: Name, value: String)? {
             let start = position
             let found: ((name: Name, value: String), end: Int)? = bytes.withUnsafeBufferPointer { all in
                 FieldLine(in: all, at: start).map { (($0.name, String(fieldBytes: $0.value)), $0.end) }
@@ -20,8 +18,8 @@ extension HTTPHeaders: Sequence {
         }
     }
 
-    /// Iterates over the fields in order.
-    public func makeIterator() -> Iterator { Iterator(self) }
+    /// Iterates over the fields in order: the name of each as it was given, and its value.
+    public func makeIterator() -> some IteratorProtocol<(name: Name, value: String)> { FieldIterator(self) }
 
     static let lineEnd = UInt8(ascii: "\n")
     static let nameEnd = UInt8(ascii: ":")
