@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "Interception", targets: ["Interception"]),
         .library(name: "MidstreamResilience", targets: ["MidstreamResilience"]),
         .library(name: "MidstreamSigning", targets: ["MidstreamSigning"]),
+        .library(name: "MidstreamCacheStore", targets: ["MidstreamCacheStore"]),
         .library(name: "MidstreamDiskCache", targets: ["MidstreamDiskCache"]),
         .library(name: "MidstreamTelemetry", targets: ["MidstreamTelemetry"]),
         .library(name: "MidstreamFleet", targets: ["MidstreamFleet"]),
@@ -68,7 +69,10 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
-        .target(name: "MidstreamCache", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(name: "MidstreamCacheStore", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(
+            name: "MidstreamCache", dependencies: ["MidstreamCacheStore", "MidstreamCore", "Interception"],
+            swiftSettings: settings),
         .target(name: "MidstreamCookies", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamResilience", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
@@ -83,11 +87,13 @@ let package = Package(
         .target(
             name: "MidstreamTransfers", dependencies: ["MidstreamTasks", "MidstreamCore", "Interception", "Platform"],
             swiftSettings: settings),
+        .target(name: "MidstreamTransport", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .systemLibrary(name: "CLinux"),
         .target(
             name: "MidstreamLoop",
             dependencies: [
-                "MidstreamCore", "Interception", .target(name: "CCompression", condition: .when(platforms: [.linux])),
+                "MidstreamTransport", "MidstreamCore", "Interception",
+                .target(name: "CCompression", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
@@ -95,7 +101,7 @@ let package = Package(
         .target(
             name: "MidstreamCurl",
             dependencies: [
-                "MidstreamCore", "Interception", "MidstreamLoop",
+                "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamLoop",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
@@ -104,7 +110,7 @@ let package = Package(
         .target(
             name: "MidstreamWire",
             dependencies: [
-                "MidstreamCore", "Interception", "MidstreamLoop",
+                "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamLoop",
                 .target(name: "CTLS", condition: .when(platforms: [.linux])),
                 .target(name: "CNghttp2", condition: .when(platforms: [.linux])),
             ],
@@ -114,7 +120,8 @@ let package = Package(
             name: "MidstreamWebSocket", dependencies: ["WebSocketFrames", "MidstreamCore", "Interception"],
             swiftSettings: settings),
         .target(
-            name: "MidstreamURLSession", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+            name: "MidstreamURLSession", dependencies: ["MidstreamTransport", "MidstreamCore", "Interception", "Platform"],
+            swiftSettings: settings),
         // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
         .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
         .target(
@@ -132,7 +139,7 @@ let package = Package(
         .target(
             name: "MidstreamDiskCache",
             dependencies: [
-                "MidstreamCache", "MidstreamCore", "Interception", "Platform",
+                "MidstreamCacheStore", "MidstreamCore", "Interception", "Platform",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
@@ -150,14 +157,17 @@ let package = Package(
         .target(
             name: "MidstreamFleet",
             dependencies: [
-                "MidstreamAuthentication", "MidstreamCache", "MidstreamResilience", "MidstreamCore", "Interception",
+                "MidstreamAuthentication", "MidstreamCacheStore", "MidstreamResilience", "MidstreamTransport",
+                "MidstreamCore",
+                "Interception",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])), wire,
             ],
             swiftSettings: settings),
         .target(
             name: "MidstreamTesting",
             dependencies: [
-                "MidstreamTelemetry", "LoopbackServer", "MidstreamCache", "MidstreamResilience", "MidstreamCore",
+                "MidstreamTelemetry", "LoopbackServer", "MidstreamCacheStore", "MidstreamResilience",
+                "MidstreamTasks", "MidstreamCore",
                 "WebSocketFrames",
                 "Interception",
                 "Platform",
@@ -173,7 +183,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
+                "MidstreamTransport", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
                 curl, wire,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
@@ -194,7 +204,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamCacheTests",
-            dependencies: ["Midstream", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport"],
+            dependencies: [
+                "Midstream", "MidstreamCache", "MidstreamCacheStore", "MidstreamCore", "MidstreamTesting", "Interception",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamCookiesTests",
@@ -247,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "MidstreamDiskCacheTests",
             dependencies: [
-                "Midstream", "MidstreamDiskCache", "MidstreamCache", "MidstreamCore", "MidstreamTesting", "Interception",
+                "Midstream", "MidstreamDiskCache", "MidstreamCache", "MidstreamCacheStore", "MidstreamCore", "MidstreamTesting",
+                "Interception",
                 "TestSupport",
             ],
             swiftSettings: settings),
@@ -255,7 +269,7 @@ let package = Package(
             name: "MidstreamFleetTests",
             dependencies: [
                 "MidstreamFleet", "Midstream", "MidstreamAuthentication", "MidstreamCache", "MidstreamResilience",
-                "MidstreamCore",
+                "MidstreamTransport", "MidstreamCacheStore", "MidstreamCore",
                 "MidstreamTesting", "Interception", "TestSupport", wire,
             ],
             swiftSettings: settings),
@@ -277,7 +291,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamTestingTests",
-            dependencies: ["MidstreamTesting", "MidstreamCache", "MidstreamCore", "Interception", "TestSupport"],
+            dependencies: [
+                "MidstreamTesting", "MidstreamCache", "MidstreamCacheStore", "MidstreamCore", "Interception", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MidstreamToolTests", dependencies: ["TestSupport", "MidstreamTool", "Midstream", "MidstreamTesting"],
@@ -285,7 +301,7 @@ let package = Package(
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamURLSessionTests",
-            dependencies: ["MidstreamURLSession", "MidstreamCore", "Interception", "TestSupport"],
+            dependencies: ["MidstreamURLSession", "MidstreamTransport", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ForeignTextTests",
@@ -295,13 +311,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "MidstreamLoopTests", dependencies: ["MidstreamLoop", "MidstreamCore", "Interception", "TestSupport"],
+            name: "MidstreamLoopTests",
+            dependencies: ["MidstreamLoop", "MidstreamTransport", "MidstreamCore", "Interception", "TestSupport"],
             swiftSettings: settings),
         .target(name: "LibraryInterposition", path: "Tests/LibraryInterposition"),
         .testTarget(
             name: "MidstreamCurlTests",
             dependencies: [
-                "MidstreamCore", "Interception", "MidstreamLoop", "TestSupport",
+                "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamLoop", "TestSupport",
                 .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 curl,
             ],
@@ -309,7 +326,7 @@ let package = Package(
         .testTarget(
             name: "MidstreamWireTests",
             dependencies: [
-                "MidstreamCore", "Interception", "MidstreamLoop", "TestSupport", "MidstreamTesting",
+                "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamLoop", "TestSupport", "MidstreamTesting",
                 .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 wire,
             ],
@@ -317,7 +334,8 @@ let package = Package(
         .testTarget(
             name: "MidstreamWebSocketTests",
             dependencies: [
-                "MidstreamWebSocket", "WebSocketFrames", "Midstream", "MidstreamResilience", "MidstreamCore", "MidstreamTesting",
+                "MidstreamWebSocket", "WebSocketFrames", "Midstream", "MidstreamResilience", "MidstreamTransport",
+                "MidstreamCore", "MidstreamTesting",
                 "Interception", "TestSupport", curl, wire,
             ],
             swiftSettings: settings),
@@ -332,7 +350,8 @@ let package = Package(
         .testTarget(
             name: "TransportConformanceTests",
             dependencies: [
-                "TestSupport", "Midstream", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "MidstreamLoop",
+                "TestSupport", "Midstream", "MidstreamTransport", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession",
+                "MidstreamLoop",
                 "Interception",
                 .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
                 curl, wire,

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Interception
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 extension ResponseCache {

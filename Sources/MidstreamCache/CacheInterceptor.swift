@@ -1,5 +1,6 @@
 internal import Foundation
 public import Interception
+public import MidstreamCacheStore
 public import MidstreamCore
 
 /// Answers from what was stored, validates what is stale, and stores what passes while the caller reads it (RFC 9111).

@@ -1,4 +1,5 @@
 public import Foundation
+internal import MidstreamCacheStore
 public import MidstreamCore
 
 /// Whose cache it is (RFC 9111 §1).

@@ -1,3 +1,4 @@
+internal import MidstreamCacheStore
 public import MidstreamCore
 
 private enum CacheStatusKey: RequestContextKey {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 extension ResponseCache {

@@ -1,5 +1,6 @@
 #if os(Linux)
     public import MidstreamCore
+    public import MidstreamTransport
     internal import MidstreamLoop
 
     /// The settings of a ``CurlTransport``.

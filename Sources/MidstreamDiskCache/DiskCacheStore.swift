@@ -1,6 +1,6 @@
 public import Foundation
 internal import Interception
-public import MidstreamCache
+public import MidstreamCacheStore
 public import MidstreamCore
 internal import Platform
 

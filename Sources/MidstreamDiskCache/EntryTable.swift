@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Interception
-internal import MidstreamCache
+internal import MidstreamCacheStore
 internal import MidstreamCore
 internal import Platform
 

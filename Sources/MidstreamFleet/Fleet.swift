@@ -1,8 +1,9 @@
 internal import Foundation
 internal import Interception
 public import MidstreamAuthentication
-public import MidstreamCache
+public import MidstreamCacheStore
 internal import MidstreamCore
+internal import MidstreamTransport
 public import MidstreamResilience
 #if os(Linux)
     internal import MidstreamWire

@@ -1,5 +1,6 @@
 public import Foundation
 public import MidstreamCore
+public import MidstreamTasks
 
 /// A task that answers without a network, for tests and previews.
 ///

@@ -1,3 +1,5 @@
+public import MidstreamCore
+
 /// TLS settings: how servers and the client authenticate.
 ///
 /// By default the system's authorities are trusted, and TLS 1.2 or newer is spoken. libcurl can do all of it. URLSession can on Apple's

@@ -1,3 +1,5 @@
+internal import MidstreamCore
+
 #if os(Linux)
     /// What a transport on Linux is made with, `CurlTransport` or `WireTransport`. Every setting has a default, given with it.
     ///

@@ -1,4 +1,5 @@
 public import MidstreamCore
+public import MidstreamTransport
 
 #if canImport(FoundationNetworking)
     internal import Foundation

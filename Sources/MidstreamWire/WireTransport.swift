@@ -1,5 +1,6 @@
 #if os(Linux)
     public import MidstreamCore
+    public import MidstreamTransport
     internal import MidstreamLoop
 
     /// Sends requests over connections of its own: HTTP/1.1, HTTP/2 by nghttp2, TLS by OpenSSL, proxies, unix domain sockets, gzip, brotli and zstd.

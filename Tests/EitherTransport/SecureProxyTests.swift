@@ -3,6 +3,7 @@
     import Interception
     import MidstreamCore
     import MidstreamLoop
+    import MidstreamTransport
     import TestSupport
     import Testing
 

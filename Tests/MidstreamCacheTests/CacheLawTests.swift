@@ -1,4 +1,5 @@
 import MidstreamCache
+import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
 import TestSupport

@@ -1,3 +1,4 @@
+import MidstreamCacheStore
 import MidstreamCore
 import TestSupport
 import Testing

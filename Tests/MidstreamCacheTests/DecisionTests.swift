@@ -1,5 +1,6 @@
 import Foundation
 import Interception
+import MidstreamCacheStore
 import MidstreamCore
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Interception
 import MidstreamCache
+import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
 import TestSupport

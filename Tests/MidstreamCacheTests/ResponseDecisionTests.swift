@@ -1,4 +1,5 @@
 import Foundation
+import MidstreamCacheStore
 import MidstreamCore
 import Testing
 

@@ -1,4 +1,5 @@
 import Interception
+import MidstreamCacheStore
 import MidstreamCore
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
 import Testing

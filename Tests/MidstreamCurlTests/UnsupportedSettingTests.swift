@@ -2,6 +2,7 @@
     import MidstreamCore
     import MidstreamCurl
     import MidstreamTesting
+    import MidstreamTransport
     import TestSupport
     import Testing
 

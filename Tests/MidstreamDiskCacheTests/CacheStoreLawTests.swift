@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCache
+import MidstreamCacheStore
 import MidstreamDiskCache
 import MidstreamTesting
 import TestSupport

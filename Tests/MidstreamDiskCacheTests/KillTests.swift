@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import MidstreamCache
+    import MidstreamCacheStore
     import MidstreamCore
     import MidstreamTesting
     import TestSupport

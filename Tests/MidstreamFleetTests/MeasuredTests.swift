@@ -2,9 +2,11 @@
     import Foundation
     import Interception
     import MidstreamCache
+    import MidstreamCacheStore
     import MidstreamCore
     import MidstreamResilience
     import MidstreamTesting
+    import MidstreamTransport
     import TestSupport
     import Testing
 

@@ -2,6 +2,7 @@
     import Foundation
     import MidstreamAuthentication
     import MidstreamCache
+    import MidstreamCacheStore
     import MidstreamCore
     import MidstreamFleet
     import MidstreamResilience

@@ -3,6 +3,7 @@
     import Glibc
     import Interception
     import MidstreamCore
+    import MidstreamTransport
     import MidstreamWire
     import TestSupport
     import Testing

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Glibc
     import MidstreamCore
+    import MidstreamTransport
     import Testing
 
     @testable import MidstreamLoop

@@ -1,5 +1,6 @@
 #if os(Linux)
     import MidstreamCore
+    import MidstreamTransport
     import TestSupport
     import Testing
 

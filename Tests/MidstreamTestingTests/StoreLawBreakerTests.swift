@@ -1,5 +1,6 @@
 import Interception
 import MidstreamCache
+import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
 import TestSupport

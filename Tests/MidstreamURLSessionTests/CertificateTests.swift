@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import MidstreamTransport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 #if os(Linux)
     import MidstreamCore
     import MidstreamLoop
+    import MidstreamTransport
     import TestSupport
 
     @testable import MidstreamWire

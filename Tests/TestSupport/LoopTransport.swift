@@ -1,6 +1,7 @@
 #if os(Linux)
     package import MidstreamCore
     package import MidstreamCurl
+    package import MidstreamTransport
     package import MidstreamWire
 
     /// What the transports have in common whose bytes are moved by a loop.

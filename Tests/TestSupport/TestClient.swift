@@ -1,5 +1,6 @@
 package import Foundation
 package import MidstreamCore
+package import MidstreamTransport
 package import MidstreamURLSession
 
 #if canImport(FoundationNetworking)

@@ -2,6 +2,7 @@
     import Foundation
     import MidstreamCore
     import MidstreamCurl
+    import MidstreamTransport
     import TestSupport
     import Testing
 

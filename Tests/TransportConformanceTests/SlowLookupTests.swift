@@ -3,6 +3,7 @@
     import Interception
     import LibraryInterposition
     import MidstreamCore
+    import MidstreamTransport
     import TestSupport
     import Testing
 

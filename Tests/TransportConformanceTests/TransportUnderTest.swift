@@ -1,5 +1,6 @@
 import Foundation
 import MidstreamCore
+import MidstreamTransport
 import MidstreamURLSession
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// What a cache does with a request that it may answer (RFC 9111 §4).

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// The search for what is stored for a request (RFC 9111 §4).

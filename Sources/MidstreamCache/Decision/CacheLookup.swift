@@ -1,3 +1,4 @@
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// What is stored for a request.

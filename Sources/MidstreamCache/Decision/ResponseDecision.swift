@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// A request that the store doesn't answer. One object, since several hold it while the server is waited for.

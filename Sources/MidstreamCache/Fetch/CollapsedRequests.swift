@@ -1,3 +1,5 @@
+internal import MidstreamCacheStore
+
 internal import Foundation
 internal import Interception
 

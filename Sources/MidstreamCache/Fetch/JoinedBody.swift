@@ -1,4 +1,5 @@
 internal import Interception
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// A body of stored bytes, and then those that are arriving.

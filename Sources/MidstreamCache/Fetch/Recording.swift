@@ -1,4 +1,5 @@
 internal import Interception
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// Writes a response's body to the store while somebody reads it. Whatever goes wrong with the store ends the writing, and nothing else.

@@ -1,4 +1,5 @@
 internal import Interception
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// A response that may answer other requests than its own.

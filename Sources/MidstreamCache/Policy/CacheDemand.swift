@@ -1,3 +1,4 @@
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// What a request asks of caches.

@@ -1,3 +1,4 @@
+internal import MidstreamCacheStore
 public import MidstreamCore
 
 /// How a cache handled a request, in the words of RFC 9211.

@@ -1,3 +1,4 @@
+internal import MidstreamCacheStore
 public import MidstreamCore
 
 /// How one request uses caches, beside its `Cache-Control`.

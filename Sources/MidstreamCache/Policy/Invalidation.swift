@@ -1,3 +1,4 @@
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// What an unsafe request makes wrong (RFC 9111 §4.4).

@@ -1,3 +1,4 @@
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// Which part of a query doesn't matter, by `No-Vary-Search`.

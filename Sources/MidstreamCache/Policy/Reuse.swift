@@ -1,3 +1,5 @@
+internal import MidstreamCacheStore
+
 internal import Foundation
 
 /// What may be done with a stored response that matches a request (RFC 9111 §4).

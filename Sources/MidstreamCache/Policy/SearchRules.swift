@@ -1,3 +1,5 @@
+internal import MidstreamCacheStore
+
 internal import Interception
 
 /// The `No-Vary-Search` of paths, learned from responses, and forgotten with the process.

@@ -1,3 +1,5 @@
+internal import MidstreamCacheStore
+
 /// Decides what leaves a full store: S3-FIFO (Yang et al., SOSP 2023), in which larger entries need more hits to stay.
 ///
 /// New entries pass a small queue, which most that are used once leave again; those that are used meanwhile, or come back soon,

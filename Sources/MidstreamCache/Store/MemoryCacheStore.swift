@@ -1,4 +1,5 @@
 internal import Interception
+public import MidstreamCacheStore
 public import MidstreamCore
 
 /// Keeps entries in memory, up to a number of bytes. Rarely used ones go first (S3-FIFO, larger entries before smaller ones).

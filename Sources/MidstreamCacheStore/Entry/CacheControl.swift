@@ -1,54 +1,57 @@
-internal import MidstreamCore
+package import MidstreamCore
 
 /// The directives of `Cache-Control` (RFC 9111 §5.2), of a request or of a response.
 ///
 /// Of a directive that comes twice the first counts (§4.2.1). Seconds that are no number make what depends on them 0, so that such a response
 /// is stale; more than 2³¹ are 2³¹ (§1.2.2).
-struct CacheControl: Sendable, Equatable {
+package struct CacheControl: Sendable, Equatable {
     /// The flags.
-    struct Flags: OptionSet, Sendable {
-        let rawValue: UInt16
-        static let noStore = Flags(rawValue: 1)
+    package struct Flags: OptionSet, Sendable {
+        package let rawValue: UInt16
+
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        package static let noStore = Flags(rawValue: 1)
         /// `no-cache` without field names.
-        static let noCache = Flags(rawValue: 1 << 1)
+        package static let noCache = Flags(rawValue: 1 << 1)
         /// `private` without field names.
-        static let isPrivate = Flags(rawValue: 1 << 2)
-        static let isPublic = Flags(rawValue: 1 << 3)
-        static let mustRevalidate = Flags(rawValue: 1 << 4)
-        static let proxyRevalidate = Flags(rawValue: 1 << 5)
-        static let mustUnderstand = Flags(rawValue: 1 << 6)
-        static let immutable = Flags(rawValue: 1 << 7)
-        static let onlyIfCached = Flags(rawValue: 1 << 8)
+        package static let isPrivate = Flags(rawValue: 1 << 2)
+        package static let isPublic = Flags(rawValue: 1 << 3)
+        package static let mustRevalidate = Flags(rawValue: 1 << 4)
+        package static let proxyRevalidate = Flags(rawValue: 1 << 5)
+        package static let mustUnderstand = Flags(rawValue: 1 << 6)
+        package static let immutable = Flags(rawValue: 1 << 7)
+        package static let onlyIfCached = Flags(rawValue: 1 << 8)
     }
 
-    var flags: Flags = []
-    var maxAge: Int?
-    var sharedMaxAge: Int?
-    var staleWhileRevalidate: Int?
-    var staleIfError: Int?
-    var minFresh: Int?
+    package var flags: Flags = []
+    package var maxAge: Int?
+    package var sharedMaxAge: Int?
+    package var staleWhileRevalidate: Int?
+    package var staleIfError: Int?
+    package var minFresh: Int?
     /// The largest number when any staleness will do.
-    var maxStale: Int?
-    var noCacheFields: [HTTPHeaders.Name] = []
-    var privateFields: [HTTPHeaders.Name] = []
+    package var maxStale: Int?
+    package var noCacheFields: [HTTPHeaders.Name] = []
+    package var privateFields: [HTTPHeaders.Name] = []
 
-    init() {}
+    package init() {}
 
     /// Whether it is about no fields of their own.
-    var namesNoFields: Bool { noCacheFields.isEmpty && privateFields.isEmpty }
+    package var namesNoFields: Bool { noCacheFields.isEmpty && privateFields.isEmpty }
 
     /// Reads all fields of a message.
-    init(_ values: [String]) {
+    package init(_ values: [String]) {
         for value in values { read(FieldValueScanner(value)) }
     }
 
-    func contains(_ flag: Flags) -> Bool { flags.contains(flag) }
+    package func contains(_ flag: Flags) -> Bool { flags.contains(flag) }
 
     /// The most seconds that a number counts as.
-    static let longest = 1 << 31
+    package static let longest = 1 << 31
 
     /// Digits, and nothing else.
-    static func seconds(_ text: String?) -> Int? {
+    package static func seconds(_ text: String?) -> Int? {
         guard let text, !text.isEmpty else { return nil }
         var number = 0
         for byte in text.utf8 {
@@ -61,7 +64,7 @@ struct CacheControl: Sendable, Equatable {
     /// Takes one directive, unless it has been taken before.
     ///
     /// - Parameter hasValue: Whether a `=` stood behind the name; the value is nil when nothing could be read behind it.
-    mutating func take(_ name: String, hasValue: Bool, value: String?) {
+    package mutating func take(_ name: String, hasValue: Bool, value: String?) {
         switch name {
         case "no-store": flags.insert(.noStore)
         case "no-cache": if !Self.add(value, to: &noCacheFields) { flags.insert(.noCache) }
@@ -97,7 +100,7 @@ struct CacheControl: Sendable, Equatable {
     private static let nameLengths = "public".utf8.count..."stale-while-revalidate".utf8.count
 
     /// Reads one more field.
-    mutating func read(_ value: UnsafeBufferPointer<UInt8>) { read(FieldValueScanner(value)) }
+    package mutating func read(_ value: UnsafeBufferPointer<UInt8>) { read(FieldValueScanner(value)) }
 
     private mutating func read(_ scanner: FieldValueScanner) {
         var scanner = scanner
@@ -126,11 +129,11 @@ struct CacheControl: Sendable, Equatable {
 }
 
 /// Names of fields in a list, as `Connection` and some directives have them.
-enum FieldNameList {
+package enum FieldNameList {
     /// What isn't a name is passed over.
     ///
     /// - Returns: Nil when there are more than `limit`.
-    static func names(in text: String, upTo limit: Int = .max) -> [HTTPHeaders.Name]? {
+    package static func names(in text: String, upTo limit: Int = .max) -> [HTTPHeaders.Name]? {
         var names: [HTTPHeaders.Name] = []
         var scanner = FieldValueScanner(text)
         while let member = scanner.member(of: ",") {

@@ -44,7 +44,7 @@ public final class CacheEntry: Sendable, Identifiable {
     public let key: CacheKey
     package let head: StoredHead
     /// Which bytes of the representation are there.
-    let parts: StoredRanges
+    package let parts: StoredRanges
     /// The length of the representation; nil: not known yet.
     public let length: Int64?
     /// The whole body, if the store returned it with the head.
@@ -52,7 +52,7 @@ public final class CacheEntry: Sendable, Identifiable {
     /// The store that returned it, if that is in memory.
     private let source: ObjectIdentifier?
 
-    init(
+    package init(
         id: UInt64 = nextID(), key: CacheKey, head: StoredHead, parts: StoredRanges = .init(), length: Int64? = nil,
         body: [UInt8]? = nil, source: ObjectIdentifier? = nil
     ) {
@@ -107,7 +107,7 @@ public final class CacheEntry: Sendable, Identifiable {
     package func holding(_ range: Range<Int64>) -> CacheEntry { holding(StoredRanges([range])) }
 
     /// The entry of which only these bytes are there.
-    func holding(_ parts: StoredRanges, of length: Int64? = nil) -> CacheEntry {
+    package func holding(_ parts: StoredRanges, of length: Int64? = nil) -> CacheEntry {
         CacheEntry(id: id, key: key, head: head, parts: parts, length: length ?? self.length)
     }
 
@@ -115,7 +115,7 @@ public final class CacheEntry: Sendable, Identifiable {
     package func adding(_ range: Range<Int64>) -> CacheEntry { adding(range, of: nil) }
 
     /// The entry with these bytes, too, of a representation with this length; nil: the length stays as it is.
-    func adding(_ range: Range<Int64>, of length: Int64?) -> CacheEntry {
+    package func adding(_ range: Range<Int64>, of length: Int64?) -> CacheEntry {
         var parts = parts
         parts.insert(range)
         return holding(parts, of: length)
@@ -125,7 +125,7 @@ public final class CacheEntry: Sendable, Identifiable {
     package func withHead(of other: CacheEntry) -> CacheEntry { with(other.head) }
 
     /// The entry with another head.
-    func with(_ head: StoredHead) -> CacheEntry {
+    package func with(_ head: StoredHead) -> CacheEntry {
         CacheEntry(id: id, key: key, head: head, parts: parts, length: length, body: body, source: source)
     }
 
@@ -138,15 +138,15 @@ public final class CacheEntry: Sendable, Identifiable {
     }
 
     /// The whole body, if this store in memory returned it with the head.
-    func body(from store: AnyObject) -> [UInt8]? { source == ObjectIdentifier(store) ? body : nil }
+    package func body(from store: AnyObject) -> [UInt8]? { source == ObjectIdentifier(store) ? body : nil }
 
     /// The entry without its body, to be kept while the server is waited for.
-    var withoutBody: CacheEntry {
+    package var withoutBody: CacheEntry {
         body == nil ? self : CacheEntry(id: id, key: key, head: head, parts: parts, length: length)
     }
 
     /// About how many bytes the head takes in memory.
-    var headBytes: Int { 200 + head.fields.bytes.count + key.url.utf8.count }
+    package var headBytes: Int { 200 + head.fields.bytes.count + key.url.utf8.count }
 }
 
 extension CacheEntry: CustomStringConvertible, CustomReflectable {

@@ -68,11 +68,11 @@ private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes
 
 /// Numbers of eight bytes, and bytes with their count before them.
 private struct EntryWriter {
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
-    mutating func add(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
+    package mutating func add(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
 
-    mutating func add(_ content: [UInt8]) {
+    package mutating func add(_ content: [UInt8]) {
         add(UInt64(content.count))
         bytes += content
     }
@@ -82,24 +82,24 @@ private struct EntryReader {
     private let all: [UInt8]
     private var place = 0
 
-    init(_ bytes: [UInt8]) { all = bytes }
+    package init(_ bytes: [UInt8]) { all = bytes }
 
-    var isAtEnd: Bool { place == all.count }
+    package var isAtEnd: Bool { place == all.count }
 
-    mutating func number() -> UInt64? {
+    package mutating func number() -> UInt64? {
         guard all.count - place >= 8 else { return nil }
         defer { place += 8 }
         return UInt64(littleEndian: all.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt64.self) })
     }
 
     /// Nil also for what is no time, with which nobody could reckon.
-    mutating func time() -> Date? {
+    package mutating func time() -> Date? {
         guard let bits = number() else { return nil }
         let seconds = Double(bitPattern: bits)
         return seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil
     }
 
-    mutating func bytes() -> ArraySlice<UInt8>? {
+    package mutating func bytes() -> ArraySlice<UInt8>? {
         guard let count = number(), count <= UInt64(all.count - place) else { return nil }
         defer { place += Int(count) }
         return all[place..<(place + Int(count))]

@@ -1,25 +1,36 @@
-internal import Foundation
-internal import MidstreamCore
+package import Foundation
+package import MidstreamCore
 
 /// What a cache goes by when it judges heads.
 package struct CacheRules: Sendable {
-    var isShared = false
-    /// Whether a shared cache stores cookies, and what users were answered (``CacheOptions/sharesPersonalResponses``).
-    var sharesPersonalResponses = false
-    var heuristicShare = 0.1
-    var maximumHeuristicAge = 86_400.0
-    var targetedFields: [HTTPHeaders.Name] = []
+    package let isShared: Bool
+    /// Whether a shared cache stores cookies, and what users were answered (`CacheOptions.sharesPersonalResponses`).
+    package let sharesPersonalResponses: Bool
+    package let heuristicShare: Double
+    package let maximumHeuristicAge: Double
+    package let targetedFields: [HTTPHeaders.Name]
+
+    package init(
+        isShared: Bool = false, sharesPersonalResponses: Bool = false, heuristicShare: Double = 0.1,
+        maximumHeuristicAge: Double = 86_400, targetedFields: [HTTPHeaders.Name] = []
+    ) {
+        self.isShared = isShared
+        self.sharesPersonalResponses = sharesPersonalResponses
+        self.heuristicShare = heuristicShare
+        self.maximumHeuristicAge = maximumHeuristicAge
+        self.targetedFields = targetedFields
+    }
 
     /// How long a response is fresh (RFC 9111 §4.2.1).
-    struct Lifetime: Equatable {
-        var seconds: Double
+    package struct Lifetime: Equatable {
+        package var seconds: Double
         /// Whether the server gave it; a heuristic otherwise.
-        var isExplicit: Bool
+        package var isExplicit: Bool
     }
 
     /// What the server wants of this cache: a targeted field's directives, which stand for `Cache-Control` and `Expires` (RFC 9213
     /// §2.2), or else those of `Cache-Control`.
-    func control(_ fields: HTTPHeaders, otherwise control: CacheControl) -> (control: CacheControl, isTargeted: Bool) {
+    package func control(_ fields: HTTPHeaders, otherwise control: CacheControl) -> (control: CacheControl, isTargeted: Bool) {
         for name in targetedFields {
             let values = fields.values(name)
             if !values.isEmpty, let targeted = CacheControl(targeted: values) { return (targeted, true) }
@@ -28,18 +39,18 @@ package struct CacheRules: Sendable {
     }
 
     /// What the server wants of this cache with a stored response.
-    func control(of head: StoredHead) -> CacheControl {
+    package func control(of head: StoredHead) -> CacheControl {
         targetedFields.isEmpty ? head.control : control(head.fields, otherwise: head.control).control
     }
 
     /// For how many seconds more a response is fresh to a request without directives; not fresh if it has to be validated each time.
-    func left(of head: StoredHead, at now: Date) -> (seconds: Double, isFresh: Bool) {
+    package func left(of head: StoredHead, at now: Date) -> (seconds: Double, isFresh: Bool) {
         let flags = targetedFields.isEmpty ? head.control.flags : control(of: head).flags
         let seconds = lifetime(of: head).seconds - age(of: head, at: now)
         return (seconds, seconds > 0 && !flags.contains(.noCache))
     }
 
-    func lifetime(of head: StoredHead) -> Lifetime {
+    package func lifetime(of head: StoredHead) -> Lifetime {
         guard !targetedFields.isEmpty else { return lifetime(of: head, head.control, isTargeted: false) }
         let (control, isTargeted) = control(head.fields, otherwise: head.control)
         return lifetime(of: head, control, isTargeted: isTargeted)
@@ -65,7 +76,7 @@ package struct CacheRules: Sendable {
     }
 
     /// How old a response is (RFC 9111 §4.2.3).
-    func age(of head: StoredHead, at now: Date) -> Double {
+    package func age(of head: StoredHead, at now: Date) -> Double {
         // After the clock went back, the time that has passed is unknown.
         guard now >= head.responseTime else { return .infinity }
         let apparent = head.date.map { max(0, head.responseTime.timeIntervalSince($0)) } ?? 0
@@ -74,7 +85,7 @@ package struct CacheRules: Sendable {
     }
 
     /// Whether nothing but a validation makes a stale response usable (RFC 9111 §4.2.4).
-    func forbidsStale(_ control: CacheControl) -> Bool {
+    package func forbidsStale(_ control: CacheControl) -> Bool {
         control.contains(.mustRevalidate) || control.contains(.noCache)
             || (isShared && (control.contains(.proxyRevalidate) || control.sharedMaxAge != nil))
     }
@@ -82,7 +93,7 @@ package struct CacheRules: Sendable {
 
 extension HTTPStatus {
     /// Whether a cache may guess how long a response stays fresh (RFC 9110 §15.1).
-    var isHeuristicallyCacheable: Bool {
+    package var isHeuristicallyCacheable: Bool {
         switch code {
         case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
         default: false
@@ -90,5 +101,5 @@ extension HTTPStatus {
     }
 
     /// Whether what the status means is known here (RFC 9111 §5.2.2.3).
-    var isUnderstood: Bool { code >= 200 && code != 304 && !reason.isEmpty }
+    package var isUnderstood: Bool { code >= 200 && code != 304 && !reason.isEmpty }
 }

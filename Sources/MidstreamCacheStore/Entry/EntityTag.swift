@@ -1,20 +1,20 @@
 internal import MidstreamCore
 
 /// An entity tag (RFC 9110 §8.8.3). One that servers send without its quotes is taken as it stands.
-struct EntityTag: Sendable, Hashable {
+package struct EntityTag: Sendable, Hashable {
     /// As it is sent.
-    let text: String
+    package let text: String
 
     /// The tag that a field's value is; nil when it is empty.
-    init?(_ value: String) {
+    package init?(_ value: String) {
         guard !value.isEmpty else { return nil }
         text = value
     }
 
-    var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
+    package var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
 
     /// Whether it has the quotes that it should have.
-    var isWellFormed: Bool { Self.hasQuotes(text.utf8.dropFirst(isWeak ? 2 : 0)) }
+    package var isWellFormed: Bool { Self.hasQuotes(text.utf8.dropFirst(isWeak ? 2 : 0)) }
 
     /// What is compared.
     fileprivate var opaque: Substring {
@@ -27,30 +27,30 @@ struct EntityTag: Sendable, Hashable {
     }
 
     /// The strong comparison (§8.8.3.2).
-    func isStronglyEqual(to other: EntityTag) -> Bool { !isWeak && !other.isWeak && isWeaklyEqual(to: other) }
+    package func isStronglyEqual(to other: EntityTag) -> Bool { !isWeak && !other.isWeak && isWeaklyEqual(to: other) }
 
     /// The weak comparison.
-    func isWeaklyEqual(to other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
+    package func isWeaklyEqual(to other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 
     /// Whether two representations with it are the same byte for byte.
-    var isStrong: Bool { text.utf8.first == Self.quote && text.utf8.last == Self.quote && text.utf8.count >= 2 }
+    package var isStrong: Bool { text.utf8.first == Self.quote && text.utf8.last == Self.quote && text.utf8.count >= 2 }
 
     fileprivate static let quote = UInt8(ascii: "\"")
 }
 
 /// The condition of an `If-None-Match` (RFC 9110 §13.1.2).
-enum EntityTagCondition: Sendable, Equatable {
+package enum EntityTagCondition: Sendable, Equatable {
     case any
     /// The lists, which are taken apart when somebody asks for a tag.
     case tags([String])
 
     /// Nil when there is no such field.
-    init?(_ values: [String]) {
+    package init?(_ values: [String]) {
         guard !values.isEmpty else { return nil }
         self = values.contains("*") ? .any : .tags(values)
     }
 
-    func matches(_ tag: EntityTag?) -> Bool {
+    package func matches(_ tag: EntityTag?) -> Bool {
         switch self {
         case .any: return true
         case .tags(let lists):

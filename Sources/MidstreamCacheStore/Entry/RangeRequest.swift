@@ -1,7 +1,7 @@
 internal import MidstreamCore
 
 /// What a `Range` asks for (RFC 9110 §14.1.2), as far as one range of bytes goes.
-enum RangeRequest: Sendable, Equatable {
+package enum RangeRequest: Sendable, Equatable {
     /// From a byte on, up to and including another or the end.
     case from(Int64, through: Int64?)
     /// So many bytes at the end.
@@ -10,7 +10,7 @@ enum RangeRequest: Sendable, Equatable {
     case other
 
     /// Nil when there is no such field.
-    init?(_ values: [String]) {
+    package init?(_ values: [String]) {
         guard let value = values.first else { return nil }
         guard values.count == 1, value.utf8.count > 6, String(value.prefix(6)).equalsIgnoringASCIICase("bytes=") else {
             self = .other
@@ -33,7 +33,7 @@ enum RangeRequest: Sendable, Equatable {
     }
 
     /// The bytes that it means of a representation so long; empty when there are none of them.
-    func resolved(length: Int64) -> Range<Int64>? {
+    package func resolved(length: Int64) -> Range<Int64>? {
         switch self {
         case .from(let start, let end):
             guard start < length else { return 0..<0 }
@@ -44,9 +44,9 @@ enum RangeRequest: Sendable, Equatable {
     }
 }
 
-enum ByteNumber {
+package enum ByteNumber {
     /// Digits, and nothing else; one with no room for it is the largest.
-    static func read(_ bytes: some Collection<UInt8>) -> Int64? {
+    package static func read(_ bytes: some Collection<UInt8>) -> Int64? {
         guard !bytes.isEmpty else { return nil }
         var number: Int64 = 0
         for byte in bytes {

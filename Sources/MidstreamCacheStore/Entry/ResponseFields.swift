@@ -1,22 +1,22 @@
-internal import Foundation
-internal import MidstreamCore
+package import Foundation
+package import MidstreamCore
 
 /// The fields of a response that matter to caches, read in one pass and in place: looking up each field, or making strings that are read
 /// once, takes longer than all the rest of storing.
-struct ResponseFields: Sendable {
+package struct ResponseFields: Sendable {
     /// `Cache-Control`, all of them.
-    private(set) var control = CacheControl()
-    private(set) var vary: [String] = []
+    package private(set) var control = CacheControl()
+    package private(set) var vary: [String] = []
     /// `Connection`, but for `keep-alive`, which names no field.
-    private(set) var connection: [String] = []
+    package private(set) var connection: [String] = []
     // Of those that have one value the first field counts.
     /// The seconds of `Age`.
-    private(set) var age = 0
-    private(set) var date: Date?
-    private(set) var expiry = StoredHead.Expiry.never
-    private(set) var lastModified: Date?
-    private(set) var tag: EntityTag?
-    private(set) var contentLength: Int64?
+    package private(set) var age = 0
+    package private(set) var date: Date?
+    package private(set) var expiry = StoredHead.Expiry.never
+    package private(set) var lastModified: Date?
+    package private(set) var tag: EntityTag?
+    package private(set) var contentLength: Int64?
     private var present: UInt32 = 0
 
     private static let names: [HTTPHeaders.Name] = [
@@ -26,7 +26,7 @@ struct ResponseFields: Sendable {
     private static let table = FieldNameTable(names + StoredFields.droppedNames.filter { !names.contains($0) })
 
     /// - Parameter now: What dates with years of two digits are seen from.
-    init(_ headers: HTTPHeaders, at now: Date) {
+    package init(_ headers: HTTPHeaders, at now: Date) {
         headers.forEachField(in: Self.table) { place, value in
             let isFirst = !has(place)
             present |= 1 << UInt32(place)
@@ -46,14 +46,14 @@ struct ResponseFields: Sendable {
     }
 
     /// Whether there is a validator, valid or not.
-    var hasValidator: Bool { has(6) || has(7) }
-    var hasContentEncoding: Bool { has(10) }
-    var hasNoVarySearch: Bool { has(11) }
-    var clearsSiteData: Bool { has(12) }
-    var setsCookie: Bool { has(13) }
+    package var hasValidator: Bool { has(6) || has(7) }
+    package var hasContentEncoding: Bool { has(10) }
+    package var hasNoVarySearch: Bool { has(11) }
+    package var clearsSiteData: Bool { has(12) }
+    package var setsCookie: Bool { has(13) }
 
     /// Whether there is a field that is never stored.
-    var hasDropped: Bool { has(2) || has(3) || present >> 14 != 0 }
+    package var hasDropped: Bool { has(2) || has(3) || present >> 14 != 0 }
 
     private func has(_ place: Int) -> Bool { present & 1 << UInt32(place) != 0 }
 

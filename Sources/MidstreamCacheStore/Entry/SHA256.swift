@@ -1,5 +1,5 @@
 /// The hash function of FIPS 180-4, for a few bytes at a time; the module needs no library for it.
-struct SHA256 {
+package struct SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
         0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
@@ -12,7 +12,7 @@ struct SHA256 {
     ]
 
     /// The hash of bytes.
-    static func hash(_ bytes: [UInt8]) -> [UInt8] {
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var padded = bytes
         padded.reserveCapacity(bytes.count + 72)
         padded.append(0x80)

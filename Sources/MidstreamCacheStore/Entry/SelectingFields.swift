@@ -1,19 +1,19 @@
-internal import MidstreamCore
+package import MidstreamCore
 
 /// The names in `Vary` (RFC 9110 §12.5.5).
-struct VaryRule: Equatable {
-    private(set) var isAny = false
+package struct VaryRule: Equatable {
+    package private(set) var isAny = false
     /// In small letters, in order, each once; none when it varies by anything.
-    private(set) var names: [String] = []
+    package private(set) var names: [String] = []
 
     /// By how many fields a response may be selected, and how many names are read to find them out. Nobody needs as many, and looking
     /// each up in each request would take its time.
     private static let (mostNames, mostMembers) = (64, 1024)
 
-    init(_ headers: HTTPHeaders) { self.init(headers.values(.vary)) }
+    package init(_ headers: HTTPHeaders) { self.init(headers.values(.vary)) }
 
     /// - Parameter values: Those of all its fields.
-    init(_ values: [String]) {
+    package init(_ values: [String]) {
         guard !values.isEmpty else { return }
         var seen: Set<String> = []
         var members = 0
@@ -34,25 +34,30 @@ struct VaryRule: Equatable {
 }
 
 /// The fields of a request that its response was selected by (RFC 9111 §4.1), normalised; the values of secret ones as fingerprints.
-struct SelectingFields: Sendable, Equatable {
+package struct SelectingFields: Sendable, Equatable {
     /// A value is nil where the request had no such field.
-    struct Field: Sendable, Equatable {
-        let name: String
-        let value: String?
+    package struct Field: Sendable, Equatable {
+        package let name: String
+        package let value: String?
+
+        package init(name: String, value: String?) {
+            self.name = name
+            self.value = value
+        }
     }
 
-    var fields: [Field]
+    package var fields: [Field]
 
-    init(fields: [Field] = []) { self.fields = fields }
+    package init(fields: [Field] = []) { self.fields = fields }
 
-    init(_ names: [String], of headers: HTTPHeaders, fingerprint: Fingerprint) {
+    package init(_ names: [String], of headers: HTTPHeaders, fingerprint: Fingerprint) {
         fields = names.map { Field(name: $0, value: Self.value($0, of: headers, fingerprint)) }
     }
 
     /// Whether a request asks for what it selected.
     ///
     /// - Parameter response: The stored fields, whose language may be just the one that the request likes best.
-    func match(_ headers: HTTPHeaders, response: HTTPHeaders, fingerprint: Fingerprint) -> Bool {
+    package func match(_ headers: HTTPHeaders, response: HTTPHeaders, fingerprint: Fingerprint) -> Bool {
         fields.allSatisfy { field in
             if Self.value(field.name, of: headers, fingerprint) == field.value { return true }
             guard field.name == "accept-language", let language = response.values("Content-Language").first,
@@ -116,7 +121,7 @@ struct SelectingFields: Sendable, Equatable {
 }
 
 /// A list of alternatives with their weights (RFC 9110 §12.4.2), such as languages: neither order nor case matters.
-struct QualityList {
+package struct QualityList {
     /// In small letters, with thousandths.
     private var members: [(name: String, weight: Int)] = []
 
@@ -124,7 +129,7 @@ struct QualityList {
     private static let most = 64
 
     /// Nil when it has more members than anybody chooses from.
-    init?(_ values: [String]) {
+    package init?(_ values: [String]) {
         for value in values {
             var scanner = FieldValueScanner(value)
             while let member = scanner.member(of: ",") {
@@ -136,10 +141,10 @@ struct QualityList {
         members.sort { a, b in a.name == b.name ? a.weight < b.weight : a.name < b.name }
     }
 
-    var normalized: String { members.map { "\($0.name);\($0.weight)" }.joined(separator: ",") }
+    package var normalized: String { members.map { "\($0.name);\($0.weight)" }.joined(separator: ",") }
 
     /// What is liked better than all others; nil when several are liked as well.
-    var favourite: String? {
+    package var favourite: String? {
         guard let best = members.max(by: { $0.weight < $1.weight }), best.weight > 0,
             members.filter({ $0.weight == best.weight }).count == 1
         else { return nil }

@@ -1,21 +1,31 @@
 /// A list that mostly has one element, which takes no memory of its own.
-struct ShortList<Element>: RandomAccessCollection {
-    private var only: Element?
+@frozen
+@usableFromInline
+package struct ShortList<Element>: RandomAccessCollection {
+    @usableFromInline
+    var only: Element?
     /// Empty as long as there is one element at most.
-    private var several: [Element] = []
+    @usableFromInline
+    var several: [Element] = []
 
-    init() {}
+    @inlinable
+    package init() {}
 
-    init(_ element: Element) { only = element }
+    @inlinable
+    package init(_ element: Element) { only = element }
 
-    init(_ elements: [Element]) {
+    @inlinable
+    package init(_ elements: [Element]) {
         if elements.count == 1 { only = elements[0] } else { several = elements }
     }
 
-    var startIndex: Int { 0 }
-    var endIndex: Int { only == nil ? several.count : 1 }
+    @inlinable
+    package var startIndex: Int { 0 }
+    @inlinable
+    package var endIndex: Int { only == nil ? several.count : 1 }
 
-    subscript(place: Int) -> Element {
+    @inlinable
+    package subscript(place: Int) -> Element {
         get {
             guard let only else { return several[place] }
             precondition(place == 0, "There is one element.")
@@ -24,19 +34,23 @@ struct ShortList<Element>: RandomAccessCollection {
         set { if only != nil { only = newValue } else { several[place] = newValue } }
     }
 
-    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+    @inlinable
+    package mutating func removeAll(where isUnwanted: (Element) -> Bool) {
         guard let only else { return change { $0.removeAll(where: isUnwanted) } }
         if isUnwanted(only) { self.only = nil }
     }
 
-    var elements: [Element] { only.map { [$0] } ?? several }
+    @inlinable
+    package var elements: [Element] { only.map { [$0] } ?? several }
 
-    mutating func append(_ element: Element) {
+    @inlinable
+    package mutating func append(_ element: Element) {
         if isEmpty { only = element } else { change { $0.append(element) } }
     }
 
     /// Changes all of them as an array.
-    mutating func change(_ body: (inout [Element]) -> Void) {
+    @inlinable
+    package mutating func change(_ body: (inout [Element]) -> Void) {
         if let only { (several, self.only) = ([only], nil) }
         body(&several)
         if several.count == 1 { (only, several) = (several[0], []) }

@@ -1,10 +1,10 @@
 internal import Foundation
-internal import MidstreamCore
+package import MidstreamCore
 
 /// Which fields of a response are kept.
-enum StoredFields {
+package enum StoredFields {
     /// Those that are about the connection, or for a proxy alone (RFC 9111 §3.1), and what is worked out anew for each answer.
-    static let droppedNames: [HTTPHeaders.Name] = [
+    package static let droppedNames: [HTTPHeaders.Name] = [
         .age, .connection, "Keep-Alive", "Proxy-Connection", .te, .trailer, .transferEncoding, "Upgrade", .proxyAuthenticate,
         .proxyAuthorization, "Proxy-Authentication-Info", "Cache-Status",
     ]
@@ -15,13 +15,13 @@ enum StoredFields {
     private static let dropped = FieldNameTable(droppedNames)
 
     /// The fields of a response that are stored with it.
-    static func kept(of response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
+    package static func kept(of response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
         let said = ResponseFields(response.headers, at: Date())
         return kept(of: response, said, without: unwanted(in: response.headers, said, rules: rules))
     }
 
     /// - Parameter unwanted: Those that it names itself.
-    static func kept(
+    package static func kept(
         of response: HTTPResponse, _ said: ResponseFields, without unwanted: Set<HTTPHeaders.Name>
     ) -> HTTPHeaders {
         var fields = response.headers
@@ -34,7 +34,7 @@ enum StoredFields {
     }
 
     /// Stored fields with those of a newer head in their places (RFC 9111 §3.2). What describes the bytes that are there stays as it is.
-    static func updated(_ fields: HTTPHeaders, by response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
+    package static func updated(_ fields: HTTPHeaders, by response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
         var news = response.headers
         let unwanted = unwanted(in: news, ResponseFields(news, at: Date()), rules: rules)
         news.removeAll { name in
@@ -49,7 +49,7 @@ enum StoredFields {
     }
 
     /// What the response itself names, beyond those that are dropped in any case.
-    static func unwanted(in fields: HTTPHeaders, _ said: ResponseFields, rules: CacheRules) -> Set<HTTPHeaders.Name> {
+    package static func unwanted(in fields: HTTPHeaders, _ said: ResponseFields, rules: CacheRules) -> Set<HTTPHeaders.Name> {
         // Most name none.
         if rules.targetedFields.isEmpty, said.connection.isEmpty, said.control.namesNoFields { return [] }
         var names: Set<HTTPHeaders.Name> = []
@@ -63,7 +63,7 @@ enum StoredFields {
 
 extension StoredHead {
     /// Whether the head of a response to `HEAD` is that of another representation (RFC 9111 §4.3.5).
-    func differs(from response: HTTPResponse) -> Bool {
+    package func differs(from response: HTTPResponse) -> Bool {
         for name in ["ETag", HTTPHeaders.Name.lastModified, .contentLength] {
             let values = response.headers.values(name)
             if !values.isEmpty, fields.contains(name), values != fields.values(name) { return true }

@@ -11,20 +11,20 @@ package final class StoredHead: Sendable {
     package let responseTime: Date
     /// The seconds of `Age` (§5.1).
     package let receivedAge: Int
-    let selecting: SelectingFields
+    package let selecting: SelectingFields
     /// Whether it has to be validated in any case, since the server is known to have something newer.
-    let isInvalidated: Bool
+    package let isInvalidated: Bool
 
     // Worked out.
-    let control: CacheControl
-    let date: Date?
-    let expiry: Expiry
-    let lastModified: Date?
-    let tag: EntityTag?
-    let isEncoded: Bool
+    package let control: CacheControl
+    package let date: Date?
+    package let expiry: Expiry
+    package let lastModified: Date?
+    package let tag: EntityTag?
+    package let isEncoded: Bool
 
     /// `Expires` (§5.3).
-    enum Expiry: Sendable, Equatable {
+    package enum Expiry: Sendable, Equatable {
         case never
         case at(Date)
         /// Something that is no date, which means the past.
@@ -32,7 +32,7 @@ package final class StoredHead: Sendable {
     }
 
     /// - Parameter said: The parsed fields; nil: they are parsed here.
-    init(
+    package init(
         status: HTTPStatus, fields: HTTPHeaders, requestTime: Date, responseTime: Date, receivedAge: Int,
         selecting: SelectingFields, isInvalidated: Bool = false, said: ResponseFields? = nil
     ) {
@@ -53,7 +53,7 @@ package final class StoredHead: Sendable {
     }
 
     /// The head of a response that has just come.
-    convenience init(
+    package convenience init(
         _ response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
         fingerprint: Fingerprint
     ) {
@@ -63,7 +63,7 @@ package final class StoredHead: Sendable {
     }
 
     /// The same with parsed fields.
-    convenience init(
+    package convenience init(
         _ response: HTTPResponse, _ said: ResponseFields, to request: HTTPRequest, requestTime: Date, responseTime: Date,
         rules: CacheRules, fingerprint: Fingerprint
     ) {
@@ -81,7 +81,7 @@ package final class StoredHead: Sendable {
     }
 
     /// The same, to be validated before it is used again.
-    var invalidated: StoredHead {
+    package var invalidated: StoredHead {
         StoredHead(
             status: status, fields: fields, requestTime: requestTime, responseTime: responseTime, receivedAge: receivedAge,
             selecting: selecting, isInvalidated: true)
@@ -90,7 +90,7 @@ package final class StoredHead: Sendable {
     /// The head updated by a 304 (§4.3.4) or by the response to a `HEAD` (§4.3.5).
     ///
     /// One that varies otherwise now is selected by the request that was just sent, and by anything is never used unasked (§4.1).
-    func freshened(
+    package func freshened(
         by response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
         fingerprint: Fingerprint
     ) -> StoredHead {
@@ -105,11 +105,11 @@ package final class StoredHead: Sendable {
     }
 
     /// The seconds of an `Age`: the first member of the first field; none when that is no number.
-    static func age(_ headers: HTTPHeaders) -> Int {
+    package static func age(_ headers: HTTPHeaders) -> Int {
         headers.values(.age).first.map { seconds(age: $0) } ?? 0
     }
 
-    static func seconds(age value: String) -> Int {
+    package static func seconds(age value: String) -> Int {
         let first = value.utf8.prefix { $0 != UInt8(ascii: ",") }
         return CacheControl.seconds(String(Substring(first.trimmed))) ?? 0
     }

@@ -3,7 +3,7 @@ internal import MidstreamCore
 extension CacheControl {
     /// A targeted field (RFC 9213 §2): a Dictionary with the directives as its keys. Nil when it is none, is empty, or gives
     /// a directive a value of another type; it is then ignored as if it weren't there (§2.1).
-    init?(targeted values: [String]) {
+    package init?(targeted values: [String]) {
         guard let dictionary = StructuredDictionary(values), !dictionary.members.isEmpty else { return nil }
         self.init()
         for (name, value) in dictionary.members {

@@ -7,7 +7,7 @@ internal import Interception
 /// comparison.
 public final class CacheRemovals: Sendable {
     /// Held by one exchange, until its last reference is let go of.
-    final class Permit: Sendable {
+    package final class Permit: Sendable {
         /// How many removals there had been when it was given.
         private let number: UInt64
         private let removals: CacheRemovals
@@ -20,22 +20,22 @@ public final class CacheRemovals: Sendable {
         deinit { removals.forget() }
 
         /// Whether nothing was removed since that concerns a key.
-        func holds(for key: CacheKey) -> Bool { removals.hasNone(of: key, since: number) }
+        package func holds(for key: CacheKey) -> Bool { removals.hasNone(of: key, since: number) }
 
         /// The same, whatever URLs were removed alone.
-        func holds(forOriginOf key: CacheKey) -> Bool { removals.hasNone(of: key, since: number, withURLs: false) }
+        package func holds(forOriginOf key: CacheKey) -> Bool { removals.hasNone(of: key, since: number, withURLs: false) }
     }
 
     private struct State {
         /// How many permits are given.
-        var given = 0
+        package var given = 0
         /// How many removals there were.
-        var number: UInt64 = 0
+        package var number: UInt64 = 0
         /// The last removal of each URL and origin; those before the first permit are forgotten.
-        var urls: [String: UInt64] = [:]
-        var origins: [String: UInt64] = [:]
+        package var urls: [String: UInt64] = [:]
+        package var origins: [String: UInt64] = [:]
         /// The last removal of everything.
-        var all: UInt64 = 0
+        package var all: UInt64 = 0
     }
 
     /// How many URLs and origins are remembered; with more, everything counts as removed.
@@ -56,7 +56,7 @@ public final class CacheRemovals: Sendable {
     }
 
     /// Begins to remember removals for an exchange that is about to begin.
-    func permit() -> Permit {
+    package func permit() -> Permit {
         let number = state.withLock { state in
             state.given += 1
             return state.number

@@ -18,9 +18,9 @@ public struct TieredStore: CacheStore {
     public let removals = CacheRemovals()
 
     private struct Known {
-        var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
+        package var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
         /// How often something was removed: what was read of the far store before is no longer known.
-        var removals = 0
+        package var removals = 0
     }
 
     /// Makes a store of two.
@@ -71,7 +71,7 @@ public struct TieredStore: CacheStore {
     /// Cancels the task with the last copy of the store.
     private final class Forgetting: Sendable {
         private let task: Task<Void, Never>
-        init(_ task: Task<Void, Never>) { self.task = task }
+        package init(_ task: Task<Void, Never>) { self.task = task }
         deinit { task.cancel() }
     }
 
@@ -182,12 +182,12 @@ public struct TieredStore: CacheStore {
     }
 
     private struct Writer: CacheWriter {
-        let near: (any CacheWriter)?
-        let far: any CacheWriter
-        let onCommit: @Sendable (_ isWhole: Bool) async -> Void
+        package let near: (any CacheWriter)?
+        package let far: any CacheWriter
+        package let onCommit: @Sendable (_ isWhole: Bool) async -> Void
         private let isNearOpen = Locked(true)
 
-        init(
+        package init(
             near: (any CacheWriter)?, far: any CacheWriter, onCommit: @escaping @Sendable (_ isWhole: Bool) async -> Void
         ) {
             self.near = near
@@ -195,12 +195,12 @@ public struct TieredStore: CacheStore {
             self.onCommit = onCommit
         }
 
-        func write(_ bytes: [UInt8]) async throws {
+        package func write(_ bytes: [UInt8]) async throws {
             await withNear { try await $0.write(bytes) }
             try await far.write(bytes)
         }
 
-        func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
+        package func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
             guard try await far.commit(entry, if: isCurrent) else {
                 await near?.abandon()
                 return false
@@ -210,7 +210,7 @@ public struct TieredStore: CacheStore {
             return true
         }
 
-        func abandon() async {
+        package func abandon() async {
             await near?.abandon()
             await far.abandon()
         }

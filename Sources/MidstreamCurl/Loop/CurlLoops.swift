@@ -1,6 +1,7 @@
 #if os(Linux)
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// The loops of a ``CurlTransport``: those that all requests share, and one for uploads that share their connection with nothing.

@@ -2,6 +2,7 @@
     internal import CCurl
     import Glibc
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// What a configuration means in curl's options: those that are the same for every request.

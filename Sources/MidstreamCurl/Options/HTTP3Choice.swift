@@ -1,6 +1,7 @@
 #if os(Linux)
     internal import CCurl
     internal import MidstreamCore
+    internal import MidstreamTransport
 
     /// What becomes of a configuration's wish for HTTP/3.
     struct HTTP3Choice {

@@ -3,6 +3,7 @@
     import Glibc
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// A transfer whose bytes curl moves.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Interception
-internal import MidstreamCache
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// Keeps responses in the fleet's store, sealed.

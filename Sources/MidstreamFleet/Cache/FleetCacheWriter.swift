@@ -1,5 +1,5 @@
 internal import Interception
-internal import MidstreamCache
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// Writes pieces as they are full, and at the end the head by which they are found.

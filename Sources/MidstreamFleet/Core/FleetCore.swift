@@ -1,5 +1,5 @@
 internal import Interception
-internal import MidstreamCache
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// What the parts of a fleet have in common.

@@ -1,5 +1,5 @@
+internal import MidstreamCacheStore
 internal import Interception
-internal import MidstreamCache
 
 /// The keys that this member has read, by the names that the store has for them: what it says of those concerns near caches.
 final class NearKeys: Sendable {

@@ -1,5 +1,6 @@
 internal import Foundation
-public import MidstreamCore
+internal import MidstreamCore
+public import MidstreamTransport
 
 /// The server that the members of a fleet share. Its description shows no password.
 public struct FleetServer: Sendable {

@@ -1,4 +1,4 @@
-internal import MidstreamCache
+internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// The names of everything that a fleet keeps in its store.

@@ -1,6 +1,7 @@
 #if os(Linux)
     package import Glibc
     package import MidstreamCore
+    package import MidstreamTransport
 
     /// Which addresses a configuration allows connections to.
     package struct AllowedAddresses: Sendable {

@@ -1,6 +1,7 @@
 #if os(Linux)
     internal import Interception
     package import MidstreamCore
+    package import MidstreamTransport
 
     /// A transport's loops. They end with the last reference to the group: the transport's, or that of a response still arriving.
     package final class LoopGroup<Loop: EventLoop>: TransportLoops {

@@ -26,7 +26,7 @@ public struct TaskResult<Payload: Sendable>: Sendable {
         self.init(head: head, payload: payload, rejection: rejection, response: nil, path: [])
     }
 
-    init(_ response: HTTPResponse, payload: Payload, rejection: HTTPError?) {
+    package init(_ response: HTTPResponse, payload: Payload, rejection: HTTPError?) {
         self.init(head: ResponseHead(response), payload: payload, rejection: rejection, response: response, path: [])
     }
 

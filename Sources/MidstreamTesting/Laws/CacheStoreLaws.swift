@@ -1,4 +1,4 @@
-public import MidstreamCache
+public import MidstreamCacheStore
 
 /// The rules that any store of a cache has to follow (``CacheStore``).
 public enum CacheStoreLaw: String, Sendable, Hashable, CaseIterable {

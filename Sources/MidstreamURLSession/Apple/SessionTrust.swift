@@ -2,6 +2,7 @@
     internal import CryptoKit
     internal import Foundation
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import Security
 
     /// What a session does when it is asked whether a server is the right one, and who this client is.

@@ -1,6 +1,7 @@
 #if os(Linux)
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// A connection to a server that speaks HTTP/1.1 (RFC 9112), for one transfer after the other.

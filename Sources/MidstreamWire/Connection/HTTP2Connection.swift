@@ -2,6 +2,7 @@
     import Glibc
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// A connection to a server that speaks HTTP/2 (RFC 9113), for many transfers at a time.

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Glibc
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// Makes a connection: name, socket, proxy, TLS. It is made for a transfer, which may meanwhile get another connection, or end; then another

@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import MidstreamCore
+    internal import MidstreamTransport
 
     /// Where a connection for a route leads first.
     struct Endpoint {

@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import MidstreamCore
+    internal import MidstreamTransport
 
     /// What is said to a proxy before the connection leads to its origin.
     protocol ProxyHandshake {

@@ -1,6 +1,7 @@
 #if os(Linux)
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// A loop that drives transfers over connections of its own.

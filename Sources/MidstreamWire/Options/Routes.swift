@@ -2,6 +2,7 @@
     internal import Foundation
     import Glibc
     internal import MidstreamCore
+    internal import MidstreamTransport
 
     /// A proxy, and what it is told of its user.
     struct ProxyServer: Sendable {

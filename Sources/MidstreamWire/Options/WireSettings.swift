@@ -1,6 +1,7 @@
 #if os(Linux)
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// What a configuration means for the wire, the same for all requests.

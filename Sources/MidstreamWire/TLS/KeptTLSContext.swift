@@ -2,6 +2,7 @@
     import Glibc
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// The context of a configuration, which is made when it is first needed: reading the authorities takes up to tens of milliseconds. Another

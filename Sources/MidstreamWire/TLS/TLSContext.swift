@@ -3,6 +3,7 @@
     import Glibc
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// A transport's settings for TLS, and the sessions that its servers have offered for resumption.

@@ -3,6 +3,7 @@
     import Glibc
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamTransport
 
     /// TLS on one connection, or within the TLS that leads to a proxy. Its bytes go through memory; a channel moves them.
     ///

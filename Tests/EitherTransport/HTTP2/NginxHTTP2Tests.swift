@@ -1,6 +1,7 @@
 #if os(Linux)
     import Interception
     import MidstreamCore
+    import MidstreamTransport
     import TestSupport
     import Testing
 

@@ -2,6 +2,7 @@
     import Foundation
     import Interception
     import MidstreamCore
+    import MidstreamTransport
     import MidstreamWebSocket
     import MidstreamWire
     import TestSupport

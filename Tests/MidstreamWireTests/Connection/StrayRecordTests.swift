@@ -2,6 +2,7 @@
     import Foundation
     import MidstreamCore
     import MidstreamLoop
+    import MidstreamTransport
     import TestSupport
     import Testing
 

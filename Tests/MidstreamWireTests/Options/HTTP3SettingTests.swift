@@ -1,5 +1,6 @@
 #if os(Linux)
     import MidstreamCore
+    import MidstreamTransport
     import MidstreamWire
     import TestSupport
     import Testing

@@ -4,6 +4,7 @@
     import MidstreamCore
     import MidstreamLoop
     import MidstreamTesting
+    import MidstreamTransport
     import TestSupport
     import Testing
 

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import MidstreamCore
+    import MidstreamTransport
     import TestSupport
     import Testing
 

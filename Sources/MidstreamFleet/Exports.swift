@@ -1,0 +1,2 @@
+@_exported public import MidstreamCacheStore
+@_exported public import MidstreamTransport
