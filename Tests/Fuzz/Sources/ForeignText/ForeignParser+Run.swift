@@ -2,6 +2,7 @@ import Foundation
 @testable import LoopbackServer
 @testable import MidstreamAuthentication
 @testable import MidstreamCache
+@testable import MidstreamCacheStore
 @testable import MidstreamCookies
 @testable import MidstreamCore
 @testable import MidstreamFleet
@@ -14,7 +15,7 @@ import Foundation
 @testable import MidstreamTesting
 @testable import MidstreamTransfers
 @testable import MidstreamURLSession
-import WebSocketFrames
+@testable import WebSocketFrames
 
 extension ForeignParser {
     /// Has the parser read the bytes.
