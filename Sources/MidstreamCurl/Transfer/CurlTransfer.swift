@@ -201,7 +201,7 @@
         override var isUploading: Bool {
             guard let handle else { return false }
             switch outgoing {
-            case .none: return false
+            case .none, .file: return false
             case .bytes(let bytes): return handle.offset(CURLINFO_SIZE_UPLOAD_T) < Int64(bytes.count)
             case .chunks(let feeder):
                 guard feeder.isDrained else { return true }

@@ -40,15 +40,21 @@
     extension Transfer {
         /// Makes ready to read a body that isn't in memory; gives its length, nil when it isn't known.
         ///
+        /// - Parameter sendsFiles: Whether a file may be left to the system to send.
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/bodyUnreadable`` for a file that can't be read.
-        package final func prepareChunks(_ framing: RequestFraming) throws -> Int64? {
+        package final func prepareChunks(_ framing: RequestFraming, sendsFiles: Bool = false) throws -> Int64? {
             if let path = request.body.filePath, access(path, R_OK) != 0 {
                 throw HTTPError(
                     .bodyUnreadable, "Can't open the file \(path): \(String(cString: strerror(errno))).", request: request,
                     phase: .notSent)
             }
             let length = request.body.length ?? framing.contentLength
-            outgoing = .chunks(UploadFeeder(request.body, length: length, executor: bodyExecutor ?? CallersExecutor()))
+            let executor = bodyExecutor ?? CallersExecutor()
+            if sendsFiles, let feeder = FileFeeder(request.body, executor: executor) {
+                outgoing = .file(feeder)
+            } else {
+                outgoing = .chunks(UploadFeeder(request.body, length: length, executor: executor))
+            }
             return length
         }
     }

@@ -8,6 +8,8 @@
         /// Bytes that are sent from where they are.
         case bytes([UInt8])
         case chunks(UploadFeeder)
+        /// A file that the system sends.
+        case file(FileFeeder)
     }
 
     /// One exchange as its loop sees it, from the request to the end of the response, whatever moves its bytes: a transport's own class
@@ -154,7 +156,11 @@
             assert(loop.isCurrent)
             isUnderWay = false
             decoder = nil
-            if case .chunks(let feeder) = outgoing { feeder.stop() }
+            switch outgoing {
+            case .none, .bytes: break
+            case .chunks(let feeder): feeder.stop()
+            case .file(let feeder): feeder.stop()
+            }
             outgoing = .none
             return place
         }

@@ -172,6 +172,47 @@
             return flush() ? count : nil
         }
 
+        /// What became of bytes of a file.
+        enum FileSending {
+            case sent(Int)
+            case wait
+            /// The file has no such bytes any more.
+            case ended
+            case failed
+        }
+
+        /// Has the system send bytes of a file, which it can where there is no TLS.
+        func send(_ count: Int, of file: Int32, from place: Int64) -> FileSending {
+            assert(tls == nil)
+            var place = Int(place)
+            while canWrite {
+                let sent = withoutBrokenPipe { sendfile(descriptor, file, &place, count) }
+                if sent > 0 { return .sent(sent) }
+                if sent == 0 { return .ended }
+                if errno == EAGAIN { canWrite = false } else if errno != EINTR { return .failed }
+            }
+            return .wait
+        }
+
+        /// Keeps the signal of a connection that takes nothing any more from the process, since `sendfile` can't be told to, nor the thread,
+        /// which may be a caller's: a signal that was caused here is taken back here.
+        private func withoutBrokenPipe(_ body: () -> Int) -> Int {
+            var (signal, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+            sigemptyset(&signal)
+            sigaddset(&signal, SIGPIPE)
+            sigpending(&pending)
+            pthread_sigmask(SIG_BLOCK, &signal, &before)
+            let result = body()
+            let number = errno
+            if result < 0, number == EPIPE, sigismember(&pending, SIGPIPE) == 0 {
+                var atOnce = timespec()
+                sigtimedwait(&signal, nil, &atOnce)
+            }
+            pthread_sigmask(SIG_SETMASK, &before, nil)
+            errno = number
+            return result
+        }
+
         /// Has the next read ask the system.
         func expectsSomething() { canRead = true }
 

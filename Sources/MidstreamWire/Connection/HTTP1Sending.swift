@@ -53,6 +53,7 @@
 
         /// Sends some of what is there; nil when the connection takes nothing any more.
         private func write(_ transfer: WireTransfer) -> Int? {
+            if !sending.hasRest, case .file(let feeder) = transfer.outgoing { return sendFile(feeder, transfer) }
             let start = sending.sent
             let left = sending.piece.count - start
             var body: [UInt8] = []
@@ -78,11 +79,36 @@
             switch transfer.outgoing {
             case .chunks: return false
             case .none: transfer.sent.isWhole = true
+            case .file(let feeder):
+                if transfer.sent.bodyBytes < feeder.length { return !sending.isBodyHeld }
+                transfer.sent.isWhole = true
             case .bytes(let bytes):
                 if Int(transfer.sent.bodyBytes) < bytes.count { return !sending.isBodyHeld }
                 transfer.sent.isWhole = true
             }
             return false
+        }
+
+        /// Has the system send what is in memory of a file.
+        private func sendFile(_ feeder: FileFeeder, _ transfer: WireTransfer) -> Int? {
+            let place = transfer.sent.bodyBytes
+            let (file, ready) = feeder.ready(behind: place, for: transfer)
+            guard ready > 0 else {
+                transfer.isSendingPaused = true
+                return 0
+            }
+            switch channel.send(ready, of: file, from: place) {
+            case .failed: return nil
+            case .wait: return 0
+            case .ended:
+                loop.post(.fail(transfer, feeder.mismatch(isLonger: false, transfer)))
+                return 0
+            case .sent(let count):
+                transfer.sent.bytes += Int64(count)
+                transfer.sent.bodyBytes += Int64(count)
+                transfer.noteActivity()
+                return count
+            }
         }
 
         /// Makes the next piece of a body that is read bit by bit; false when there is none now, or none any more.

@@ -56,7 +56,8 @@
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTP2Session.Reading {
             switch transfer.outgoing {
-            case .none: return .end(0, trailers: nil)
+            // Files are left to the system over HTTP/1.1 alone.
+            case .none, .file: return .end(0, trailers: nil)
             case .bytes(let bytes):
                 let rest = bytes[Int(transfer.sent.bodyBytes)...]
                 let count = min(rest.count, buffer.count)

@@ -89,8 +89,13 @@
                 bodyFraming = .length(Int64(bytes.count))
                 if !bytes.isEmpty { outgoing = .bytes(bytes) }
             } else {
-                bodyFraming = try prepareChunks(framing).map { .length($0) } ?? .chunked
+                bodyFraming = try prepareChunks(framing, sendsFiles: isInTheClear).map { .length($0) } ?? .chunked
             }
+        }
+
+        /// Whether the request's bytes go to the socket as they are.
+        private var isInTheClear: Bool {
+            tls == nil && route.proxy?.isSecure != true && settings.configuration.httpVersions != .http2PriorKnowledge
         }
 
         var requestHead: RequestHead {
