@@ -41,6 +41,7 @@ struct CallReportTests {
             struct Event: Decodable {
                 let name: String
                 let text: String
+                let attributes: [String: EventValue]?
             }
             let url: String
             let status: Int?
@@ -66,7 +67,7 @@ struct CallReportTests {
         #expect(page.version == 1 && page.title == "A day" && page.calls.count == 4)
         #expect(page.calls[0].exchanges.map(\.status) == [302, 200] && page.calls[0].exchanges[1].cause == "redirect")
         #expect(page.calls[1].exchanges.map(\.cause) == ["first", "retry"])
-        #expect(page.calls[1].events.contains { $0.name == "retry" && !$0.text.isEmpty })
+        #expect(page.calls[1].events.contains { $0.name == "retry" && !$0.text.isEmpty && $0.attributes?.isEmpty == false })
         #expect(page.calls[2].error == "connection" && page.calls[2].status == nil)
         #expect(page.calls.allSatisfy { $0.exchanges.allSatisfy { $0.phases.count == 7 } })
     }

@@ -159,6 +159,13 @@ package struct JSONObject {
         bytes.append(UInt8(ascii: ":"))
     }
 
+    /// The same, of a name that may need escaping.
+    package mutating func begin(quoted name: String) {
+        if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+        append(quoted: name)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
     package mutating func append(quoted text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text

@@ -10,6 +10,21 @@ struct ReportedCall {
         let duration: Double
     }
 
+    private struct Event {
+        let name: String
+        let text: String
+        let at: Double
+        /// An archive has none.
+        var attributes: [String: EventValue] = [:]
+
+        init(_ event: HAREntry.Event) { (name, text, at) = (event.name, event.text, event.at) }
+
+        init(_ event: Trace.Event) {
+            (name, text, at) = (event.name, event.text, event.start / .milliseconds(1))
+            attributes = event.attributes
+        }
+    }
+
     private var id = ""
     private var start = 0.0
     private var duration = 0.0
@@ -21,7 +36,7 @@ struct ReportedCall {
     private var message: String?
     private var cache: String?
     private var exchanges: [ReportedExchange] = []
-    private var events: [HAREntry.Event] = []
+    private var events: [Event] = []
     private var spans: [Span] = []
 
     init(_ call: CallRecord, since first: Date, redaction: Redaction) {
@@ -35,7 +50,7 @@ struct ReportedCall {
         (error, message) = (call.error, call.failure)
         cache = HAREntry(call, redaction: redaction)?._fromCache
         exchanges = call.exchanges.map { ReportedExchange(HAREntry($0, redaction: redaction), at: $0.start / .milliseconds(1)) }
-        events = call.events.map { HAREntry.Event($0.name, $0.text, at: $0.start) }
+        events = call.events.map(Event.init)
         for span in call.spans { add(span, depth: 0) }
     }
 
@@ -80,7 +95,7 @@ struct ReportedCall {
         status = entry.response.status > 0 ? Int(clamping: Int64(entry.response.status.rounded(.down))) : nil
         error = entry._midstream?.error ?? (status == nil ? "failed" : nil)
         message = entry.response._error
-        if let known = entry._midstream?.events, known.count > events.count { events = known }
+        if let known = entry._midstream?.events, known.count > events.count { events = known.map(Event.init) }
     }
 
     var json: JSONObject {
@@ -103,6 +118,7 @@ struct ReportedCall {
                 object.add("at", milliseconds: event.at)
                 object.add("name", event.name)
                 object.add("text", event.text)
+                if !event.attributes.isEmpty { object.add("attributes", event.attributes) }
                 return object
             })
         call.add(
@@ -170,6 +186,21 @@ extension JSONObject {
     fileprivate mutating func add(_ name: StaticString, milliseconds: Double) {
         begin(name)
         append(milliseconds: milliseconds)
+    }
+
+    fileprivate mutating func add(_ name: StaticString, _ attributes: [String: EventValue]) {
+        begin(name)
+        append { object in
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+                object.begin(quoted: name)
+                switch value {
+                case .string(let text): object.append(quoted: text)
+                case .integer(let number): object.append(number)
+                case .number(let number): object.append(milliseconds: number)
+                case .boolean(let flag): object.append(raw: flag ? "true" : "false")
+                }
+            }
+        }
     }
 
     fileprivate mutating func add(_ name: StaticString, milliseconds all: [Double]) {

@@ -236,8 +236,7 @@ function unfold(call) {
 }
 
 function select(call) {
-  const row = state.selected && $(`call-${state.selected.number}`);
-  if (row) row.setAttribute('aria-selected', false);
+  if (state.selected) $(`call-${state.selected.number}`)?.setAttribute('aria-selected', false);
   state.selected = call;
   $('panel').hidden = !call;
   document.body.classList.toggle('has-panel', Boolean(call));
@@ -252,8 +251,7 @@ function select(call) {
 
 function copied(button, text) {
   const done = () => { button.textContent = 'copied'; };
-  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => fallback());
-  else fallback();
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, fallback); else fallback();
   function fallback() {
     const area = make('textarea');
     area.value = text;
@@ -272,11 +270,13 @@ function curl(one) {
   return words.join(' ');
 }
 function har(call) {
+  const text = body => body && { mimeType: body.type, text: body.text, encoding: body.encoding };
+  const part = (one, fields) => ({ httpVersion: one.version, headers: fields.map(([name, value]) => ({ name, value })), cookies: [], headersSize: -1, bodySize: -1 });
+  const timings = ([blocked, dns, connect, ssl, send, wait, receive]) => ({ blocked, dns, connect: connect + ssl, ssl, send, wait, receive });
   return JSON.stringify(call.exchanges.map(one => ({
-    startedDateTime: new Date(report.made + call.start + one.at).toISOString(), time: one.duration,
-    request: { method: one.method, url: one.url, httpVersion: one.version, headers: one.requestHeaders.map(([name, value]) => ({ name, value })), queryString: [], cookies: [], headersSize: -1, bodySize: -1 },
-    response: { status: one.status || 0, statusText: '', httpVersion: one.version, headers: one.responseHeaders.map(([name, value]) => ({ name, value })), cookies: [], content: { size: one.responseSize || 0, mimeType: '' }, redirectURL: '', headersSize: -1, bodySize: -1 },
-    cache: {}, timings: { send: 0, wait: one.duration, receive: 0 },
+    startedDateTime: new Date(report.made + call.start + one.at).toISOString(), time: one.duration, cache: {}, timings: timings(one.phases),
+    request: { method: one.method, url: one.url, queryString: [], postData: text(one.requestBody), ...part(one, one.requestHeaders) },
+    response: { status: one.status || 0, statusText: '', redirectURL: '', content: { size: one.responseSize || 0, mimeType: '', ...text(one.responseBody) }, ...part(one, one.responseHeaders) },
   })), null, 2);
 }
 
@@ -342,7 +342,7 @@ function describe(call) {
     if (step.box) { panel.append(step.box); continue; }
     const event = make('p', 'event');
     event.append(make('span', 'dim', `${time(step.at)}  `), step.event.text || step.event.name);
-    event.title = step.event.name;
+    event.title = [step.event.name, ...Object.entries(step.event.attributes || {}).map(([name, value]) => `${name}: ${value}`)].join('\n');
     panel.append(event);
   }
   if (call.spans && call.spans.length) {
