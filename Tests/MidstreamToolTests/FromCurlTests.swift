@@ -17,7 +17,13 @@ struct FromCurlTests {
                 "curl -L https://h -H 'content-type: text/plain' --data-raw hi",
                 "midst https://h -H 'content-type: text/plain' -d hi"
             ),
-            ("curl -L https://h --http3", "midst https://h --http3"), ("curl -LG https://h -d a=1", "midst https://h -q a=1"),
+            ("curl -L https://h --http3", "midst https://h --http3"),
+            ("curl -LG https://h -d a=1%202", "midst 'https://h?a=1%202'"),
+            ("curl -GL https://h?b --data-urlencode 'a=1 2/ä' -d c", "midst 'https://h?b&a=1%202%2F%C3%A4&c'"),
+            (
+                "curl -L https://h --data-urlencode =a=b --data-urlencode 'c d'",
+                "midst https://h -d a%3Db -d c%20d -H 'Content-Type: application/x-www-form-urlencoded'"
+            ), ("curl -L https://h -F a=@b", "midst https://h -F a=@b"),
             ("curl -sSL https://h", "midst https://h -s"),
             ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'Cookie: a=b' -H 'User-Agent: me' -H 'Referer: r'"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
@@ -26,7 +32,10 @@ struct FromCurlTests {
 
     @Test(
         "are refused where midst can't do it",
-        arguments: ["curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl h -b cookies.txt", "curl 'h"])
+        arguments: [
+            "curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl h -b cookies.txt", "curl 'h",
+            "curl h --data-urlencode a@b", "curl h -F 'a=@b;type=c'", "curl -G h -d @a",
+        ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 
     @Test(

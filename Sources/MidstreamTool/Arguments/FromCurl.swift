@@ -1,10 +1,12 @@
+import Foundation
+
 /// A command line of curl's as one of midst's: `midst from-curl 'curl …'`.
 enum FromCurl {
     /// The same request by midst, as a shell reads it.
     static func command(_ text: String) throws -> String {
         var words = Words(try ShellWords.split(text).drop { $0 == "curl" })
-        var (options, urls, query) = ([String](), [String](), [String]())
-        var (follows, isGet, hasType, hasData) = (false, false, false, false)
+        var (options, urls, data) = ([String](), [String](), [String]())
+        var (follows, isGet, hasType) = (false, false, false)
         while let word = try words.next(takesValue: { curlOptions[$0]?.takesValue ?? true }) {
             guard case .option(let name) = word else {
                 if case .other(let url) = word { urls.append(url) }
@@ -27,20 +29,42 @@ enum FromCurl {
                 guard !isRaw || !value.hasPrefix("@") else {
                     throw UsageError("a body that begins with @ has to come from a file")
                 }
-                (hasData, query) = (true, query + [value])
+                data.append(value)
+            case .encoded: data.append(try encoded(value))
+            case .part:
+                guard !value.contains(";") else { throw UsageError("midst has nothing for a ; in curl's -F") }
+                options += ["-F", value]
             }
         }
-        guard let url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
-        if hasData {
-            for data in query { options += isGet ? ["-q", data] : ["-d", data] }
-            if !isGet, !hasType { options += ["-H", "Content-Type: application/x-www-form-urlencoded"] }
+        guard var url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
+        if isGet {
+            guard !data.contains(where: { $0.hasPrefix("@") }) else {
+                throw UsageError("midst has nothing for a query in a file")
+            }
+            // It is encoded already.
+            if !data.isEmpty { url += (url.contains("?") ? "&" : "?") + data.joined(separator: "&") }
+        } else if !data.isEmpty {
+            for data in data { options += ["-d", data] }
+            if !hasType { options += ["-H", "Content-Type: application/x-www-form-urlencoded"] }
         }
         if !follows { options.append("--no-redirects") }
         return (["midst", url.contains("://") ? url : "http://\(url)"] + options).map(ShellWords.quoted).joined(separator: " ")
     }
 
+    /// `content`, `=content` or `name=content`, of which the content is encoded.
+    private static func encoded(_ value: String) throws -> String {
+        let end = value.firstIndex { "=@".contains($0) }
+        guard end.map({ value[$0] != "@" }) ?? true else {
+            throw UsageError("midst has nothing for a file in curl's --data-urlencode")
+        }
+        let content = end.map { value[value.index(after: $0)...] } ?? value[...]
+        let name = end.map { $0 == value.startIndex ? "" : value[...$0] } ?? ""
+        let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+        return name + (content.addingPercentEncoding(withAllowedCharacters: plain) ?? "")
+    }
+
     private enum Meaning {
-        case ignored, url, follow, get, signature
+        case ignored, url, follow, get, signature, encoded, part
         case flag(String)
         case value(String)
         case field(String)
@@ -49,7 +73,7 @@ enum FromCurl {
         var takesValue: Bool {
             switch self {
             case .ignored, .follow, .get, .flag: false
-            case .url, .signature, .value, .field, .data: true
+            case .url, .signature, .encoded, .part, .value, .field, .data: true
             }
         }
     }
@@ -57,7 +81,7 @@ enum FromCurl {
     private static let curlOptions: [String: Meaning] = Dictionary(
         ([
             ("-X --request", .value("-X")), ("-H --header", .value("-H")), ("--json", .value("--json")),
-            ("-F --form", .value("-F")),
+            ("-F --form", .part), ("--data-urlencode", .encoded),
             ("-d --data --data-ascii --data-binary", .data(isRaw: false)), ("--data-raw", .data(isRaw: true)), ("-G --get", .get),
             ("-T --upload-file", .value("-T")), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
