@@ -2,10 +2,11 @@ import Foundation
 import Interception
 import Midstream
 import MidstreamCore
-import MidstreamTelemetry
 import MidstreamTesting
 import TestSupport
 import Testing
+
+@testable import MidstreamTelemetry
 
 #if os(Linux)
     import MidstreamCurl
@@ -229,6 +230,23 @@ struct OpenTelemetryTests {
             shown.contains(#"http_client_active_requests{http_request_method="GET",server_address="h",server_port="80"} 0.0"#))
     }
 
+    @Test("decisions that a member of a fleet made by itself are counted")
+    func degraded() async throws {
+        struct Lonely: Quota, Degradable {
+            var degradation: String? { "no answer in time" }
+            func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision { .sends(after: .zero) }
+            func giveBack(for key: String) async {}
+        }
+        let metrics = CallMetrics()
+        let client = testClient(configuration: .init(observers: [metrics]), transport: StubTransport.ok) {
+            RateLimit(quota: Lonely())
+        }
+        for _ in 0..<2 { _ = try await client.send(HTTPRequest("http://h/")) }
+        #expect(
+            metrics.prometheus.contains(#"midstream_fleet_degraded_total{midstream_what="the quota of http://h"} 2.0"#),
+            "\(metrics.prometheus)")
+    }
+
     private struct Measured: HTTPTransport {
         var statistics: TransportStatistics {
             get async {
@@ -330,7 +348,7 @@ struct TelemetryExportTests {
                 return false
             }
         }
-        await flush.value
+        _ = await flush.value
         driver.cancel()
         await driver.value
         check(exporter, received.withLock { $0 })
@@ -362,6 +380,9 @@ struct TelemetryExportTests {
     func refusals(status: Int) async throws {
         try await export([{ HTTPResponse(status: HTTPStatus(status), body: .text("\u{0}garbage"), request: $0) }]) {
             exporter, requests in
+            // Metrics were taken after that.
+            #expect(exporter.failure?.contains("\(status)") == true)
+            #expect(exporter.metrics.prometheus.contains("midstream_spans_dropped_total 3.0\n"))
             #expect(exporter.dropped == 3 && requests.filter { $0.urlText.hasSuffix("traces") }.count == 1)
         }
     }
@@ -371,6 +392,7 @@ struct TelemetryExportTests {
         let body = #"{"partialSuccess":{"rejectedSpans":\#(count),"errorMessage":"no"}}"#
         try await export([{ HTTPResponse(status: .ok, body: .text(body), request: $0) }]) { exporter, requests in
             #expect(exporter.dropped == 0 && exporter.rejected == 2)
+            #expect(exporter.failure == "the collector refused 2 of the spans: no")
             #expect(requests.filter { $0.urlText.hasSuffix("traces") }.count == 1)
         }
     }
@@ -393,7 +415,9 @@ struct TelemetryExportTests {
             }
             return HTTPResponse(status: .ok, request: request)
         }
-        let exporter = try OpenTelemetryExporter(to: .collector("http://collector", over: collector), service: "shop")
+        // On a clock that stands still, so that none is sent before it is full.
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
         let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
         for _ in 0..<512 { _ = try await client.send(HTTPRequest("http://h/")) }
         await eventually { received.withLock { $0 } == 1 }
@@ -402,6 +426,32 @@ struct TelemetryExportTests {
         await exporter.flush(within: .seconds(60))
         // Five batches, and the metrics.
         #expect(exporter.dropped == 10 && received.withLock { $0 } == 6)
+    }
+
+    @Test("counts the data points that are refused")
+    func refusedPoints() async throws {
+        let collector = StubTransport { request in
+            HTTPResponse(status: .ok, body: .text(#"{"partialSuccess":{"rejectedDataPoints":"4"}}"#), request: request)
+        }
+        let exporter = try OpenTelemetryExporter(to: .collector("http://collector", over: collector), service: "shop")
+        exporter.metrics.drop(1)
+        await exporter.flush()
+        #expect(exporter.rejected == 4 && exporter.failure == "the collector refused 4 of the data points")
+    }
+
+    @Test("that is released drops what it has, and counts it where that outlives it")
+    func release() async throws {
+        let (collector, metrics) = (StubTransport.ok, Locked<CallMetrics?>(nil))
+        do {
+            // On a clock that stands still, so that nothing is sent.
+            let exporter = try OpenTelemetryExporter(
+                to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
+            metrics.withLock { $0 = exporter.metrics }
+            let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+            for _ in 0..<3 { _ = try await client.send(HTTPRequest("http://h/")) }
+        }
+        await eventually { metrics.withLock { $0?.prometheus.contains("midstream_spans_dropped_total 3.0\n") } == true }
+        #expect(collector.requests.isEmpty)
     }
 
     @Test("ends a flush when its time is over, and goes on with what it began")
@@ -419,11 +469,38 @@ struct TelemetryExportTests {
         await gate.reached()
         await eventually { clock.nextDeadline?.offset == .seconds(2) }
         clock.advance(by: .seconds(2))
-        await flush.value
+        #expect(await flush.value == false)
         gate.open()
-        await exporter.flush()
+        #expect(await exporter.flush())
         #expect(exporter.dropped == 0 && exporter.failure == nil)
         #expect(collector.requests.map(\.urlText) == ["http://collector/v1/traces", "http://collector/v1/metrics"])
+    }
+
+    @Test("sends as the environment says, of each kind what is said of it alone")
+    func environmentsTargets() async throws {
+        let collector = StubTransport.ok
+        let exporter = try #require(
+            try OpenTelemetryExporter(
+                over: collector,
+                environment: [
+                    "OTEL_SERVICE_NAME": "a", "OTEL_RESOURCE_ATTRIBUTES": "b=c%20d, e=f", "OTEL_TRACES_SAMPLER_ARG": "1",
+                    "OTEL_EXPORTER_OTLP_ENDPOINT": "https://h/otlp/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=S3CR3T",
+                    "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TIMEOUT": "2000",
+                    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://m/own?x=1", "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "y=z",
+                    "OTEL_EXPORTER_OTLP_METRICS_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "",
+                ]))
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        _ = try await client.send(HTTPRequest("http://h/"))
+        await exporter.flush()
+        let sent = collector.requests
+        #expect(sent.map(\.urlText) == ["https://h/otlp/v1/traces", "http://m/own?x=1"])
+        #expect(sent.map { $0.headers["x-key"] } == ["S3CR3T", nil] && sent.map { $0.headers["y"] } == [nil, "z"])
+        #expect(sent.map { $0.headers[.contentEncoding] } == [nil, "gzip"])
+        let text = String(decoding: sent.first?.body.bytes ?? [], as: UTF8.self)
+        for (name, value) in [("service.name", "a"), ("b", "c d"), ("e", "f")] {
+            #expect(text.contains(#"{"key":"\#(name)","value":{"stringValue":"\#(value)"}}"#))
+        }
+        #expect(!"\(sent)".contains("S3CR3T"))
     }
 
     @Test("reads the environment, and refuses what it can't understand")
@@ -431,16 +508,15 @@ struct TelemetryExportTests {
         func exporter(_ environment: [String: String]) throws -> OpenTelemetryExporter? {
             try OpenTelemetryExporter(over: StubTransport.ok, environment: environment)
         }
-        #expect(try exporter(["OTEL_SDK_DISABLED": "true"]) == nil)
-        #expect(
-            try exporter([
-                "OTEL_SERVICE_NAME": "a", "OTEL_RESOURCE_ATTRIBUTES": "b=c%20d, e=f",
-                "OTEL_EXPORTER_OTLP_HEADERS": "x-key=S3CR3T",
-                "OTEL_TRACES_SAMPLER_ARG": "0.25", "OTEL_EXPORTER_OTLP_ENDPOINT": "https://h/otlp/",
-            ]) != nil)
+        #expect(try exporter(["OTEL_SDK_DISABLED": "TRUE", "OTEL_TRACES_SAMPLER_ARG": "2"]) == nil)
+        #expect(try exporter(["OTEL_SDK_DISABLED": "1", "OTEL_EXPORTER_OTLP_PROTOCOL": ""]) != nil)
         for (name, value) in [
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "nowhere"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "S3CR3T"), ("OTEL_RESOURCE_ATTRIBUTES", "a=b,S3CR3T"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "a=S3CR3T%0D%0Ab: c"), ("OTEL_EXPORTER_OTLP_HEADERS", "a b=S3CR3T"),
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", "zip"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "0"),
+            ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "ftp://S3CR3T"),
+            ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "nan"), ("OTEL_RESOURCE_ATTRIBUTES", "=b"),
             ("OTEL_TRACES_SAMPLER_ARG", "2"), ("OTEL_METRIC_EXPORT_INTERVAL", "soon"),
         ] {
             let failure = #expect(throws: OpenTelemetryExporter.InvalidVariable.self) { try exporter([name: value]) }

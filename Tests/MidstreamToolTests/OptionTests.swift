@@ -89,6 +89,7 @@ struct OptionTests {
         Example("$m report $d/none.har", "none.har", status: 1),
         Example("$m $u --otlp $d/t; cat $d/t; $m $u --otlp $u", "resourceSpans", "resourceMetrics", "http.request.method"),
         Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
+        Example("$m $u --otlp $u/old", "the telemetry wasn't sent: "),
         Example("$m $u/json --expect 'json.a == 1' --expect 200", #"{"a":1}"#),
         Example("$m $u/json --expect 'json.a >= 2'", "json.a >= 2 was expected, and it is 1", status: 1),
         Example("$m $u --expect json.a", "the body isn't JSON", status: 1),
@@ -107,6 +108,13 @@ struct OptionTests {
                 + "$m simulate $d/s --slower 3 --for 2 -o $d/s.html; cat $d/s.html",
             "for 2 s the server is 3 times slower", "Resilience.standard", "</html>"),
         Example("$m $u --har $d/a.har; $m simulate $d/a.har", "too few exchanges", status: 2),
+        Example(
+            #"echo '{"url":"'$u'/json"}' | $m batch --otlp $d/t --har $d/h --expect 'json.a == 2'; cat $d/t $d/h"#,
+            "json.a == 2 was expected, and it is 1", "resourceSpans", #""version":"1.2""#),
+        Example(
+            #"echo '{"url":"'$u'/json"}' | $m batch --expect 404"#, "200 OK came where 404 was expected", status: 1),
+        Example(#"echo '{"url":"'$u'/status/404"}' | $m batch --expect 404"#, #""status":404"#),
+        Example("$m batch --trace", "--trace is for one request", status: 2),
         Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
         Example(
             #"$m from-curl "curl $u/echo -H 'A: b' --data-raw '{}' --compressed -L""#, "/echo -H 'A: b' -d '{}' -H 'Content-Type"),
@@ -150,6 +158,8 @@ struct OptionTests {
         case "/slow": try await untilCancelled()
         case "/status/404": return .init(status: .notFound)
         case "/json": return .init(headers: [.contentType: "application/json"], body: .text(#"{"a":1}"#))
+        case "/old/v1/traces":
+            return .init(body: #"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#)
         case "/file": return .init(headers: [.contentType: "text/plain", "ETag": "\"1\""], body: "hello")
         case "/redirect": return .init(status: .found, headers: ["Location": "/echo"])
         case "/cookie": return .init(headers: [.setCookie: "a=b"])

@@ -20,17 +20,21 @@ public import MidstreamCore
 /// | `midstream.cache.lookups` | requests that a cache saw, by what it did |
 /// | `midstream.circuit.state` | of a breaker, by its key: 0 closed, 1 half open, 2 open |
 /// | `midstream.limit` | requests that a concurrency limit allows, by its key, once it has been lowered |
+/// | `midstream.fleet.degraded` | decisions that a member of a fleet made by itself, by what was decided |
+/// | `midstream.spans.dropped` | spans that an exporter has lost |
 ///
 /// An instrument has 2,000 sets of attributes at most; what comes then is counted with `otel.metric.overflow`.
 public final class CallMetrics: CallObserver {
     private struct State {
         var instruments: [Instrument: [AttributeList: Measurement]] = [:]
         var exchanges: [ExchangeKey: ExchangeMeasurements] = [:]
-        var active: [ActiveKey: (attributes: AttributeList, count: Measurement)] = [:]
+        var active: [(attributes: AttributeList, count: Measurement)] = []
+        /// Where in `active` a key's are.
+        var activePlaces: [ActiveKey: Int] = [:]
         /// As they were counted last.
         var connections: [AttributeList: Measurement] = [:]
-        /// What the calls that are under way are counted with.
-        var underWay: [CallRecord.ID: ActiveKey] = [:]
+        /// Where in `active` the calls that are under way are counted.
+        var underWay: [CallRecord.ID: Int] = [:]
     }
 
     /// What tells one set of an exchange's attributes from another: to compare these costs a fraction of making them.
@@ -105,7 +109,7 @@ public final class CallMetrics: CallObserver {
     /// The measurements in their order.
     func snapshot() -> [(Instrument, [(AttributeList, Measurement)])] {
         let (others, exchanges, active, connections) = state.withLock {
-            ($0.instruments, $0.exchanges.values, $0.active.values, $0.connections)
+            ($0.instruments, $0.exchanges.values, $0.active, $0.connections)
         }
         var instruments = others
         if !connections.isEmpty { instruments[.connections] = connections }
@@ -152,12 +156,19 @@ public final class CallMetrics: CallObserver {
         let request = call.request
         let key = ActiveKey(method: request.method, origin: ExchangeAttributes.origin(of: request.urlText))
         state.withLock { state in
-            let isFull = state.active.count >= Self.maximumSets && state.active[key] == nil
-            let used = isFull ? ActiveKey.overflow : key
-            state.underWay[call.id] = used
-            state.active[used, default: (isFull ? Self.overflow : Self.attributes(of: request), Measurement(.active))].count.add(
-                1)
+            let place = state.activePlaces[key] ?? Self.newPlace(of: key, request, &state)
+            state.underWay[call.id] = place
+            state.active[place].count.add(1)
         }
+    }
+
+    private static func newPlace(of key: ActiveKey, _ request: HTTPRequest, _ state: inout State) -> Int {
+        let isFull = state.active.count >= maximumSets
+        let used = isFull ? ActiveKey.overflow : key
+        if let place = state.activePlaces[used] { return place }
+        state.active.append((isFull ? overflow : attributes(of: request), Measurement(.active)))
+        state.activePlaces[used] = state.active.count - 1
+        return state.active.count - 1
     }
 
     private static func attributes(of request: HTTPRequest) -> AttributeList {
@@ -169,7 +180,7 @@ public final class CallMetrics: CallObserver {
         return attributes
     }
 
-    /// Counts retries, a cache's answers, and the states of breakers and limits.
+    /// Counts retries, a cache's answers and local decisions, and the states of breakers and limits.
     public func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
         var attributes = AttributeList()
         switch event.name {
@@ -186,9 +197,19 @@ public final class CallMetrics: CallObserver {
             guard let key = event.attributes["key"], case .integer(let limit)? = event.attributes["after"] else { return }
             attributes.add("midstream.key", AttributeValue(key))
             measure(.limit, attributes) { $0.set(Double(limit)) }
+        case "fleet.degraded":
+            if let what = event.attributes["what"] { attributes.add("midstream.what", AttributeValue(what)) }
+            measure(.degraded, attributes) { $0.add(1) }
         default: break
         }
     }
+
+    /// Counts spans that an exporter has lost.
+    func drop(_ count: Int) {
+        if count > 0 { measure(.dropped, AttributeList()) { $0.add(Double(count)) } }
+    }
+
+    var dropped: Int { state.withLock { Int($0.instruments[.dropped]?[AttributeList()]?.sum ?? 0) } }
 
     /// Measures it.
     public func endedExchange(_ exchange: ExchangeRecord) {
@@ -209,7 +230,7 @@ public final class CallMetrics: CallObserver {
     /// Counts it as active no more.
     public func endedCall(_ call: CallRecord) {
         state.withLock { state in
-            if let key = state.underWay.removeValue(forKey: call.id) { state.active[key]?.count.add(-1) }
+            if let place = state.underWay.removeValue(forKey: call.id) { state.active[place].count.add(-1) }
         }
     }
 
@@ -238,6 +259,8 @@ enum Instrument: String, CaseIterable {
     case lookups = "midstream.cache.lookups"
     case circuit = "midstream.circuit.state"
     case limit = "midstream.limit"
+    case degraded = "midstream.fleet.degraded"
+    case dropped = "midstream.spans.dropped"
 
     enum Kind { case histogram, counter, upDownCounter, gauge }
 
@@ -245,7 +268,7 @@ enum Instrument: String, CaseIterable {
         switch self {
         case .duration, .requestSize, .responseSize: .histogram
         case .active, .connections: .upDownCounter
-        case .retries, .lookups: .counter
+        case .retries, .lookups, .degraded, .dropped: .counter
         case .circuit, .limit: .gauge
         }
     }
@@ -260,6 +283,8 @@ enum Instrument: String, CaseIterable {
         case .lookups: "{lookup}"
         case .circuit: "{state}"
         case .limit: "{request}"
+        case .degraded: "{decision}"
+        case .dropped: "{span}"
         }
     }
 

@@ -16,8 +16,8 @@ internal import MidstreamObservability
 /// the response, whose body is part of it unless it is streamed: then it ends with the head. With ``TraceParentInterceptor`` in the pipeline it is the span that the server continues.
 /// Names and attributes are those of the conventions for HTTP clients, version 1.44.0.
 ///
-/// Calls don't wait: up to 2,048 spans are kept, and sent in batches of 512 or after 5 s. What there is no room for is counted in
-/// ``dropped``. An export is repeated after 429, 502, 503, 504 and failed connections, not sooner than the collector says; and never after
+/// Calls don't wait: up to 2,048 spans are kept, and sent in batches of 512 or after 5 s. What there is no room for, and what is left when
+/// the exporter is released, is counted in ``dropped`` and in its ``metrics``. An export is repeated after 429, 502, 503, 504 and failed connections, not sooner than the collector says; and never after
 /// it has taken a part. Secrets are withheld, in URLs as `REDACTED`.
 public final class OpenTelemetryExporter: CallObserver {
     /// Where telemetry goes.
@@ -57,9 +57,9 @@ public final class OpenTelemetryExporter: CallObserver {
     private struct State {
         var contexts: [CallRecord.ID: Span.Context] = [:]
         var queue: [Item] = []
-        var dropped = 0
         var rejected = 0
-        var failure: String?
+        /// Why the last export of a kind failed.
+        var failures: [TelemetryKind: String] = [:]
         /// The task that waits for a batch; nil: there is none.
         var wake: Suspension<Void>?
         var lastExport: Task<Void, Never>?
@@ -103,18 +103,34 @@ public final class OpenTelemetryExporter: CallObserver {
     ///   - clock: What time passes on; the real one by default.
     ///   - now: The time of metrics; the system's by default.
     /// - Throws: ``Failure/file(_:)`` for a file that can't be opened.
-    public init(
+    public convenience init(
         to destination: Destination, service: String, attributes: [String: String] = [:], spans: Spans = .exchanges,
         headers: [HTTPHeaders.Name] = [], ratio: Double = 1, metricsInterval: Duration = .seconds(60),
         connectionsOf transports: [any HTTPTransport] = [], redaction: Redaction = Redaction(),
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
+        let sink: any TelemetrySink
         switch destination {
-        case .collector(let url, let headers, let transport):
-            sink = CollectorSink(url: url, headers: headers, transport: transport, clock: clock)
+        case .collector(let url, let fields, let transport):
+            let targets = TelemetryKind.allCases.map {
+                ($0, CollectorTarget(url: url, path: "v1/\($0.rawValue)", headers: fields))
+            }
+            sink = CollectorSink(Dictionary(uniqueKeysWithValues: targets), transport: transport, clock: clock)
         case .file(let path): sink = try FileSink(path)
         }
+        self.init(
+            sink, service: service, attributes: attributes, spans: spans, headers: headers, ratio: ratio,
+            metricsInterval: metricsInterval, connectionsOf: transports, redaction: redaction, clock: clock, now: now)
+    }
+
+    init(
+        _ sink: any TelemetrySink, service: String, attributes: [String: String], spans: Spans = .exchanges,
+        headers: [HTTPHeaders.Name] = [], ratio: Double, metricsInterval: Duration,
+        connectionsOf transports: [any HTTPTransport] = [], redaction: Redaction = Redaction(),
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.sink = sink
         var redaction = redaction
         redaction.mark = "REDACTED"
         detail = Span.Detail(redaction: redaction, headers: headers, hasCalls: spans == .exchangesAndCalls)
@@ -134,15 +150,21 @@ public final class OpenTelemetryExporter: CallObserver {
         self.resource = resource
     }
 
-    /// How many spans were lost, since there was no room for them or they couldn't be sent.
-    public var dropped: Int { state.withLock { $0.dropped } }
-    /// How many spans the collector refused when it took a part of a batch.
+    /// What is left is dropped, and counted in ``metrics``, which may outlive the exporter.
+    deinit { metrics.drop(state.withLock { $0.queue.count }) }
+
+    /// How many spans were lost, since there was no room for them or they couldn't be sent. It is one of the ``metrics``, too.
+    public var dropped: Int { metrics.dropped }
+    /// How many spans, and data points of metrics, the collector refused when it took the rest.
     public var rejected: Int { state.withLock { $0.rejected } }
-    /// Why the last export failed; nil: it didn't.
-    public var failure: String? { state.withLock { $0.failure } }
+    /// Why the last export of spans failed, or was refused in part, or else the last one of metrics; nil: neither was.
+    public var failure: String? { state.withLock { $0.failures[.traces] ?? $0.failures[.metrics] } }
 
     /// Sends what there is, metrics included. Returns when that is done, or when the time is over; the rest goes on then.
-    public func flush(within limit: Duration = .seconds(10)) async {
+    ///
+    /// - Returns: Whether that is done, with or without success: see ``failure``.
+    @discardableResult
+    public func flush(within limit: Duration = .seconds(10)) async -> Bool {
         state.withLock { $0.metricsAreDue = true }
         let export = startExport()
         let done = Suspension<Void>()
@@ -150,7 +172,8 @@ public final class OpenTelemetryExporter: CallObserver {
             await export.value
             done.resume(())
         }
-        _ = await done.wait(for: limit, on: timer)
+        if case .value = await done.wait(for: limit, on: timer) { return true }
+        return false
     }
 
     // MARK: Observing
@@ -197,7 +220,7 @@ public final class OpenTelemetryExporter: CallObserver {
     private func add(_ item: (inout State) -> Item?) {
         let (wakes, starts) = state.withLock { state -> (Suspension<Void>?, Bool) in
             if let item = item(&state) {
-                if state.queue.count < Self.maximumQueue { state.queue.append(item) } else { state.dropped += 1 }
+                if state.queue.count < Self.maximumQueue { state.queue.append(item) } else { metrics.drop(1) }
             }
             guard state.wake != nil else {
                 state.wake = Suspension()
@@ -283,17 +306,21 @@ public final class OpenTelemetryExporter: CallObserver {
     }
 
     private func send(_ document: [UInt8], count: Int, kind: TelemetryKind) async {
+        var failure: String?
+        var rejected = 0
         do {
-            let rejected = try await sink.send(document, kind)
-            state.withLock { state in
-                state.rejected += kind == .traces ? rejected : 0
-                state.failure = nil
+            if let refusal = try await sink.send(document, kind) {
+                rejected = refusal.count
+                failure =
+                    "the collector refused \(refusal.count) of the \(kind.parts)" + (refusal.message.map { ": \($0)" } ?? "")
             }
         } catch {
-            state.withLock { state in
-                state.dropped += count
-                state.failure = "\(error)"
-            }
+            metrics.drop(count)
+            failure = "\(error)"
+        }
+        state.withLock { [failure, rejected] state in
+            state.rejected += rejected
+            state.failures[kind] = failure
         }
     }
 }

@@ -13,61 +13,102 @@ extension OpenTelemetryExporter {
         public var description: String { "\(name) has to be \(expected)" }
     }
 
-    /// Makes an exporter as the environment's variables say: `OTEL_EXPORTER_OTLP_ENDPOINT` (by default `http://localhost:4318`),
-    /// `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER_ARG`,
-    /// `OTEL_METRIC_EXPORT_INTERVAL`; nil when `OTEL_SDK_DISABLED` is `true`.
+    /// Makes an exporter as the environment's variables say; nil when `OTEL_SDK_DISABLED` is `true`.
+    ///
+    /// | variable | default |
+    /// | --- | --- |
+    /// | `OTEL_EXPORTER_OTLP_ENDPOINT`, to which `/v1/traces` and `/v1/metrics` are added | `http://localhost:4318` |
+    /// | `OTEL_EXPORTER_OTLP_HEADERS` | |
+    /// | `OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds | 10,000 |
+    /// | `OTEL_EXPORTER_OTLP_COMPRESSION`, `gzip` or `none` | `gzip` |
+    /// | `OTEL_EXPORTER_OTLP_PROTOCOL`, `http/json` and nothing else | `http/json` |
+    /// | `OTEL_SERVICE_NAME` | `service.name` of the attributes, or `unknown_service:` and the process' name |
+    /// | `OTEL_RESOURCE_ATTRIBUTES` | |
+    /// | `OTEL_TRACES_SAMPLER_ARG`, the part of the traces that is sent | 1 |
+    /// | `OTEL_METRIC_EXPORT_INTERVAL`, in milliseconds | 60,000 |
+    ///
+    /// Those that begin with `OTEL_EXPORTER_OTLP_` may have `TRACES_` or `METRICS_` behind that, and count for these alone then; such an
+    /// endpoint is taken as it is. What they say of certificates is the transport's to know.
     ///
     /// - Parameters:
     ///   - transport: What sends the telemetry.
-    ///   - environment: The variables; those of the process by default.
-    /// - Throws: ``InvalidVariable``; also for an `OTEL_EXPORTER_OTLP_PROTOCOL` other than `http/json`.
+    ///   - environment: The variables; those of the process by default. An empty one counts as none.
+    /// - Throws: ``InvalidVariable``.
     public convenience init?(
         over transport: any HTTPTransport, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
-        // An empty variable counts as none.
-        let environment = environment.filter { !$0.value.isEmpty }
-        if environment["OTEL_SDK_DISABLED"]?.lowercased() == "true" { return nil }
-        if let spoken = environment["OTEL_EXPORTER_OTLP_PROTOCOL"], spoken != "http/json" {
-            throw InvalidVariable(name: "OTEL_EXPORTER_OTLP_PROTOCOL", expected: "http/json")
-        }
-        let url = environment["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? "http://localhost:4318"
-        guard HTTPOrigin(url) != nil else {
-            throw InvalidVariable(name: "OTEL_EXPORTER_OTLP_ENDPOINT", expected: "an http or https URL")
-        }
-        var attributes = try Self.pairs("OTEL_RESOURCE_ATTRIBUTES", environment)
-        var headers = HTTPHeaders()
-        for (name, value) in try Self.pairs("OTEL_EXPORTER_OTLP_HEADERS", environment) {
-            headers.add(HTTPHeaders.Name(name), value)
-            headers.markSensitive(HTTPHeaders.Name(name))
-        }
-        let service = environment["OTEL_SERVICE_NAME"] ?? attributes.removeValue(forKey: "service.name")
-        let ratio = try Self.number("OTEL_TRACES_SAMPLER_ARG", environment, in: 0...1) ?? 1
-        let interval = try Self.number("OTEL_METRIC_EXPORT_INTERVAL", environment, in: 1...1e9) ?? 60_000
-        try self.init(
-            to: .collector(url, headers: headers, over: transport),
+        let variables = TelemetryVariables(environment)
+        if variables["OTEL_SDK_DISABLED"]?.lowercased() == "true" { return nil }
+        let targets = try TelemetryKind.allCases.map { ($0, try variables.target(of: $0)) }
+        var attributes = try variables.pairs("OTEL_RESOURCE_ATTRIBUTES")
+        let service = variables["OTEL_SERVICE_NAME"] ?? attributes.removeValue(forKey: "service.name")
+        let ratio = try variables.number("OTEL_TRACES_SAMPLER_ARG", in: 0...1) ?? 1
+        let interval = try variables.number("OTEL_METRIC_EXPORT_INTERVAL", in: 1...1e9) ?? 60_000
+        self.init(
+            CollectorSink(Dictionary(uniqueKeysWithValues: targets), transport: transport),
             service: service ?? "unknown_service:\(ProcessInfo.processInfo.processName)", attributes: attributes, ratio: ratio,
             metricsInterval: .milliseconds(interval))
     }
+}
+
+/// The environment's variables about telemetry.
+private struct TelemetryVariables {
+    private typealias Invalid = OpenTelemetryExporter.InvalidVariable
+
+    private let all: [String: String]
+
+    init(_ environment: [String: String]) { all = environment.filter { !$0.value.isEmpty } }
+
+    subscript(name: String) -> String? { all[name] }
+
+    func target(of kind: TelemetryKind) throws -> CollectorTarget {
+        let spoken = exporter("PROTOCOL", of: kind)
+        guard all[spoken] == nil || all[spoken] == "http/json" else { throw Invalid(name: spoken, expected: "http/json") }
+        let place = exporter("ENDPOINT", of: kind)
+        let url = all[place] ?? "http://localhost:4318"
+        guard HTTPOrigin(url) != nil else { throw Invalid(name: place, expected: "an http or https URL") }
+        let compression = exporter("COMPRESSION", of: kind)
+        guard ["gzip", "none", nil].contains(all[compression]) else { throw Invalid(name: compression, expected: "gzip or none") }
+        let timeout = try number(exporter("TIMEOUT", of: kind), in: 1...1e9) ?? 10_000
+        return CollectorTarget(
+            url: url, path: place == "OTEL_EXPORTER_OTLP_ENDPOINT" ? "v1/\(kind.rawValue)" : "",
+            headers: try headers(exporter("HEADERS", of: kind)), timeout: .milliseconds(timeout),
+            isCompressed: all[compression] != "none")
+    }
+
+    /// The variable that counts for a kind: its own, if there is one.
+    private func exporter(_ name: String, of kind: TelemetryKind) -> String {
+        let own = "OTEL_EXPORTER_OTLP_\(kind.rawValue.uppercased())_\(name)"
+        return all[own] == nil ? "OTEL_EXPORTER_OTLP_\(name)" : own
+    }
+
+    private func headers(_ name: String) throws -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for (field, value) in try pairs(name) {
+            headers.add(HTTPHeaders.Name(field), value)
+            headers.markSensitive(HTTPHeaders.Name(field))
+        }
+        guard headers.refused.isEmpty else { throw Invalid(name: name, expected: "a list of header fields such as a=b,c=d") }
+        return headers
+    }
 
     /// `a=b,c=d`, percent-encoded.
-    private static func pairs(_ name: String, _ environment: [String: String]) throws -> [String: String] {
+    func pairs(_ name: String) throws -> [String: String] {
         var pairs: [String: String] = [:]
-        for item in (environment[name] ?? "").split(separator: ",") {
+        for item in (all[name] ?? "").split(separator: ",") {
             let parts = item.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             guard parts.count == 2, let value = parts[1].removingPercentEncoding, !parts[0].isEmpty else {
-                throw InvalidVariable(name: name, expected: "a list such as a=b,c=d")
+                throw Invalid(name: name, expected: "a list such as a=b,c=d")
             }
             pairs[parts[0]] = value
         }
         return pairs
     }
 
-    private static func number(
-        _ name: String, _ environment: [String: String], in range: ClosedRange<Double>
-    ) throws -> Double? {
-        guard let text = environment[name] else { return nil }
+    func number(_ name: String, in range: ClosedRange<Double>) throws -> Double? {
+        guard let text = all[name] else { return nil }
         guard let number = Double(text), range.contains(number) else {
-            throw InvalidVariable(name: name, expected: "a number from \(range.lowerBound) to \(range.upperBound)")
+            throw Invalid(name: name, expected: "a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

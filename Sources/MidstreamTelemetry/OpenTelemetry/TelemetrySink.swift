@@ -4,8 +4,11 @@ internal import MidstreamCompression
 internal import MidstreamCore
 
 /// What a document holds.
-enum TelemetryKind: String, Sendable {
+enum TelemetryKind: String, CaseIterable, Sendable {
     case traces, metrics
+
+    /// What can be refused of it.
+    var parts: String { self == .traces ? "spans" : "data points" }
 
     /// As OTLP has it in JSON: so many spans or metrics, which are written one after the other.
     func document(_ resource: JSONObject, of count: Int, _ write: (inout JSONObject) -> Void) -> [UInt8] {
@@ -25,10 +28,18 @@ enum TelemetryKind: String, Sendable {
     }
 }
 
+/// What a collector refused of a document whose rest it took.
+struct TelemetryRefusal {
+    /// How many spans, or data points of metrics.
+    let count: Int
+    /// Why, in its words.
+    let message: String?
+}
+
 /// Takes documents.
 protocol TelemetrySink: Sendable {
-    /// Returns how many of its parts were refused.
-    func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> Int
+    /// Returns what was refused of it.
+    func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal?
 }
 
 /// A file with a document in each line.
@@ -46,33 +57,49 @@ struct FileSink: TelemetrySink {
         }
     }
 
-    func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> Int {
+    func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal? {
         try file.withLock { file in
             try file.seekToEnd()
             try file.write(contentsOf: Data(document) + Data("\n".utf8))
         }
-        return 0
+        return nil
     }
+}
+
+/// Where a collector takes documents of a kind, and how.
+struct CollectorTarget {
+    var url: String
+    /// Added to the URL's.
+    var path: String
+    var headers: HTTPHeaders
+    var timeout = Duration.seconds(10)
+    var isCompressed = true
 }
 
 /// A collector.
 struct CollectorSink: TelemetrySink {
-    private let client: HTTPClient
-    private let headers: HTTPHeaders
+    private let targets: [TelemetryKind: (target: CollectorTarget, client: HTTPClient)]
 
-    init(url: String, headers: HTTPHeaders, transport: any HTTPTransport, clock: any Clock<Duration>) {
-        self.headers = headers
+    init(
+        _ targets: [TelemetryKind: CollectorTarget], transport: any HTTPTransport, clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.targets = targets.mapValues { ($0, Self.client($0, transport, clock)) }
+    }
+
+    private static func client(
+        _ target: CollectorTarget, _ transport: any HTTPTransport, _ clock: any Clock<Duration>
+    ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.clock = clock
-        configuration.timeout = .seconds(10)
+        configuration.timeout = target.timeout
         configuration.maxRetries = 4
         configuration.maximumBufferedBody = 1 << 20
         let retriable: [HTTPStatus: RetryStrategy] = DefaultValidator.usualStatus.filter {
             [429, 502, 503, 504].contains($0.key.code)
         }
         configuration.validators = [DefaultValidator(retriableStatus: retriable)]
-        client = HTTPClient(baseURL: url.hasSuffix("/") ? url : url + "/", configuration: configuration, transport: transport) {
-            CompressRequests(.fastGzip)
+        return HTTPClient(baseURL: target.url, configuration: configuration, transport: transport) {
+            if target.isCompressed { CompressRequests(.fastGzip) }
         }
     }
 
@@ -80,8 +107,9 @@ struct CollectorSink: TelemetrySink {
         struct Partial: Decodable {
             /// 64 bits, so a text; some write a number.
             var rejected = 0
+            var message: String?
 
-            private enum Key: String, CodingKey { case rejectedSpans, rejectedDataPoints }
+            private enum Key: String, CodingKey { case rejectedSpans, rejectedDataPoints, errorMessage }
 
             init(from decoder: any Decoder) throws {
                 let fields = try decoder.container(keyedBy: Key.self)
@@ -89,18 +117,21 @@ struct CollectorSink: TelemetrySink {
                     let text = (try? fields.decode(String.self, forKey: key)).flatMap { Int($0) }
                     rejected += text ?? (try? fields.decode(Int.self, forKey: key)) ?? 0
                 }
+                message = try? fields.decode(String.self, forKey: .errorMessage)
             }
         }
         var partialSuccess: Partial?
     }
 
-    func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> Int {
-        var request = HTTPRequest(.post, "v1/\(kind.rawValue)", headers: headers)
+    func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal? {
+        guard let (target, client) = targets[kind] else { return nil }
+        var request = HTTPRequest(.post, RequestURL(target.path), headers: target.headers)
         request.body = .bytes(document).withContentType("application/json")
         // A collector that gets a batch twice knows its spans by their identifiers.
         request.allowsUnsafeRetry = true
         let response = try await client.send(request)
         let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body.bytes ?? []))
-        return answer?.partialSuccess?.rejected ?? 0
+        guard let partial = answer?.partialSuccess, partial.rejected > 0 else { return nil }
+        return TelemetryRefusal(count: partial.rejected, message: partial.message)
     }
 }

@@ -76,6 +76,8 @@ struct Arguments {
     var netrc: String?
     private var signature: (region: String, service: String)?
     private var others: [String] = []
+    /// The first name of each option that was used.
+    private var given: [String] = []
     private var hasBody = false
     private var source: ValueSource
 
@@ -93,6 +95,7 @@ struct Arguments {
                     value = try words.value(of: name)
                     if !option.takesValueAsTyped { value = try source.text(value) }
                 }
+                given += option.names.prefix(1)
                 try option.apply(&self, value)
                 if command != .request { return }
             }
@@ -149,6 +152,9 @@ struct Arguments {
         } else if others.first == "batch", others.count <= 2 {
             guard user == nil, bearer == nil, netrc == nil, signature == nil else {
                 throw UsageError("'midst batch' takes credentials as header fields (-H), for all its requests or in their lines")
+            }
+            if let name = given.first(where: { Option.ofOneRequest.contains($0) }) {
+                throw UsageError("\(name) is for one request, not for 'midst batch'")
             }
             command = .batch(file: others.count == 2 ? others[1] : "-")
         } else if others.first == "simulate", others.count == 2 {

@@ -9,6 +9,12 @@ extension Option {
             .flag("-h, --help", "print this") { $0.command = .help },
         ]
 
+    /// By their first names: what would have no meaning for many requests, whose answers are lines.
+    static let ofOneRequest: Set = [
+        "-X", "-q", "-d", "--json", "-f", "-F", "-T", "--tus", "-o", "-C", "--sha256", "-i", "-w", "--lines", "--sse", "--color",
+        "--no-color", "--raw", "--trace", "--explain", "--curl", "--replay", "--check-status",
+    ]
+
     private static let request: [Option] = [
         .value("-X, --request", "METHOD", "the method, as curl has it") { $0.givenMethod = $1 },
         .value("-H, --header", "'NAME: VALUE'", "add a header field; may be repeated") { try $0.add(header: $1) },

@@ -29,13 +29,15 @@ struct Batch {
         var error: String?
     }
 
-    /// Returns 1 when one of them wasn't answered with a status below 400.
+    /// Returns 1 when one of them wasn't answered as expected, which is by default with a status below 400.
     func run() async throws -> Int32 {
         let input = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
         guard let input else { throw UsageError("can't read the file '\(file)'") }
-        let client = Invocation(arguments).batchClient(try arguments.transport.transport())
+        let transport = try arguments.transport.transport()
+        let recording = try Recording(arguments, over: transport)
+        let client = Invocation(arguments).batchClient(recording.observers, transport)
         var lines = HTTPBody.once(InputChunks(input)).lines().makeAsyncIterator()
-        return try await withThrowingTaskGroup(of: Bool.self) { group in
+        let hasFailed = try await withThrowingTaskGroup(of: Bool.self) { group in
             var (number, hasFailed, running) = (0, false, 0)
             while let line = try await lines.next() {
                 number += 1
@@ -47,9 +49,11 @@ struct Batch {
                 group.addTask { [number] in try await answer(line, number, by: client) }
             }
             for try await isGood in group where !isGood { hasFailed = true }
-            try arguments.session?.save()
-            return hasFailed ? 1 : 0
+            return hasFailed
         }
+        try arguments.session?.save()
+        await recording.finish()
+        return hasFailed ? 1 : 0
     }
 
     private func answer(_ text: String, _ number: Int, by client: HTTPClient) async throws -> Bool {
@@ -63,6 +67,10 @@ struct Batch {
             reply.headers = Dictionary(response.headers.map { ("\($0.name)", $0.value) }) { "\($0), \($1)" }
             reply.body = JSONText(response.data, isJSON: response.headers[.contentType]?.contains("json") == true)
             if reply.body == nil, !response.data.isEmpty { reply.base64 = response.data.base64EncodedString() }
+            reply.error = arguments.expectations.lazy.compactMap { $0.failure(in: response.data) }.first
+            if let expected = arguments.expectedStatus, reply.status != expected {
+                reply.error = "\(response.status) came where \(expected) was expected"
+            }
         } catch is DecodingError {
             reply.error = "the line isn't a request such as {\"url\": \"https://example.com\"}"
         } catch let error as HTTPError {
@@ -72,7 +80,7 @@ struct Batch {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try Terminal.print(String(decoding: try encoder.encode(reply), as: UTF8.self))
-        return reply.status.map { $0 < 400 } ?? false
+        return reply.error == nil && (arguments.expectedStatus != nil || reply.status.map { $0 < 400 } == true)
     }
 
     private func request(_ line: Line) throws -> HTTPRequest {

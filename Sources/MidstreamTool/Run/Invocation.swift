@@ -34,10 +34,8 @@ struct Invocation {
             try Terminal.print(request.curlCommand())
             return 0
         }
-        let recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20) }
-        let telemetry = try telemetry(over: transport)
-        let all: [(any CallObserver)?] = [recorder, telemetry]
-        let client = client(all.compactMap { $0 }, transport)
+        let recording = try Recording(arguments, over: transport)
+        let client = client(recording.observers, transport)
         if arguments.showsExplanation {
             try Terminal.print("\(await client.explain(request))")
             return 0
@@ -45,19 +43,8 @@ struct Invocation {
         let status = try await send(request, by: client)
         if let format = arguments.summary { try Terminal.put(Array(format.text(of: summary.summary).utf8), into: STDOUT_FILENO) }
         try arguments.session?.save()
-        await recorder?.flush()
-        if let failure = recorder?.failure { Terminal.printError("midst: \(failure)") }
-        await telemetry?.flush()
-        if let failure = telemetry?.failure { Terminal.printError("midst: the telemetry wasn't sent: \(failure)") }
+        await recording.finish()
         return status
-    }
-
-    private func telemetry(over transport: any HTTPTransport) throws -> OpenTelemetryExporter? {
-        guard let place = arguments.telemetry else { return nil }
-        let isCollector = place.contains("://")
-        return try OpenTelemetryExporter(
-            to: isCollector ? .collector(place, over: transport) : .file(place), service: "midst",
-            attributes: ["service.version": Arguments.versionNumber], spans: .exchangesAndCalls)
     }
 
     private func request() -> HTTPRequest {
@@ -67,7 +54,9 @@ struct Invocation {
     }
 
     /// A client for many requests, whose answers are told in lines of their own.
-    func batchClient(_ transport: any HTTPTransport) -> HTTPClient { client([], transport, bodyLimit: 64 << 20) }
+    func batchClient(_ observers: [any CallObserver], _ transport: any HTTPTransport) -> HTTPClient {
+        client(observers, transport, bodyLimit: 64 << 20)
+    }
 
     private func client(
         _ observers: [any CallObserver], _ transport: any HTTPTransport, bodyLimit: Int = 1 << 30
