@@ -69,7 +69,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
             state.replace(with: credential, source: nil)
             return true
         }
-        if isTaken { Task { try? await save() } }
+        if isTaken { CallersExecutor().start { try? await self.save() } }
         return isTaken
     }
 
@@ -233,7 +233,7 @@ extension CredentialKeeper {
             state.savePause.postpone(by: .milliseconds(100), at: now)
             return true
         }
-        if isTime, login.saves.waiters == 0 { Task { try? await save() } }
+        if isTime, login.saves.waiters == 0 { CallersExecutor().start { try? await self.save() } }
     }
 }
 
