@@ -52,11 +52,18 @@ struct ExchangeAttributes {
 
     /// Where user, host and port stand in an absolute URL.
     static func authority(of url: Substring) -> Range<Substring.Index>? {
-        let bytes = url.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else { return nil }
-        let start = bytes.index(colon, offsetBy: 3)
-        let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        return start..<(end ?? url.endIndex)
+        var text = url
+        // By its bytes, since this is asked of each call.
+        let places = text.withUTF8 { bytes -> Range<Int>? in
+            let slash = UInt8(ascii: "/")
+            guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon + 2 < bytes.count, bytes[colon + 1] == slash,
+                bytes[colon + 2] == slash
+            else { return nil }
+            let end = bytes[(colon + 3)...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+            return (colon + 3)..<(end ?? bytes.count)
+        }
+        func index(_ place: Int) -> Substring.Index { url.utf8.index(url.startIndex, offsetBy: place) }
+        return places.map { index($0.lowerBound)..<index($0.upperBound) }
     }
 
     /// The beginning of an absolute URL, up to its path.
