@@ -53,10 +53,26 @@
             var isThereAtFirst: Bool { self == .garbage || self == .wrongPassword || self == .wrongCertificate }
         }
 
+        private static func arguments(of kind: Trouble) -> [String] {
+            switch kind {
+            case .wrongPassword: ["--requirepass", "right"]
+            // The authority's, but of a client.
+            case .wrongCertificate: certificate(of: "CLIENT", prefix: "--")
+            default: []
+            }
+        }
+
+        /// The settings for one of the certificates that the tests' servers have.
+        private static func certificate(of owner: String, prefix: String = "") -> [String] {
+            let environment = ProcessInfo.processInfo.environment
+            return [("tls-cert-file", "CERT"), ("tls-key-file", "KEY")].flatMap { name, kind in
+                [prefix + name, environment["MIDSTREAM_\(owner)_\(kind)"] ?? ""]
+            }
+        }
+
         @Test("is never in the way, notices trouble and its end", arguments: Trouble.allCases)
         func trouble(kind: Trouble) async throws {
-            let server = try await RedisServer(
-                secure: kind == .wrongCertificate, kind == .wrongPassword ? ["--requirepass", "right"] : [])
+            let server = try await RedisServer(secure: kind == .wrongCertificate, Self.arguments(of: kind))
             let port = server.port
             // What lies between the member and Redis for some kinds of trouble.
             let isOn = Locked(kind.isThereAtFirst)
@@ -74,7 +90,8 @@
             let fleet = try member(
                 kind == .wrongCertificate
                     ? server.url
-                    : kind == .wrongPassword ? "redis://:wrong@localhost:\(port)" : "redis://localhost:\(way.port)")
+                    : kind == .wrongPassword ? "redis://:wrong@localhost:\(port)" : "redis://localhost:\(way.port)",
+                server.tls)
             let quota = fleet.quota("q", perSecond: 1e6)
             if !kind.isThereAtFirst { await connect(fleet, quota) }
             // What makes trouble takes time itself.
@@ -102,11 +119,11 @@
             case .readOnly: try await server.command(["REPLICAOF", "NO", "ONE"])
             case .outOfMemory: try await server.command(["CONFIG", "SET", "maxmemory", "0"])
             case .wrongPassword: try await server.command(["CONFIG", "SET", "requirepass", "wrong"], password: "right")
-            case .slow, .halfOpen, .garbage, .wrongCertificate: break
+            case .wrongCertificate: try await server.command(["CONFIG", "SET"] + Self.certificate(of: "SERVER"))
+            case .slow, .halfOpen, .garbage: break
             }
             let end = ContinuousClock.now
-            // Nobody makes that certificate right.
-            if kind != .wrongCertificate { await connect(fleet, quota) }
+            await connect(fleet, quota)
             let back = ContinuousClock.now - end
             let sorted = times.sorted()
             let p99 = sorted[sorted.count * 99 / 100]
