@@ -133,6 +133,25 @@ struct OpenTelemetryTests {
         #expect(spans.map { $0["midstream.cause"] } == ["stringValue first", "stringValue credential", "stringValue redirect"])
     }
 
+    @Test("the last of too many redirects is an error, and the others aren't")
+    func tooManyRedirects() async throws {
+        let documents = try await documents { exporter in
+            let client = client(exporter) { request in
+                HTTPResponse(status: .found, headers: ["Location": "/a/\(request.urlText.utf8.count)"], request: request)
+            }
+            let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("http://h/a")) }
+            #expect(error?.code == .tooManyRedirects)
+            var request = HTTPRequest("http://h/a")
+            request.redirects = .refuse
+            _ = try await client.send(request)
+        }
+        let spans = Self.spans(documents)
+        let errors = spans.map { Self.attributes($0)["error.type"] }
+        #expect(errors == Array(repeating: nil, count: 10) + ["stringValue tooManyRedirects", nil])
+        #expect(spans.map { ($0["status"] as? Object)?["code"] as? Int } == Array(repeating: nil, count: 10) + [2, nil])
+        #expect(spans.allSatisfy { Self.attributes($0)["http.response.status_code"] == "intValue 302" })
+    }
+
     private struct Refreshing: Authenticator {
         func apply(_ credential: String, to request: inout HTTPRequest) async throws {
             request.headers[.authorization] = credential

@@ -14,13 +14,13 @@ struct ExchangeAttributes {
     let error: String?
     let version: String?
 
-    init(_ exchange: ExchangeRecord) {
+    init(_ exchange: ExchangeRecord, error unknown: String? = nil) {
         let origin = HTTPOrigin(exchange.url)
         (method, originalMethod) = Self.method(exchange.method)
         (address, port) = (origin?.host ?? "", origin?.port ?? 0)
         template = exchange.route.map(Self.path)
         status = exchange.status?.code
-        if let failure = exchange.error {
+        if let failure = exchange.error ?? unknown {
             error = failure == "cancelled" ? nil : failure
         } else {
             error = exchange.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }

@@ -50,13 +50,18 @@ public final class OpenTelemetryExporter: CallObserver {
     }
 
     private enum Item: Sendable {
-        case exchange(ExchangeRecord, Span.Context)
+        /// With the error that only its call knows of.
+        case exchange(ExchangeRecord, Span.Context, error: String? = nil)
         case call(CallRecord, Span.Context)
     }
 
     private struct State {
         var contexts: [CallRecord.ID: Span.Context] = [:]
+        /// Of each call the redirect that it may have followed.
+        var redirects: [CallRecord.ID: ExchangeRecord] = [:]
         var queue: [Item] = []
+        /// For which there was no room.
+        var lost = 0
         var rejected = 0
         /// Why the last export of a kind failed.
         var failures: [TelemetryKind: String] = [:]
@@ -64,6 +69,15 @@ public final class OpenTelemetryExporter: CallObserver {
         var wake: Suspension<Void>?
         var lastExport: Task<Void, Never>?
         var metricsAreDue = false
+
+        mutating func keep(_ item: Item) {
+            if queue.count < OpenTelemetryExporter.maximumQueue { queue.append(item) } else { lost += 1 }
+        }
+
+        /// Keeps the redirect of a call that goes on, or ends.
+        mutating func keepRedirect(of call: CallRecord.ID, _ context: Span.Context, error: String? = nil) {
+            if let exchange = redirects.removeValue(forKey: call) { keep(.exchange(exchange, context, error: error)) }
+        }
 
         mutating func take() -> [Item] {
             let items = Array(queue.prefix(OpenTelemetryExporter.batch))
@@ -151,7 +165,7 @@ public final class OpenTelemetryExporter: CallObserver {
     }
 
     /// What is left is dropped, and counted in ``metrics``, which may outlive the exporter.
-    deinit { metrics.drop(state.withLock { $0.queue.count }) }
+    deinit { metrics.drop(state.withLock { $0.queue.count + $0.redirects.count }) }
 
     /// How many spans were lost, since there was no room for them or they couldn't be sent. It is one of the ``metrics``, too.
     public var dropped: Int { metrics.dropped }
@@ -202,7 +216,16 @@ public final class OpenTelemetryExporter: CallObserver {
     /// Keeps it for the next batch.
     public func endedExchange(_ exchange: ExchangeRecord) {
         metrics.endedExchange(exchange)
-        add { $0.contexts[exchange.call].map { .exchange(exchange, $0) } }
+        add { state in
+            guard let context = state.contexts[exchange.call] else { return }
+            state.keepRedirect(of: exchange.call, context)
+            // The last of too many is an error, which shows when the call ends.
+            if exchange.status?.isRedirection == true {
+                state.redirects[exchange.call] = exchange
+            } else {
+                state.keep(.exchange(exchange, context))
+            }
+        }
     }
 
     /// Measures it.
@@ -212,22 +235,23 @@ public final class OpenTelemetryExporter: CallObserver {
     public func endedCall(_ call: CallRecord) {
         metrics.endedCall(call)
         add { state in
-            let context = state.contexts.removeValue(forKey: call.id)
-            return detail.hasCalls ? context.map { .call(call, $0) } : nil
+            guard let context = state.contexts.removeValue(forKey: call.id) else { return }
+            state.keepRedirect(of: call.id, context, error: call.error == "tooManyRedirects" ? call.error : nil)
+            if detail.hasCalls { state.keep(.call(call, context)) }
         }
     }
 
-    private func add(_ item: (inout State) -> Item?) {
-        let (wakes, starts) = state.withLock { state -> (Suspension<Void>?, Bool) in
-            if let item = item(&state) {
-                if state.queue.count < Self.maximumQueue { state.queue.append(item) } else { metrics.drop(1) }
-            }
+    private func add(_ change: (inout State) -> Void) {
+        let (wakes, starts, lost) = state.withLock { state -> (Suspension<Void>?, Bool, Int) in
+            change(&state)
+            defer { state.lost = 0 }
             guard state.wake != nil else {
                 state.wake = Suspension()
-                return (state.wake, true)
+                return (state.wake, true, state.lost)
             }
-            return (state.queue.count >= Self.batch ? state.wake : nil, false)
+            return (state.queue.count >= Self.batch ? state.wake : nil, false, state.lost)
         }
+        metrics.drop(lost)
         if starts, let wakes {
             let find: @Sendable () -> OpenTelemetryExporter? = { [weak self] in self }
             Task.detached { [timer, batchInterval, metricsInterval] in
@@ -282,7 +306,8 @@ public final class OpenTelemetryExporter: CallObserver {
                 for item in items {
                     document.separate()
                     switch item {
-                    case .exchange(let exchange, let context): document.append(client: exchange, context, detail)
+                    case .exchange(let exchange, let context, let error):
+                        document.append(client: exchange, context, detail, error: error)
                     case .call(let call, let context): document.append(internal: call, context, detail)
                     }
                 }

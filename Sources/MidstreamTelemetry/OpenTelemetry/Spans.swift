@@ -24,8 +24,10 @@ enum Span {
 /// Spans as OTLP has them in JSON, written where they stand in a document, since a batch has hundreds.
 extension JSONObject {
     /// A span of kind CLIENT for an exchange.
-    mutating func append(client exchange: ExchangeRecord, _ context: Span.Context, _ detail: Span.Detail) {
-        let known = ExchangeAttributes(exchange)
+    ///
+    /// - Parameter error: What it doesn't know of itself.
+    mutating func append(client exchange: ExchangeRecord, _ context: Span.Context, _ detail: Span.Detail, error: String?) {
+        let known = ExchangeAttributes(exchange, error: error)
         let sent = TraceParent(exchange.requestHeaders["traceparent"], state: exchange.requestHeaders["tracestate"])
         append { span in
             if let sent {
