@@ -1,3 +1,4 @@
+import Foundation
 import Midstream
 import MidstreamCurl
 import MidstreamURLSession
@@ -70,15 +71,28 @@ extension Options {
             let client = client(on: URLSessionTransport())
             return try await WireRun(options: self) { try await client.send(request) }.outcome()
         case .upload:
+            let body = try uploadsFile ? fileToUpload() : HTTPBody.stream { [upload] in Chunks(left: upload << 4) }
             return try await onTransport { transport in
                 let client = client(on: transport)
-                let request = HTTPRequest(.put, url, body: .stream { [upload] in Chunks(left: upload << 4) })
+                let request = HTTPRequest(.put, url, body: body)
                 return WireRun(options: self) { try await client.send(request) }
             }
         case .download: return try await download()
         case .stub: return try await throughPipeline()
         case .copy: return copies()
         }
+    }
+
+    /// A file that is gone from its folder at once, and named by its descriptor.
+    private func fileToUpload() throws -> HTTPBody {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(UUID())")
+        try Data().write(to: file)
+        let handle = try FileHandle(forWritingTo: file)
+        try FileManager.default.removeItem(at: file)
+        for _ in 0..<upload { try handle.write(contentsOf: Data(count: 1 << 20)) }
+        // Open to the end of the process.
+        _ = Unmanaged.passRetained(handle)
+        return .file(URL(fileURLWithPath: "/proc/self/fd/\(handle.fileDescriptor)"))
     }
 
     private func client(

@@ -36,6 +36,8 @@ struct Options: Sendable {
     var parts: [String] = []
     /// How many mebibytes a request of ``Mode/upload`` sends.
     var upload = 1
+    /// Whether it is a file.
+    var uploadsFile = false
     var method = "GET"
     /// Whether each request of ``Mode/stub`` has a URL of its own.
     var isDistinct = false
@@ -55,6 +57,10 @@ struct Options: Sendable {
         while let option = arguments.popFirst() {
             if option == "--on-loop" {
                 runsOnLoop = true
+                continue
+            }
+            if option == "--from-file" {
+                uploadsFile = true
                 continue
             }
             if option == "--untraced" {

@@ -23,7 +23,7 @@
         }
 
         /// How many bytes are brought into memory at once; up to two such pieces are ready. A multiple of a page.
-        private static let window: Int64 = 1 << 20
+        private static let window: Int64 = 4 << 20
         /// Files that are shorter are read: to map them takes longer.
         private static let shortest: Int64 = 256 << 10
 
