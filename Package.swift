@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "MidstreamTelemetry", targets: ["MidstreamTelemetry"]),
         .library(name: "MidstreamFleet", targets: ["MidstreamFleet"]),
         .library(name: "MidstreamTransportSecurity", targets: ["MidstreamTransportSecurity"]),
+        .library(name: "MidstreamNetworkStatus", targets: ["MidstreamNetworkStatus"]),
         .library(name: "MidstreamCurl", targets: ["MidstreamCurl"]),
         .library(name: "MidstreamWire", targets: ["MidstreamWire"]),
         .library(name: "MidstreamWebSocket", targets: ["MidstreamWebSocket"]),
@@ -77,6 +78,8 @@ let package = Package(
         .target(name: "MidstreamObservability", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamResilience", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTransportSecurity", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
+        .target(
+            name: "MidstreamNetworkStatus", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
@@ -228,6 +231,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "MidstreamNetworkStatusTests",
+            dependencies: [
+                "Midstream", "MidstreamNetworkStatus", "MidstreamCore", "MidstreamTesting", "Interception", "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "MidstreamTemplatesTests",
             dependencies: ["TestSupport", "Midstream", "MidstreamTemplates", "MidstreamTesting"],
             swiftSettings: settings),
@@ -342,8 +351,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Midstream", "MidstreamDiskCache", "MidstreamSigning", "MidstreamTelemetry", "MidstreamTesting", "MidstreamTool",
-                "MidstreamTransportSecurity", "MidstreamURLSession", "MidstreamWebSocket",
+                "Midstream", "MidstreamDiskCache", "MidstreamNetworkStatus", "MidstreamSigning", "MidstreamTelemetry",
+                "MidstreamTesting", "MidstreamTool", "MidstreamTransportSecurity", "MidstreamURLSession", "MidstreamWebSocket",
                 curl, wire,
             ],
             swiftSettings: settings),

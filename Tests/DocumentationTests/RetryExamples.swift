@@ -1,5 +1,6 @@
 import Foundation
 import Midstream
+import MidstreamNetworkStatus
 import MidstreamTesting
 import Testing
 
@@ -315,6 +316,53 @@ struct RetryExamples {
         #expect(await tokens.token == "token-of-today")
         #expect(try await client.send(HTTPRequest("me")).status == .ok)
         #expect(transport.requests.map(\.method) == [.get, .post, .get, .get])
+    }
+
+    /// Waits where no server was reached, and leaves everything else to the next validator.
+    struct WaitsForNetwork: HTTPValidator {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { .next }
+
+        func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
+            switch (error as? HTTPError)?.code {
+            case .connection, .nameResolution: .retry(.whenOnline())
+            default: .next
+            }
+        }
+    }
+
+    /// Is up.
+    private struct Tunnel: NetworkStatus {
+        var isOnline: Bool { true }
+        func waitUntilOnline() async throws {}
+    }
+
+    @Test("When there is a network again")
+    func whenOnline() async throws {
+        var configuration = HTTPClient.Configuration()
+        var errors = DefaultValidator.usualErrors
+        errors[.connection] = .whenOnline()  // within 60 s
+        errors[.nameResolution] = .whenOnline(within: .seconds(20))
+        configuration.validators = [DefaultValidator(retriableErrors: errors)]
+        #expect(Set(errors.keys) == Set(DefaultValidator.usualErrors.keys))
+
+        for (error, isRetried) in [(HTTPError(.connection, phase: .notSent), true), (HTTPError(.timeout), false)] {
+            let verdict = try await WaitsForNetwork().validate(error, for: HTTPRequest("https://api.example.com/"))
+            if case .retry = verdict { #expect(isRetried) } else { #expect(!isRetried) }
+        }
+
+        let (clock, tunnel) = (TestClock(), Tunnel())
+        errors[.connection] = .whenOnline(status: tunnel, clock: clock)
+        configuration.validators = [DefaultValidator(retriableErrors: errors)]
+        configuration.clock = clock
+        configuration.timeout = nil
+        let transport = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(.ok)])
+        let client = HTTPClient(configuration: configuration, transport: transport)
+        let answer = Task { try await client.send(HTTPRequest("https://api.example.com/report")) }
+        await clock.waitForSleepers()
+        let pause = try #require(clock.nextDeadline).offset
+        #expect(pause >= .milliseconds(500) && pause <= .seconds(1))
+        clock.advanceToLastDeadline()
+        #expect(try await answer.value.request.attempt == 2)
     }
 
     @Test("A response interceptor changes responses before they are judged")
