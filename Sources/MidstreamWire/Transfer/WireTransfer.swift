@@ -2,6 +2,7 @@
     internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
+    internal import MidstreamTransport
 
     /// What moves the bytes of a transfer that is under way.
     protocol TransferConnection: AnyObject {
