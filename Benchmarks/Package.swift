@@ -20,6 +20,9 @@ let package = Package(
         .executable(name: "cache-bench", targets: ["CacheBench"]),
         .executable(name: "resilience-bench", targets: ["ResilienceBench"]),
         .executable(name: "fleet-bench", targets: ["FleetBench"]),
+        .executable(name: "socket-bench", targets: ["SocketBench"]),
+        .executable(name: "socket-baseline", targets: ["SocketBaseline"]),
+        .executable(name: "socket-echo", targets: ["SocketEcho"]),
         .executable(name: "table-bench", targets: ["TableBench"]),
         .executable(name: "telemetry-bench", targets: ["TelemetryBench"]),
         .executable(name: "transfer-bench", targets: ["TransferBench"]),
@@ -84,6 +87,23 @@ let package = Package(
                 .product(name: "MidstreamFleet", package: "Midstream"),
             ],
             swiftSettings: settings),
+        // Messages over sockets, and what idle ones take.
+        .executableTarget(
+            name: "SocketBench",
+            dependencies: [
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamWebSocket", package: "Midstream"),
+                .product(name: "MidstreamWire", package: "Midstream"),
+            ],
+            swiftSettings: settings),
+        // The same by libcurl's own sockets.
+        .executableTarget(
+            name: "SocketBaseline", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-gdwarf-4"])],
+            linkerSettings: [.linkedLibrary("curl")]),
+        // The other side of both.
+        .executableTarget(
+            name: "SocketEcho", cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         // What an operation costs when a table has seen many times the keys that it has room for.
         .executableTarget(
             name: "TableBench",

@@ -1,6 +1,7 @@
 internal import CCompression
 
-/// Compresses messages for permessage-deflate (RFC 7692 §7.2.1), each after the other.
+/// Compresses messages for permessage-deflate (RFC 7692 §7.2.1), each after the other. Before the first one it takes no memory of zlib's, which
+/// is 256 KiB with the usual window.
 ///
 /// `@unchecked Sendable`: not used by two tasks at a time; whoever has it sees to that.
 package final class Deflater: @unchecked Sendable {
@@ -17,34 +18,39 @@ package final class Deflater: @unchecked Sendable {
     private static let fullFlush: Int32 = 3
 
     private let zlib: ccompression_zlib_encoder
+    private let windowBits: Int32
     private let flush: Int32
-    /// zlib keeps its address.
-    private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
+    /// zlib keeps its address. Nil before the first message.
+    private var stream: UnsafeMutablePointer<ccompression_zlib_stream>?
 
     /// - Parameters:
     ///   - windowBits: 9 to 15; zlib can't deflate with fewer without its own header.
     ///   - keepsContext: Whether a message may refer to those before it.
     package init?(windowBits: Int, keepsContext: Bool) {
-        stream.initialize(to: ccompression_zlib_stream())
-        guard var zlib = Self.library, (9...15).contains(windowBits),
-            ccompression_begin_raw_deflating(&zlib, stream, Int32(-windowBits)) == 0
-        else {
-            stream.deallocate()
-            return nil
-        }
+        guard let zlib = Self.library, (9...15).contains(windowBits) else { return nil }
         self.zlib = zlib
+        self.windowBits = Int32(windowBits)
         flush = keepsContext ? Self.syncFlush : Self.fullFlush
     }
 
     deinit {
+        guard let stream else { return }
         _ = zlib.end(stream)
         stream.deallocate()
+    }
+
+    private func begun() -> UnsafeMutablePointer<ccompression_zlib_stream>? {
+        if let stream { return stream }
+        var zlib = zlib
+        stream = .begun { ccompression_begin_raw_deflating(&zlib, $0, -windowBits) }
+        return stream
     }
 
     /// The payload of a message; nil when zlib fails, which has no memory then.
     package func deflate(_ message: [UInt8]) -> [UInt8]? {
         // A flush of nothing after another one gives nothing; an empty block without its end says the same (RFC 7692 §7.2.3.6).
         guard !message.isEmpty else { return [0] }
+        guard let stream = begun() else { return nil }
         var output: [UInt8] = []
         output.reserveCapacity(message.count / 4 + 64)
         let isDone = message.withUnsafeBufferPointer { input in
@@ -66,7 +72,7 @@ package final class Deflater: @unchecked Sendable {
     }
 }
 
-/// Inflates messages of permessage-deflate (RFC 7692 §7.2.2).
+/// Inflates messages of permessage-deflate (RFC 7692 §7.2.2). Before the first one it takes no memory of zlib's.
 ///
 /// `@unchecked Sendable`: as ``Deflater``.
 package final class Inflater: @unchecked Sendable {
@@ -88,30 +94,35 @@ package final class Inflater: @unchecked Sendable {
     private static let noProgress: Int32 = -5
 
     private let zlib: ccompression_zlib_decoder
-    private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
+    private let windowBits: Int32
+    private var stream: UnsafeMutablePointer<ccompression_zlib_stream>?
 
     /// - Parameter windowBits: 8 to 15, at least those of the sender.
     package init?(windowBits: Int) {
-        stream.initialize(to: ccompression_zlib_stream())
-        guard var zlib = Self.library, (8...15).contains(windowBits),
-            ccompression_begin_inflating(&zlib, stream, Int32(-windowBits)) == 0
-        else {
-            stream.deallocate()
-            return nil
-        }
+        guard let zlib = Self.library, (8...15).contains(windowBits) else { return nil }
         self.zlib = zlib
+        self.windowBits = Int32(windowBits)
     }
 
     deinit {
+        guard let stream else { return }
         _ = zlib.end(stream)
         stream.deallocate()
+    }
+
+    private func begun() -> UnsafeMutablePointer<ccompression_zlib_stream>? {
+        if let stream { return stream }
+        var zlib = zlib
+        stream = .begun { ccompression_begin_inflating(&zlib, $0, -windowBits) }
+        return stream
     }
 
     /// Appends what a piece is once inflated.
     ///
     /// - Parameter limit: How large the output may get.
     func inflate(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8], limit: Int) -> Progress {
-        bytes.withUnsafeBufferPointer { input in
+        guard let stream = begun() else { return .corrupt }
+        return bytes.withUnsafeBufferPointer { input in
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 << 10) { room in
                 stream.pointee.next_in = input.baseAddress
                 stream.pointee.available_in = UInt32(clamping: input.count)
@@ -133,5 +144,16 @@ package final class Inflater: @unchecked Sendable {
                 }
             }
         }
+    }
+}
+
+extension UnsafeMutablePointer<ccompression_zlib_stream> {
+    /// A stream that is set up; nil when zlib can't.
+    fileprivate static func begun(_ begin: (Self) -> Int32) -> Self? {
+        let stream = allocate(capacity: 1)
+        stream.initialize(to: ccompression_zlib_stream())
+        guard begin(stream) != 0 else { return stream }
+        stream.deallocate()
+        return nil
     }
 }

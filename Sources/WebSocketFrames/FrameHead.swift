@@ -1,15 +1,15 @@
 /// The head of a frame (RFC 6455 §5.2), read byte by byte: what is wrong with it is told as soon as it has come.
 struct FrameHead {
+    private(set) var length = 0
+    /// In the order of its bytes.
+    private(set) var mask: [UInt8] = []
     private(set) var isFinal = false
     /// RSV1, which permessage-deflate sets in a message's first frame (RFC 7692 §6).
     private(set) var isCompressed = false
     private(set) var opcode = Opcode.continuation
-    private(set) var length = 0
-    /// In the order of its bytes.
-    private(set) var mask: [UInt8] = []
     /// How many bytes have come.
-    private var count = 0
-    private var lengthBytes = 0
+    private var count: UInt8 = 0
+    private var lengthBytes: UInt8 = 0
     private var isMasked = false
 
     var hasBegun: Bool { count > 0 }

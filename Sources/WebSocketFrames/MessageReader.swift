@@ -12,10 +12,10 @@ package struct MessageReader: ~Copyable {
         case close(CloseFrame)
     }
 
-    private let role: FrameRole
     private let messageLimit: Int
     private let fragmentLimit: Int
     private let inflater: Inflater?
+    private let role: FrameRole
 
     private var head = FrameHead()
     /// How much of the frame's payload is still to come; nil: its head.
@@ -41,6 +41,9 @@ package struct MessageReader: ~Copyable {
         self.fragmentLimit = fragmentLimit
         self.inflater = inflater
     }
+
+    /// What is kept for the message that is coming.
+    var room: Int { message.capacity }
 
     /// Whether the next byte is the first of a frame.
     package var isBetweenFrames: Bool { rest == nil && !head.hasBegun }
@@ -104,9 +107,20 @@ package struct MessageReader: ~Copyable {
             try inflate(bytes)
         } else {
             let start = message.count
+            makeRoom(for: bytes.count)
             message += bytes
             try checkText(from: start)
         }
+    }
+
+    /// Makes room for the rest of the frame, but not for more than four times what has come: its length is what the sender says. An array that
+    /// grows by itself is twice as large in the end, and there twice meanwhile.
+    private mutating func makeRoom(for count: Int) {
+        let whole = message.count + count + (rest ?? 0)
+        guard whole > message.capacity else { return }
+        let room = min(whole, 4 * (message.count + count))
+        // Many small frames would have it copied for each.
+        if room >= 2 * message.count { message.reserveCapacity(room) }
     }
 
     private mutating func inflate(_ bytes: ArraySlice<UInt8>) throws(FrameViolation) {

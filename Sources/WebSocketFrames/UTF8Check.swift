@@ -1,7 +1,7 @@
 /// Checks UTF-8 (RFC 3629) that comes in pieces, and fails at the first byte that no valid text has there.
 package struct UTF8Check {
     /// How many bytes of the character are still to come.
-    private var needed = 0
+    private var needed: UInt8 = 0
     /// What the next one may be.
     private var range: ClosedRange<UInt8> = 0x80...0xBF
 

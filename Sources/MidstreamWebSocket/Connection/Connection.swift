@@ -62,27 +62,53 @@ final class Connection: Sendable {
 
     // MARK: Receiving
 
+    /// A reader that takes one word of the frame of what waits.
+    private final class Received {
+        var reader: MessageReader
+
+        /// Inlined, it would be put into the frame.
+        @inline(never)
+        init(_ options: WebSocketOptions, _ deflate: DeflateParameters?) {
+            reader = MessageReader(
+                role: .client, messageLimit: options.maximumMessage, inflater: deflate?.inflater(for: .client))
+        }
+    }
+
+    /// What the other side has done that ends receiving. One word, too.
+    private indirect enum Last {
+        case closed(CloseFrame)
+        case violated(FrameViolation)
+    }
+
+    /// Waits most of its life, so its frame is small, and fits with those of what it calls into the piece of memory that a task begins with.
     private func receive() async {
-        var reader = MessageReader(
-            role: .client, messageLimit: options.maximumMessage, inflater: deflate?.inflater(for: .client))
+        let received = Received(options, deflate)
         do {
             while let bytes = try await channel.read() {
-                var events: [MessageReader.Event] = []
-                var violation: FrameViolation?
-                do throws(FrameViolation) {
-                    try reader.take(bytes) { events.append($0) }
-                } catch {
-                    violation = error
+                switch take(bytes, by: received) {
+                case .closed(let frame): return await answer(frame)
+                case .violated(let violation): return await refuse(violation)
+                case nil: await waitForRoom()
                 }
-                take(events, wireBytes: bytes.count)
-                if case .close(let frame) = events.last { return await answer(frame) }
-                if let violation { return await refuse(violation) }
-                await waitForRoom()
             }
             lose(nil)
         } catch {
             lose(error)
         }
+    }
+
+    @inline(never)
+    private func take(_ bytes: [UInt8], by received: Received) -> Last? {
+        var events: [MessageReader.Event] = []
+        var violation: FrameViolation?
+        do throws(FrameViolation) {
+            try received.reader.take(bytes) { events.append($0) }
+        } catch {
+            violation = error
+        }
+        take(events, wireBytes: bytes.count)
+        if case .close(let frame) = events.last { return .closed(frame) }
+        return violation.map { .violated($0) }
     }
 
     private func take(_ events: [MessageReader.Event], wireBytes: Int) {

@@ -126,10 +126,15 @@ extension WebSocket: AsyncSequence {
         /// - Throws: ``HTTPError/Code/connectionLost`` with ``WebSocketClosure`` for any other end; ``HTTPError/Code/bodyNotReplayable`` when
         ///   the socket is or was read by another iterator; `CancellationError`, after which reading may go on.
         public mutating func next() async throws -> WebSocketMessage? {
-            guard let socket else {
-                throw HTTPError(.bodyNotReplayable, "The socket can be read only once, and it is being read.", phase: .notSent)
-            }
+            guard let socket else { throw Self.isReadAlready }
             return try await socket.connection.next()
+        }
+
+        /// A function of its own, so that the frame of a waiting reader is small.
+        private static var isReadAlready: HTTPError {
+            @inline(never) get {
+                HTTPError(.bodyNotReplayable, "The socket can be read only once, and it is being read.", phase: .notSent)
+            }
         }
     }
 

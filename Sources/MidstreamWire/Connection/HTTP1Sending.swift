@@ -17,6 +17,12 @@
         fileprivate var isBodyHeld = false
 
         fileprivate var hasRest: Bool { sent < piece.count }
+
+        fileprivate mutating func giveUpPiece() {
+            piece = []
+            sent = 0
+            payload = 0..<0
+        }
     }
 
     extension SendingState {
@@ -70,6 +76,8 @@
             sending.sent += fromPiece
             transfer.sent.bytes += Int64(count)
             transfer.sent.bodyBytes += Int64(count - fromPiece + sending.payload.clamped(to: start..<sending.sent).count)
+            // A connection that waits for long, as another protocol's does, keeps nothing of it.
+            if !sending.hasRest { sending.giveUpPiece() }
             if count > 0 { transfer.noteActivity() }
             return count
         }
@@ -136,14 +144,11 @@
                 return false
             case .bytes(0):
                 sending.isLast = true
-                sending.payload = 0..<0
-                sending.sent = 0
                 sending.piece = isChunked ? lastChunk(transfer) : []
                 transfer.sent.isWhole = !isChunked
                 return isChunked
             case .bytes(let size):
                 sending.payload = before..<(before + size)
-                sending.sent = 0
                 if isChunked {
                     let line = Array("\(String(size, radix: 16))\r\n".utf8)
                     sending.sent = before - line.count

@@ -20,6 +20,20 @@ import Testing
         }
     }
 
+    @Test func `A message takes hardly more room than its frame says, and none that hasn't come`() throws {
+        let (length, piece) = (1_100_000, 50_000)
+        let bytes = FrameWriter.frame(.binary, [UInt8](repeating: 7, count: length))
+        var reader = MessageReader(role: .client, messageLimit: 1 << 24)
+        var room = 0
+        for start in stride(from: 0, to: bytes.count, by: piece) {
+            try reader.take(Array(bytes[start..<min(start + piece, bytes.count)])) { event in
+                if case .binary(let message) = event { room = message.capacity }
+            }
+            if start < length / 8 { #expect(reader.room <= 8 * (start + piece)) }
+        }
+        #expect(room >= length && room < length * 5 / 4)
+    }
+
     @Test func `What is written is read on the other side`() throws {
         for role in [FrameRole.client, .server] {
             for length in [0, 1, 7, 8, 9, 125, 126, 127, 65_535, 65_536, 70_001] {

@@ -1,0 +1,107 @@
+"""Has sockets of Midstream and of libcurl exchange messages with the same server, in turn; Scripts/bench sockets builds them and runs this."""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+BINARIES, NEWER = pathlib.Path(sys.argv[1]), sys.argv[2]
+DIRECTORY, ROUNDS = pathlib.Path(sys.argv[3]), int(sys.argv[4])
+SIZE, COUNT = 64 << 10, 1600
+
+
+def run(program: str, *words: object) -> dict:
+    """Midstream's with the system's libraries, libcurl's sockets with a libcurl that has them."""
+    command = [str(BINARIES / program), *map(str, words)]
+    if program == "socket-baseline":
+        command = [NEWER, *command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def rounds(contestants: dict[str, tuple]) -> dict[str, list[dict]]:
+    results: dict[str, list[dict]] = {name: [] for name in contestants}
+    for _ in range(ROUNDS):
+        for name, words in contestants.items():
+            results[name].append(run(*words))
+    return results
+
+
+def median(results: list[dict], figure: str) -> float:
+    return statistics.median(result[figure] for result in results)
+
+
+def ratio(mine: list[dict], yardstick: list[dict], figure: str) -> float:
+    """The median of each round's: both were measured within seconds of each other."""
+    return statistics.median(one[figure] / other[figure] for one, other in zip(mine, yardstick))
+
+
+def megabytes(count: float) -> str:
+    return f"{count / 1e6:.2f} MB"
+
+
+def echo(url: str) -> None:
+    times = 20_000
+    results = rounds({
+        "libcurl in C": ("socket-baseline", "echo", url, times, 100),
+        "client": ("socket-bench", "echo", url, times, 100),
+        "client, on the loop": ("socket-bench", "echo", url, times, 100, "loop"),
+    })
+    yardstick = results["libcurl in C"]
+    print("100 bytes echoed, one by one:")
+    for name, mine in results.items():
+        rate = times / median(mine, "seconds")
+        cost = median(mine, "cpuSeconds") / times * 1e6
+        print(f"  {name}: {rate:,.0f} ({1 / ratio(mine, yardstick, 'seconds'):.2f}×), "
+              f"{cost:.1f} µs ({ratio(mine, yardstick, 'cpuSeconds'):.2f}×)")
+
+
+def bulk(url: str) -> None:
+    results = rounds({
+        "libcurl in C": ("socket-baseline", "bulk", url, COUNT, SIZE),
+        "client": ("socket-bench", "bulk", url, COUNT, SIZE),
+        "client, on the loop": ("socket-bench", "bulk", url, COUNT, SIZE, "loop"),
+        "client, one message, streamed up": ("socket-bench", "chunks", url, COUNT, SIZE),
+        "client, one message, there and back": ("socket-bench", "receive", url, 1, COUNT * SIZE),
+    })
+    yardstick = results["libcurl in C"]
+    print("100 MiB in messages or chunks of 64 KiB:")
+    for name, mine in results.items():
+        print(f"  {name}: {median(mine, 'seconds'):.2f} s ({ratio(mine, yardstick, 'seconds'):.2f}×), "
+              f"CPU {median(mine, 'cpuSeconds'):.2f} s ({ratio(mine, yardstick, 'cpuSeconds'):.2f}×), "
+              f"{megabytes(median(mine, 'peak'))} above the start")
+
+
+def idle(clear: str, secured: str, certificate: str) -> None:
+    count = 1_000
+    print(f"memory of one of {count:,} idle sockets, in bytes:")
+    for name, words in {
+        "libcurl in C": ("socket-baseline", "idle", clear, count),
+        "client": ("socket-bench", "idle", clear, count, "unread"),
+        "client, and a task that reads": ("socket-bench", "idle", clear, count),
+        "client, and a task that reads, compression agreed on": ("socket-bench", "idle", clear, count, "deflate"),
+        "libcurl in C, TLS": ("socket-baseline", "idle", secured, count, certificate),
+        "client, TLS": ("socket-bench", "idle", secured, count, certificate, "unread"),
+        "client, TLS, and a task that reads": ("socket-bench", "idle", secured, count, certificate),
+    }.items():
+        print(f"  {name}: {run(*words)['bytes']:,.0f}")
+
+
+def main() -> None:
+    certificate, key = str(DIRECTORY / "cert.pem"), str(DIRECTORY / "key.pem")
+    server = subprocess.Popen([BINARIES / "socket-echo", certificate, key], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout
+        port, secured = server.stdout.readline().split()
+        echo(f"ws://127.0.0.1:{port}")
+        bulk(f"ws://127.0.0.1:{port}")
+        idle(f"ws://127.0.0.1:{port}", f"wss://localhost:{secured}", certificate)
+    finally:
+        server.kill()
+        server.wait()
+
+
+main()
