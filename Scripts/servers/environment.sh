@@ -15,6 +15,8 @@ export_environment() {
     # Empty where Python's websockets isn't installed.
     export MIDSTREAM_WEBSOCKET_PORT=$websocket_port
     export MIDSTREAM_WEBSOCKET_SOCKET=$directory/websocket.sock
+    # With that package.
+    export MIDSTREAM_PYTHON=${websocket_port:+$python}
 
     # Empty where aioquic isn't installed. The server's origin is nginx's of https.
     export MIDSTREAM_HTTP3_PYTHON=$http3_python
