@@ -35,11 +35,6 @@
             TransportUnderTest.client(on: curlTransport(configuration: configuration(versions, change)))
         }
 
-        /// Whether a response may have come by a version: by HTTP/2, too, where both were asked for and the server was slow by QUIC.
-        static func isRight(_ version: HTTPVersion, _ versions: TransportConfiguration.HTTPVersions) -> Bool {
-            version == .http3 || versions == .http3 && version == .http2
-        }
-
         /// The number of the connection that a request to the origin comes by, as the server counts them.
         static func connection(_ client: HTTPClient, of origin: String = origin) async throws -> String {
             try await client.send(HTTPRequest(origin + "/-/connection")).body.text
