@@ -37,5 +37,31 @@ typedef NS_OPTIONS(NSUInteger, NSJSONWritingOptions) {
 @interface NSJSONSerialization (Additions)
 + (nullable NSData *)dataWithJSONObject:(id)object options:(NSJSONWritingOptions)options error:(NSError **)error;
 @end
+@class NSURLSessionWebSocketTask;
+typedef NS_ENUM(NSInteger, NSURLSessionWebSocketCloseCode) {
+    NSURLSessionWebSocketCloseCodeInvalid = 0,
+    NSURLSessionWebSocketCloseCodeNormalClosure = 1000,
+    NSURLSessionWebSocketCloseCodeGoingAway = 1001,
+    NSURLSessionWebSocketCloseCodeProtocolError = 1002,
+    NSURLSessionWebSocketCloseCodeUnsupportedData = 1003,
+    NSURLSessionWebSocketCloseCodeNoStatusReceived = 1005,
+    NSURLSessionWebSocketCloseCodeAbnormalClosure = 1006,
+} NS_SWIFT_NAME(URLSessionWebSocketTask.CloseCode) API_AVAILABLE(macos(10.15), ios(13.0), watchos(6.0), tvos(13.0));
+NS_SWIFT_SENDABLE NS_SWIFT_NAME(URLSessionWebSocketTask) API_AVAILABLE(macos(10.15), ios(13.0), watchos(6.0), tvos(13.0))
+@interface NSURLSessionWebSocketTask : NSURLSessionTask
+- (void)sendPingWithPongReceiveHandler:(void (NS_SWIFT_SENDABLE ^)(NSError *_Nullable error))pongReceiveHandler;
+- (void)cancelWithCloseCode:(NSURLSessionWebSocketCloseCode)closeCode reason:(nullable NSData *)reason;
+@property NSInteger maximumMessageSize;
+@property (readonly) NSURLSessionWebSocketCloseCode closeCode;
+@property (nullable, readonly, copy) NSData *closeReason;
+@end
+@interface NSURLSession (WebSockets)
+- (NSURLSessionWebSocketTask *)webSocketTaskWithRequest:(NSURLRequest *)request API_AVAILABLE(macos(10.15), ios(13.0), watchos(6.0), tvos(13.0));
+@end
+NS_SWIFT_SENDABLE NS_SWIFT_NAME(URLSessionWebSocketDelegate) API_AVAILABLE(macos(10.15), ios(13.0), watchos(6.0), tvos(13.0))
+@protocol NSURLSessionWebSocketDelegate <NSURLSessionTaskDelegate>
+@optional
+- (void)URLSession:(NSURLSession *)session webSocketTask:(NSURLSessionWebSocketTask *)webSocketTask didOpenWithProtocol:(nullable NSString *)protocol;
+@end
 #pragma clang assume_nonnull end
 #endif

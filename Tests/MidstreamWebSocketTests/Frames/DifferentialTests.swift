@@ -40,6 +40,7 @@
                         return
                     }
                 }
+                isCut = !reader.isBetweenFrames
             }
 
             private static func text(_ event: MessageReader.Event) -> Substring {
@@ -64,6 +65,8 @@
             let overlooks: [String]
             /// Whether it takes a close frame between the fragments of a message for a fault.
             let refusesCloseWithinMessages: Bool
+            /// Whether control frames count against the limit of the message between whose fragments they come.
+            let countsControlFrames: Bool
             /// Whether it tells of pings.
             let tellsOfPings: Bool
 
@@ -71,12 +74,12 @@
             private static let longLengths = ["isn't written in as few bytes", "A control frame is longer than"]
 
             static let websockets = Other(
-                name: "websockets", overlooks: longLengths, refusesCloseWithinMessages: true,
+                name: "websockets", overlooks: longLengths, refusesCloseWithinMessages: true, countsControlFrames: true,
                 tellsOfPings: true)
             static let curl = Other(
                 name: "curl",
                 overlooks: longLengths + ["A close frame has", "isn't UTF-8", "larger than"],
-                refusesCloseWithinMessages: false, tellsOfPings: false)
+                refusesCloseWithinMessages: false, countsControlFrames: false, tellsOfPings: false)
 
             /// Why two readings differ; nil: for no reason that is known.
             func explanation(_ ours: Reading, _ theirs: Reading) -> String? {
@@ -84,6 +87,14 @@
                     ours.events.last?.first == "c"
                 {
                     return "a close frame between fragments"
+                }
+                if countsControlFrames, theirs.code == 1009, ours.events.starts(with: theirs.events),
+                    let next = ours.events.dropFirst(theirs.events.count).first, "ioc".contains(next.prefix(1))
+                {
+                    return "a control frame counted as a part of the message"
+                }
+                if ours.code == 0, ours.isCut, theirs.code != 0, ours.events == theirs.events {
+                    return "told before the head is whole"
                 }
                 guard ours.code != 0, theirs.events.starts(with: ours.events) else { return nil }
                 if let fault = overlooks.first(where: { ours.fault.contains($0) }) { return "overlooked: \(fault)" }

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import Glibc
     import Interception
     import MidstreamCore
     import MidstreamTesting
@@ -18,6 +19,14 @@
             configuration.maximumConnections = nil
             return wireTransport(configuration: configuration)
         }()
+
+        init() {
+            // A descriptor for each, and whoever has started the process may have set a lower limit than it may have.
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = limit.rlim_max
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
 
         @Test(.enabled(if: WebSocketProcess.isThere, "run by Scripts/with-servers, with Scripts/python's packages"))
         func `Each of many idle sockets gets its message`() async throws {
