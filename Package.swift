@@ -123,7 +123,8 @@ let package = Package(
             name: "MidstreamWebSocket", dependencies: ["WebSocketFrames", "MidstreamCore", "Interception"],
             swiftSettings: settings),
         .target(
-            name: "MidstreamURLSession", dependencies: ["MidstreamTransport", "MidstreamCore", "Interception", "Platform"],
+            name: "MidstreamURLSession",
+            dependencies: ["WebSocketFrames", "MidstreamTransport", "MidstreamCore", "Interception", "Platform"],
             swiftSettings: settings),
         // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
         .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
@@ -310,7 +311,9 @@ let package = Package(
         .testTarget(name: "DemoTests", dependencies: ["Demo", "MidstreamTesting"], swiftSettings: settings),
         .testTarget(
             name: "MidstreamURLSessionTests",
-            dependencies: ["MidstreamURLSession", "MidstreamTransport", "MidstreamCore", "Interception", "TestSupport"],
+            dependencies: [
+                "MidstreamURLSession", "MidstreamWebSocket", "MidstreamTransport", "MidstreamCore", "Interception", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ForeignTextTests",

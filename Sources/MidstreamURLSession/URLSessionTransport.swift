@@ -36,6 +36,8 @@ public import MidstreamTransport
 /// - A suspended task is a request to the session, not a promise: what it delivers all the same waits in memory, and past a limit
 ///   the response fails with ``HTTPError/Code/bodyTooLarge``.
 /// - A background configuration can't be used: requests fail with ``HTTPError/Code/unsupported``.
+/// - A WebSocket (RFC 6455) is the system's: without compression, and a message that is sent in chunks is kept until its last one. The body of a
+///   refused upgrade isn't told. A request with any other `Upgrade` fails with ``HTTPError/Code/unsupported``, and on Linux each does.
 ///
 /// Linux (swift-corelibs-foundation): **don't use it with servers that you don't trust**, for which there is the libcurl transport.
 /// Nothing here can prevent the following.
@@ -183,10 +185,15 @@ extension URLSessionTransport: ExchangeTransport {
                 request: request, phase: .notSent)
         }
         if !options.isChecked { try request.checkSendable() }
-        try request.refuseUpgrade(options, by: "URLSessionTransport")
         #if canImport(FoundationNetworking)
+            try request.refuseUpgrade(options, by: "URLSessionTransport on Linux")
             let outgoing = try await OutgoingRequest(request).spooled()
         #else
+            if options.delivery == .streamed, request.headers["Upgrade"]?.lowercased() == "websocket" {
+                return try await SocketTask(request, OutgoingRequest(request.withoutUpgrade())).response(
+                    startingWith: session.start)
+            }
+            try request.refuseUpgrade(options, by: "URLSessionTransport")
             let outgoing = try OutgoingRequest(request, assumesHTTP3Capable: assumesHTTP3Capable)
         #endif
         let exchange = Exchange(request, options.delivery, outgoing, limits: limits)

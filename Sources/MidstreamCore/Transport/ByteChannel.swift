@@ -36,7 +36,15 @@ extension String {
     }
 }
 
+private enum MessageLimitKey: RequestContextKey { static var defaultValue: Int? { nil } }
+
 extension HTTPRequest {
+    /// The largest message of the socket that it asks for, for a transport that puts messages together itself; nil: not said.
+    package var messageLimit: Int? {
+        get { context[MessageLimitKey.self] }
+        set { context[MessageLimitKey.self] = newValue }
+    }
+
     /// Whether it asks for another protocol on its connection.
     package var isUpgrade: Bool { headers.contains("Upgrade") }
 
@@ -60,7 +68,7 @@ extension HTTPResponse {
 
     /// The connection of a 101 response to an upgrade, as long as that has it; nil for any other. It is read through the response's body, so
     /// that whoever observes that sees what comes, and closing that closes it.
-    package var channel: (any ByteChannel)? {
+    package var channel: BodyChannel? {
         guard status.code == 101, let writer, let body = body.incoming else { return nil }
         return BodyChannel(body, writer)
     }

@@ -84,6 +84,18 @@ struct OutgoingRequest: Sendable {
         }
     }
 
+    #if !canImport(FoundationNetworking)
+        /// A socket's URL is a `ws` or `wss` one there.
+        func makeSocketTask(in session: URLSession) -> URLSessionWebSocketTask {
+            var request = urlRequest
+            if let url = request.url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) {
+                parts.scheme = parts.scheme?.lowercased() == "https" ? "wss" : "ws"
+                request.url = parts.url ?? url
+            }
+            return session.webSocketTask(with: request)
+        }
+    #endif
+
     private static func content(of body: HTTPBody) -> Content {
         if let bytes = body.bytes { return bytes.isEmpty ? .none : .bytes(bytes) }
         // What has no length is no regular file.

@@ -53,6 +53,20 @@ final class Session: Sendable {
         exchange.run(task)
     }
 
+    #if !canImport(FoundationNetworking)
+        /// Opens a socket, or ends it with an error when the session has been invalidated.
+        func start(_ socket: SocketTask) {
+            let (task, isOver) = session.withLock { session -> (URLSessionWebSocketTask?, Bool) in
+                guard let session else { return (nil, true) }
+                let task = socket.makeTask(in: session)
+                if let task { delegate.add(socket, as: task) }
+                return (task, false)
+            }
+            if isOver { socket.giveUp(HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere) }
+            task?.resume()
+        }
+    #endif
+
     /// Lets what is under way end, and then lets the session go.
     func retire() {
         session.withLock { session in
@@ -64,6 +78,10 @@ final class Session: Sendable {
     /// Ends what is under way with an error, and lets the session go.
     func close() {
         retire()
-        for exchange in delegate.current { exchange.giveUp(HTTPError(.connectionLost, "The transport was closed.")) }
+        let error = HTTPError(.connectionLost, "The transport was closed.")
+        for exchange in delegate.current { exchange.giveUp(error) }
+        #if !canImport(FoundationNetworking)
+            for socket in delegate.currentSockets { socket.giveUp(error) }
+        #endif
     }
 }

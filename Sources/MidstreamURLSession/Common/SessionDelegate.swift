@@ -9,6 +9,9 @@ internal import MidstreamCore
 /// Hands what a session reports to the exchange that it is about.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     private let exchanges = Locked<[Int: Exchange]>([:])
+    #if !canImport(FoundationNetworking)
+        private let sockets = Locked<[Int: SocketTask]>([:])
+    #endif
     #if canImport(Security)
         /// nil: the system decides by itself.
         private let trust: SessionTrust?
@@ -40,6 +43,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        #if !canImport(FoundationNetworking)
+            sockets.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(error)
+        #endif
         let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         // Linux reports no head for a redirect that leads nowhere; the task has it.
         exchange?.complete(error, head: task.response)
@@ -77,6 +83,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
                 if let exchange = exchange(of: task) {
                     exchange.giveUp(HTTPError(.tls, reason, request: exchange.request, phase: .notSent))
                 }
+                if let socket = sockets.withLock({ $0[task.taskIdentifier] }) {
+                    socket.giveUp(HTTPError(.tls, reason, request: socket.request, phase: .notSent))
+                }
                 completionHandler(.cancelAuthenticationChallenge, nil)
             }
         }
@@ -93,3 +102,18 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         }
     #endif
 }
+
+#if !canImport(FoundationNetworking)
+    extension SessionDelegate: URLSessionWebSocketDelegate {
+        func add(_ socket: SocketTask, as task: URLSessionTask) { sockets.withLock { $0[task.taskIdentifier] = socket } }
+
+        /// Those whose tasks haven't ended.
+        var currentSockets: [SocketTask] { sockets.withLock { Array($0.values) } }
+
+        func urlSession(
+            _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol subprotocol: String?
+        ) {
+            sockets.withLock { $0[webSocketTask.taskIdentifier] }?.opened(subprotocol)
+        }
+    }
+#endif

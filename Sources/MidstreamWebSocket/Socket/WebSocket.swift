@@ -32,7 +32,7 @@ public final class WebSocket: Sendable {
         guard let channel = response.channel else {
             response.body.close()
             throw HTTPError(
-                .unsupported, "The transport doesn't hand over the connection of a socket; WireTransport does.",
+                .unsupported, "The transport has no sockets; WireTransport has, and URLSessionTransport on Apple's platforms.",
                 request: response.request, response: response, phase: .answered)
         }
         self.response = response

@@ -32,7 +32,7 @@ public struct WebSocketTask: Sendable {
     /// - Throws: What ``HTTPClient/stream(_:)`` throws: ``HTTPError/Code/unacceptableStatus``, with the response and its body, for every
     ///   status but 101, a 200 included. ``HTTPError/Code/protocolViolation`` for an answer that RFC 6455 §4.1 doesn't allow,
     ///   ``HTTPError/Code/invalidRequest`` for a request that can't be one for a socket, ``HTTPError/Code/unsupported`` when the client's
-    ///   transport doesn't hand over connections: `WireTransport` does.
+    ///   transport has no sockets: `WireTransport` has, and on Apple's platforms `URLSessionTransport`.
     public func connect() async throws -> WebSocket {
         let request = try UpgradeRequest.make(of: request, protocols: protocols, options)
         var response = try await client.stream(request)
