@@ -4,7 +4,7 @@
 @usableFromInline
 package struct CallersExecutor: Sendable {
     /// A task executor, in a form that older systems have.
-    private let preferred: (any Sendable)?
+    package let preferred: (any Sendable)?
 
     /// That of the present task.
     @usableFromInline

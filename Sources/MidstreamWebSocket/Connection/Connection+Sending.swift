@@ -111,7 +111,7 @@ extension Connection {
     func sendControl(_ opcode: Opcode, _ payload: [UInt8], then sent: Suspension<Void>? = nil) {
         let frame = Controls.Frame(bytes: frame(opcode, payload, isFinal: true), isPong: opcode == .pong, sent: sent)
         guard state.withLock({ $0.controls.append(frame) }) else { return }
-        Task {
+        CallersExecutor().start { [self] in
             while let next = state.withLock({ $0.controls.next() }) {
                 try? await write(next.bytes, isControl: true)
                 next.sent?.resume()

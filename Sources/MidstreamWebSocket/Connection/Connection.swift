@@ -26,7 +26,7 @@ final class Connection: Sendable {
         var metrics = WebSocketMetrics()
     }
 
-    let channel: any ByteChannel
+    let channel: BodyChannel
     let options: WebSocketOptions
     let stopwatch: Stopwatch
     private let deflate: DeflateParameters?
@@ -41,7 +41,7 @@ final class Connection: Sendable {
     /// How long the other side may take to answer a close frame, and to take one.
     static let closeTimeout = Duration.seconds(5)
 
-    init(_ channel: any ByteChannel, _ deflate: DeflateParameters?, _ options: WebSocketOptions, on stopwatch: Stopwatch) {
+    init(_ channel: BodyChannel, _ deflate: DeflateParameters?, _ options: WebSocketOptions, on stopwatch: Stopwatch) {
         self.channel = channel
         self.deflate = deflate
         self.options = options
@@ -49,15 +49,26 @@ final class Connection: Sendable {
         deflater = deflate?.deflater(for: .client)
     }
 
-    /// Begins to receive, and to ping.
+    /// Begins to receive, and to ping, where the task runs that opens the socket.
     func start() {
-        var tasks = [Task { await self.receive() }]
-        if let interval = options.pingInterval { tasks.append(Task { await self.keepAlive(every: interval) }) }
+        let executor = CallersExecutor()
+        var tasks = [receiving(on: executor)]
+        if let interval = options.pingInterval { tasks.append(executor.start { await self.keepAlive(every: interval) }) }
         let isOver = state.withLock { state in
             state.tasks = tasks
             return state.end != nil
         }
         if isOver { for task in tasks { task.cancel() } }
+    }
+
+    /// Begun here and not by `start`, whose closure would take more than the piece of memory that a task begins with.
+    private func receiving(on executor: CallersExecutor) -> Task<Void, Never> {
+        if #available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *),
+            let preferred = executor.preferred as? any TaskExecutor
+        {
+            return Task(executorPreference: preferred) { await self.receive() }
+        }
+        return Task { await self.receive() }
     }
 
     // MARK: Receiving
@@ -140,6 +151,7 @@ final class Connection: Sendable {
         }
     }
 
+    @inline(never)
     private func waitForRoom() async {
         let receiver = state.withLock { state -> Suspension<Void>? in
             guard state.inbox.isFull, state.end == nil else { return nil }
