@@ -9,9 +9,10 @@ package protocol ByteChannel: Sendable {
     ///   when the task is cancelled, which closes the channel.
     nonisolated(nonsending) func read() async throws -> [UInt8]?
 
-    /// Sends bytes; returns when the transport has taken them all, which it does at the pace of the other side.
+    /// Sends bytes; returns when all but 64 KiB of what was written have left, which they do at the pace of the other side.
     ///
-    /// - Throws: As ``read()`` does; `CancellationError` closes the channel, since a part of the bytes may have left.
+    /// - Throws: As ``read()`` does, perhaps for bytes that were written before; `CancellationError` closes the channel, since a part of the
+    ///   bytes may have left.
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws
 
     /// Closes the connection at once; what hasn't left doesn't. Harmless when repeated. A waiting reader or writer fails with

@@ -59,7 +59,7 @@ public final class WebSocket: Sendable {
 
     // MARK: Sending
 
-    /// Sends a text; returns when the transport has taken it, at the pace of the server.
+    /// Sends a text; returns when at most 64 KiB of what was sent wait to leave, so at the pace of the server.
     ///
     /// - Throws: ``HTTPError/Code/connectionLost`` when the socket has ended or is being closed, with ``WebSocketClosure`` where there is one;
     ///   `CancellationError` when the task is cancelled: nothing of the message has been sent then, or the socket has ended.

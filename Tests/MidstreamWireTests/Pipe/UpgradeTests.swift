@@ -33,7 +33,7 @@
                 #expect(try await channel.collect(5) == Array("again".utf8))
                 response.body.close()
                 await #expect(throws: HTTPError.self) { try await channel.read() }
-                await #expect(throws: HTTPError.self) { try await channel.write([1]) }
+                await #expect(throws: HTTPError.self) { try await channel.writeToItsEnd() }
             }
         }
 
@@ -88,7 +88,7 @@
             try await channel.write([1])
             let error = await #expect(throws: HTTPError.self) { try await channel.read() }
             #expect(error?.code == .connectionLost)
-            await #expect(throws: HTTPError.self) { try await channel.write([1]) }
+            await #expect(throws: HTTPError.self) { try await channel.writeToItsEnd() }
         }
 
         @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
