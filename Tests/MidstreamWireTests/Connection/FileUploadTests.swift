@@ -76,7 +76,7 @@
                     connection.reset()
                 }
                 await #expect {
-                    _ = try await WireTransport().send(tests.put(server))
+                    _ = try await wireTransport().send(tests.put(server))
                 } throws: { error in
                     (error as? HTTPError)?.code == .connectionLost
                 }
