@@ -5,18 +5,13 @@
 
     /// Has a file's bytes at hand for a loop that gives them to the system without reading them: a task of its own sees to it that they are
     /// in memory, some way ahead of what is sent, so that the loop's thread never waits for a disk.
-    package final class FileFeeder: Sendable {
+    package final class FileFeeder: Feeder {
         private struct State {
             var file: Int32 = -1
             /// Bytes before this one are in memory.
             var ready: Int64 = 0
             var sent: Int64 = 0
-            var isStopped = false
-            /// Sending is paused.
-            var isAwaited = false
-            var task: Task<Void, Never>?
-            /// The task waits for what is ready to be sent.
-            var waiter: Suspension<Void>?
+            var feeding = FeedingTask()
 
             /// Whether enough is ready.
             var isAhead: Bool { ready - sent > FileFeeder.window }
@@ -30,7 +25,7 @@
         /// The file's length, which was announced.
         package let length: Int64
         private let path: String
-        private let executor: CallersExecutor
+        let executor: CallersExecutor
         private let state = Locked(State())
 
         /// Nil for what is no file, and for a short one.
@@ -40,6 +35,8 @@
             self.length = length
             self.executor = executor
         }
+
+        func withTask<Result>(_ body: (inout FeedingTask) -> Result) -> Result { state.withLock { body(&$0.feeding) } }
 
         deinit {
             let file = state.withLock { $0.file }
@@ -51,43 +48,17 @@
             let (found, waiter, mustStart) = state.withLock { state in
                 state.sent = sent
                 let count = max(0, state.ready - sent)
-                state.isAwaited = count == 0
-                let waiter = state.isAhead ? nil : state.waiter
-                if waiter != nil { state.waiter = nil }
-                return ((state.file, Int(count)), waiter, state.task == nil && !state.isStopped)
+                state.feeding.isAwaited = count == 0
+                let waiter = state.isAhead ? nil : state.feeding.waiter
+                if waiter != nil { state.feeding.waiter = nil }
+                return ((state.file, Int(count)), waiter, state.feeding.task == nil && !state.feeding.isStopped)
             }
             waiter?.resume()
             if mustStart { start(for: transfer) }
             return found
         }
 
-        /// Ends the task; nothing more is sent.
-        package func stop() {
-            let (task, waiter) = state.withLock { state in
-                state.isStopped = true
-                defer { state.waiter = nil }
-                return (state.task, state.waiter)
-            }
-            task?.cancel()
-            waiter?.resume()
-        }
-
-        private func start(for transfer: Transfer) {
-            let task = executor.start { [self] in
-                do {
-                    try await feed(transfer)
-                } catch {
-                    transfer.loop.post(.fail(transfer, error))
-                }
-            }
-            let isStopped = state.withLock { state in
-                state.task = task
-                return state.isStopped
-            }
-            if isStopped { task.cancel() }
-        }
-
-        private func feed(_ transfer: Transfer) async throws {
+        func feed(_ transfer: Transfer) async throws {
             let file = open(path, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else {
                 throw unreadable("Can't open the file \(path): \(String(cString: strerror(errno))).", transfer)
@@ -110,13 +81,13 @@
         private func offer(_ ready: Int64, for transfer: Transfer) async -> Bool {
             let (mustResume, waiter) = state.withLock { state in
                 state.ready = ready
-                if state.isAhead, !state.isStopped { state.waiter = Suspension() }
-                defer { state.isAwaited = false }
-                return (state.isAwaited, state.waiter)
+                if state.isAhead, !state.feeding.isStopped { state.feeding.waiter = Suspension() }
+                defer { state.feeding.isAwaited = false }
+                return (state.feeding.isAwaited, state.feeding.waiter)
             }
             if mustResume { transfer.loop.post(.resumeSending(transfer)) }
             await waiter?.value()
-            return state.withLock { !$0.isStopped }
+            return state.withLock { !$0.feeding.isStopped }
         }
 
         private func checkLength(of file: Int32, _ transfer: Transfer) throws {

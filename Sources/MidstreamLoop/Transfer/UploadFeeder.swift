@@ -6,7 +6,7 @@
     /// Reads a body in its own task, ahead of what the loop is sending, so that each wake-up hands over several chunks.
     ///
     /// The task starts when it is first read from: without a connection the body isn't touched.
-    package final class UploadFeeder: Sendable {
+    package final class UploadFeeder: Feeder {
         package enum Result {
             /// So many were copied; zero: the end.
             case bytes(Int)
@@ -23,12 +23,7 @@
             var size = 0
             /// No further chunk will come.
             var isEnded = false
-            var isStopped = false
-            /// Sending is paused.
-            var isAwaited = false
-            var task: Task<Void, Never>?
-            /// The task waits for room.
-            var waiter: Suspension<Void>?
+            var feeding = FeedingTask()
 
             mutating func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int {
                 var count = 0
@@ -62,7 +57,7 @@
         package let length: Int64?
         private let body: HTTPBody
         private let state = Locked(State())
-        private let executor: CallersExecutor
+        let executor: CallersExecutor
 
         /// - Parameter executor: Where the body is read.
         package init(_ body: HTTPBody, length: Int64?, executor: CallersExecutor) {
@@ -71,11 +66,13 @@
             self.executor = executor
         }
 
+        func withTask<Result>(_ body: (inout FeedingTask) -> Result) -> Result { state.withLock { body(&$0.feeding) } }
+
         /// Whether all of the body has been taken.
         package var isDrained: Bool { state.withLock { $0.isEnded && $0.size == 0 } }
 
         /// Whether nothing of the body has been read.
-        package var isUntouched: Bool { state.withLock { $0.task == nil } }
+        package var isUntouched: Bool { state.withLock { $0.feeding.task == nil } }
 
         /// Copies what there is into a buffer.
         package func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Result {
@@ -83,10 +80,10 @@
             var mustStart = false
             let result = state.withLock { state -> Result in
                 let count = state.copy(into: buffer)
-                if state.size <= Self.limit / 2 { swap(&waiter, &state.waiter) }
+                if state.size <= Self.limit / 2 { swap(&waiter, &state.feeding.waiter) }
                 if count > 0 || state.isEnded { return .bytes(count) }
-                state.isAwaited = true
-                mustStart = state.task == nil && !state.isStopped
+                state.feeding.isAwaited = true
+                mustStart = state.feeding.task == nil && !state.feeding.isStopped
                 return .later
             }
             waiter?.resume()
@@ -94,33 +91,7 @@
             return result
         }
 
-        /// Ends the task; nothing more is sent.
-        package func stop() {
-            let (task, waiter) = state.withLock { state in
-                state.isStopped = true
-                defer { state.waiter = nil }
-                return (state.task, state.waiter)
-            }
-            task?.cancel()
-            waiter?.resume()
-        }
-
-        private func start(for transfer: Transfer) {
-            let task = executor.start { [self] in
-                do {
-                    try await feed(transfer)
-                } catch {
-                    transfer.loop.post(.fail(transfer, error))
-                }
-            }
-            let isStopped = state.withLock { state in
-                state.task = task
-                return state.isStopped
-            }
-            if isStopped { task.cancel() }
-        }
-
-        private func feed(_ transfer: Transfer) async throws {
+        func feed(_ transfer: Transfer) async throws {
             var chunks = body.makeAsyncIterator()
             var total: Int64 = 0
             while let chunk = try await chunks.next() {
@@ -137,8 +108,8 @@
             if let length, total < length { throw mismatch("shorter", length, transfer) }
             let mustResume = state.withLock { state in
                 state.isEnded = true
-                defer { state.isAwaited = false }
-                return state.isAwaited
+                defer { state.feeding.isAwaited = false }
+                return state.feeding.isAwaited
             }
             if mustResume { transfer.loop.post(.resumeSending(transfer)) }
         }
@@ -154,13 +125,13 @@
             let (mustResume, waiter) = state.withLock { state in
                 state.chunks.append(chunk)
                 state.size += chunk.count
-                if state.size >= Self.limit, !state.isStopped { state.waiter = Suspension() }
-                defer { state.isAwaited = false }
-                return (state.isAwaited, state.waiter)
+                if state.size >= Self.limit, !state.feeding.isStopped { state.feeding.waiter = Suspension() }
+                defer { state.feeding.isAwaited = false }
+                return (state.feeding.isAwaited, state.feeding.waiter)
             }
             if mustResume { transfer.loop.post(.resumeSending(transfer)) }
             await waiter?.value()
-            return state.withLock { !$0.isStopped }
+            return state.withLock { !$0.feeding.isStopped }
         }
     }
 #endif

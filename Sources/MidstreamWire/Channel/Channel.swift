@@ -204,7 +204,8 @@
             pthread_sigmask(SIG_BLOCK, &signal, &before)
             let result = body()
             let number = errno
-            if result < 0, number == EPIPE, sigismember(&pending, SIGPIPE) == 0 {
+            // Whatever the result: some of the bytes may have been taken before.
+            if sigismember(&pending, SIGPIPE) == 0 {
                 var atOnce = timespec()
                 sigtimedwait(&signal, nil, &atOnce)
             }

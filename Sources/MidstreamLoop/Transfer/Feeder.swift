@@ -1,0 +1,57 @@
+#if os(Linux)
+    internal import Interception
+
+    /// What gets a body ready in a task of its own, ahead of what the loop is sending.
+    ///
+    /// The task begins when something is first asked for: without a connection the body isn't touched.
+    protocol Feeder: AnyObject, Sendable {
+        /// Where the task runs.
+        var executor: CallersExecutor { get }
+
+        /// Under the feeder's lock.
+        func withTask<Result>(_ body: (inout FeedingTask) -> Result) -> Result
+
+        /// Gets the body ready, and waits where it is far enough ahead.
+        ///
+        /// - Throws: What the transfer fails with.
+        func feed(_ transfer: Transfer) async throws
+    }
+
+    /// How a feeder's task and the loop wait for each other.
+    struct FeedingTask {
+        var task: Task<Void, Never>?
+        var isStopped = false
+        /// Sending is paused.
+        var isAwaited = false
+        /// The task waits until enough has been sent.
+        var waiter: Suspension<Void>?
+    }
+
+    extension Feeder {
+        /// Ends the task; nothing more is sent.
+        func stop() {
+            let (task, waiter) = withTask { feeding in
+                feeding.isStopped = true
+                defer { feeding.waiter = nil }
+                return (feeding.task, feeding.waiter)
+            }
+            task?.cancel()
+            waiter?.resume()
+        }
+
+        func start(for transfer: Transfer) {
+            let task = executor.start { [self] in
+                do {
+                    try await feed(transfer)
+                } catch {
+                    transfer.loop.post(.fail(transfer, error))
+                }
+            }
+            let isStopped = withTask { feeding in
+                feeding.task = task
+                return feeding.isStopped
+            }
+            if isStopped { task.cancel() }
+        }
+    }
+#endif
