@@ -18,7 +18,6 @@
         /// Nil when nobody wants to know.
         private var parts: [Part]?
         private var isOver = false
-        private var held: [UInt8] = []
 
         private init(_ framing: ResponseReader.Framing, parts: [Part]?) {
             self.framing = framing
@@ -38,28 +37,23 @@
         static func read(_ bytes: [UInt8]) { _ = read(bytes, cutAt: [], into: nil) }
 
         /// Reads what the bytes stand for, in pieces, and tells what came of it.
+        ///
+        /// - Parameter cuts: Ascending.
         static func parts(_ bytes: [UInt8], cutAt cuts: [Int]) -> [Part] { read(bytes, cutAt: cuts, into: []) ?? [] }
 
         private static func read(_ bytes: [UInt8], cutAt cuts: [Int], into parts: [Part]?) -> [Part]? {
             guard let first = bytes.first else { return parts }
             var responses = WireResponses(framing(first), parts: parts)
-            var start = 1
-            for cut in cuts.sorted() + [bytes.count] where cut >= start {
-                responses.take(bytes[start..<cut])
-                start = cut
+            bytes.withUnsafeBytes { bytes in
+                var start = 1
+                for cut in cuts + [bytes.count] where cut > start && !responses.isOver {
+                    var input = UnsafeRawBufferPointer(rebasing: bytes[start..<cut])
+                    while responses.takePart(of: &input) {}
+                    // What is left is handed over again.
+                    start = cut - input.count
+                }
             }
             return responses.parts
-        }
-
-        private mutating func take(_ bytes: ArraySlice<UInt8>) {
-            guard !isOver else { return }
-            let all = held + bytes
-            let rest = all.withUnsafeBytes { bytes in
-                var input = bytes
-                while takePart(of: &input) {}
-                return input.count
-            }
-            held = all.suffix(rest)
         }
 
         /// False when more is needed, or nothing helps.
@@ -72,13 +66,13 @@
             case .body(let count):
                 // Not always all of it, as when a reader has no room.
                 let count = max(1, count - count / 3)
-                let piece = [UInt8](input.prefix(count))
+                var piece: [UInt8] = []
                 if case .body(let before) = parts?.last {
                     parts?.removeLast()
-                    parts?.append(.body(before + piece))
-                } else {
-                    parts?.append(.body(piece))
+                    piece = before
                 }
+                piece += input.prefix(count)
+                parts?.append(.body(piece))
                 reader.take(count)
                 input = UnsafeRawBufferPointer(rebasing: input[count...])
             case .trailer(let line): parts?.append(.trailer([UInt8](line)))
