@@ -118,7 +118,7 @@ let package = Package(
                 .target(name: "CNghttp2", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
-        .target(name: "WebSocketFrames", dependencies: ["CCompression"], swiftSettings: settings),
+        .target(name: "WebSocketFrames", dependencies: ["CCompression", "Platform"], swiftSettings: settings),
         .target(
             name: "MidstreamWebSocket", dependencies: ["WebSocketFrames", "MidstreamCore", "Interception"],
             swiftSettings: settings),

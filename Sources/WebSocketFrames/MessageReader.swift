@@ -3,8 +3,7 @@
 /// Bytes may come in pieces of any size. A text that isn't UTF-8 is refused at its first wrong byte.
 package struct MessageReader: ~Copyable {
     package enum Event: Equatable, Sendable {
-        /// UTF-8.
-        case text([UInt8])
+        case text(String)
         case binary([UInt8])
         case ping([UInt8])
         case pong([UInt8])
@@ -27,7 +26,7 @@ package struct MessageReader: ~Copyable {
     private var kind: Opcode?
     private var isCompressed = false
     private var fragments = 0
-    private var message: [UInt8] = []
+    private var message = MessagePayload()
     private var text = UTF8Check()
 
     /// - Parameters:
@@ -43,7 +42,7 @@ package struct MessageReader: ~Copyable {
     }
 
     /// What is kept for the message that is coming.
-    var room: Int { message.capacity }
+    var room: Int { message.room }
 
     /// Whether the next byte is the first of a frame.
     package var isBetweenFrames: Bool { rest == nil && !head.hasBegun }
@@ -74,7 +73,6 @@ package struct MessageReader: ~Copyable {
             guard fragments <= fragmentLimit else { throw .tooLarge("A message has more than \(fragmentLimit) fragments.") }
             // What is compressed is counted as it is inflated.
             guard isCompressed || head.length <= messageLimit - message.count else { throw tooLarge }
-            if message.isEmpty { message.reserveCapacity(min(head.length, 64 << 10)) }
         }
         if head.length == 0 { try endFrame(handle) }
     }
@@ -106,36 +104,23 @@ package struct MessageReader: ~Copyable {
         } else if isCompressed {
             try inflate(bytes)
         } else {
-            let start = message.count
-            makeRoom(for: bytes.count)
-            message += bytes
-            try checkText(from: start)
+            try append(bytes, before: rest ?? 0)
         }
     }
 
-    /// Makes room for the rest of the frame, but not for more than four times what has come: its length is what the sender says. An array that
-    /// grows by itself is twice as large in the end, and there twice meanwhile.
-    private mutating func makeRoom(for count: Int) {
-        let whole = message.count + count + (rest ?? 0)
-        guard whole > message.capacity else { return }
-        let room = min(whole, 4 * (message.count + count))
-        // Many small frames would have it copied for each.
-        if room >= 2 * message.count { message.reserveCapacity(room) }
-    }
-
     private mutating func inflate(_ bytes: ArraySlice<UInt8>) throws(FrameViolation) {
-        let start = message.count
         guard let inflater else { return }
-        switch inflater.inflate(bytes, into: &message, limit: messageLimit) {
-        case .done: try checkText(from: start)
+        var plain: [UInt8] = []
+        switch inflater.inflate(bytes, into: &plain, limit: messageLimit - message.count) {
+        case .done: try append(plain[...], before: 0)
         case .tooLarge: throw tooLarge
         case .corrupt: throw FrameViolation(code: 1007, message: "A compressed message can't be inflated.")
         }
     }
 
-    private mutating func checkText(from start: Int) throws(FrameViolation) {
-        guard kind == .text else { return }
-        guard message.withUnsafeBytes({ text.take(UnsafeRawBufferPointer(rebasing: $0[start...])) }) else { throw .notText }
+    private mutating func append(_ bytes: ArraySlice<UInt8>, before rest: Int) throws(FrameViolation) {
+        guard kind != .text || bytes.withUnsafeBytes({ text.take($0) }) else { throw .notText }
+        message.append(bytes, before: rest)
     }
 
     private mutating func endFrame(_ handle: (Event) -> Void) throws(FrameViolation) {
@@ -162,11 +147,9 @@ package struct MessageReader: ~Copyable {
     private mutating func endMessage(_ handle: (Event) -> Void) throws(FrameViolation) {
         if isCompressed { try inflate(Inflater.tail[...]) }
         guard kind != .text || text.isAtBoundary else { throw .notText }
-        let whole = message
-        handle(kind == .text ? .text(whole) : .binary(whole))
+        handle(kind == .text ? .text(message.takeText()) : .binary(message.take()))
         kind = nil
         fragments = 0
-        message = []
         text = UTF8Check()
     }
 }

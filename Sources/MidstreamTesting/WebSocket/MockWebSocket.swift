@@ -138,7 +138,7 @@ public actor MockWebSocket {
 extension MockWebSocket.Event {
     fileprivate init(_ event: MessageReader.Event) {
         switch event {
-        case .text(let bytes): self = .text(String(decoding: bytes, as: UTF8.self))
+        case .text(let text): self = .text(text)
         case .binary(let bytes): self = .binary(bytes)
         case .ping(let payload): self = .ping(payload)
         case .pong(let payload): self = .pong(payload)

@@ -39,7 +39,7 @@ final class FramedSocket: Sendable, ByteWriter {
         if case .failure(let error) = state.withLock({ $0.end }) { throw error }
         for event in try events(of: bytes) {
             switch event {
-            case .text(let bytes): try await send(.text(String(decoding: bytes, as: UTF8.self)))
+            case .text(let text): try await send(.text(text))
             case .binary(let bytes): try await send(.binary(bytes))
             case .ping(let payload): ping(payload)
             case .pong: break

@@ -128,8 +128,8 @@ final class Connection: Sendable {
             var hasMessages = false
             for event in events {
                 switch event {
-                case .text(let bytes):
-                    state.receive(.text(String(decoding: bytes, as: UTF8.self)))
+                case .text(let text):
+                    state.receive(.text(text))
                     hasMessages = true
                 case .binary(let bytes):
                     state.receive(.binary(bytes))

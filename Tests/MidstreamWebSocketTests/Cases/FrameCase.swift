@@ -33,6 +33,10 @@ struct FrameCase: Sendable, CustomTestStringConvertible {
     }
 }
 
+extension MessageReader.Event {
+    static func text(_ bytes: [UInt8]) -> Self { .text(String(decoding: bytes, as: UTF8.self)) }
+}
+
 /// A server's frame; `bits` are the three reserved ones.
 func frame(_ opcode: UInt8, _ payload: [UInt8] = [], isFinal: Bool = true, bits: UInt8 = 0) -> [UInt8] {
     var bytes = FrameWriter.frame(.binary, payload)

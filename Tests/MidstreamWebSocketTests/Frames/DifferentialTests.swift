@@ -46,7 +46,7 @@
             private static func text(_ event: MessageReader.Event) -> Substring {
                 let (kind, bytes) =
                     switch event {
-                    case .text(let bytes): ("t", bytes)
+                    case .text(let text): ("t", Array(text.utf8))
                     case .binary(let bytes): ("b", bytes)
                     case .ping(let bytes): ("i", bytes)
                     case .pong(let bytes): ("o", bytes)

@@ -34,6 +34,30 @@ import Testing
         #expect(room >= length && room < length * 5 / 4)
     }
 
+    @Test(arguments: [FrameRole.client, .server]) func `A long message in fragments takes hardly more room than has come`(
+        _ role: FrameRole
+    ) throws {
+        let mask: UInt32? = role == .server ? .random(in: 0 ... .max) : nil
+        let text = String(repeating: "Grüße, 世界. ", count: 350_000)
+        let payload = Array(text.utf8)
+        for opcode in [Opcode.text, .binary] {
+            var reader = MessageReader(role: role, messageLimit: 1 << 24)
+            var events: [MessageReader.Event] = []
+            for start in stride(from: 0, to: payload.count, by: 100_000) {
+                let end = min(start + 100_000, payload.count)
+                let head = FrameWriter.head(
+                    start == 0 ? opcode : .continuation, length: end - start, isFinal: end == payload.count, isCompressed: false,
+                    mask: mask)
+                try reader.take(FrameWriter.append(payload, start..<end, mask: mask, to: head)) { events.append($0) }
+                let room = reader.room
+                #expect(room <= end + 500_000)
+            }
+            #expect(events == [opcode == .text ? .text(text) : .binary(payload)])
+            let room = reader.room
+            #expect(room == 0)
+        }
+    }
+
     @Test func `What is written is read on the other side`() throws {
         for role in [FrameRole.client, .server] {
             for length in [0, 1, 7, 8, 9, 125, 126, 127, 65_535, 65_536, 70_001] {
