@@ -6,6 +6,9 @@ package struct CallersExecutor: Sendable {
     /// A task executor, in a form that older systems have.
     package let preferred: (any Sendable)?
 
+    /// - Parameter preferred: A task executor.
+    package init(_ preferred: (any Sendable)?) { self.preferred = preferred }
+
     /// That of the present task.
     @usableFromInline
     package init() {

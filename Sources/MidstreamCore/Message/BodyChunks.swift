@@ -1,4 +1,4 @@
-internal import Interception
+package import Interception
 
 extension HTTPBody: AsyncSequence {
     /// Reads the chunks of a body.
@@ -167,4 +167,11 @@ package protocol IncomingBody: AnyObject, Sendable {
     var trailers: HTTPHeaders? { get }
     /// The transport's measurements, once the end has been read.
     var metrics: TransportMetrics? { get }
+    /// Where chunks arrive: a task that does little more than take them is best there. Nil: anywhere, or whoever made the body may not be held
+    /// up by such a task.
+    var arrivals: CallersExecutor? { get }
+}
+
+extension IncomingBody {
+    package var arrivals: CallersExecutor? { nil }
 }

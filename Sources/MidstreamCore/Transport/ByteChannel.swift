@@ -1,3 +1,5 @@
+package import Interception
+
 /// A connection on which both sides send bytes as they like. One that is released is closed.
 ///
 /// May be used from any task. There is one reader and one writer at a time: bytes that two tasks write go out one after the other, each
@@ -105,4 +107,7 @@ package final class BodyChannel: ByteChannel {
     }
 
     package func close() { body.close() }
+
+    /// See ``IncomingBody/arrivals``.
+    package var arrivals: CallersExecutor? { body.arrivals }
 }

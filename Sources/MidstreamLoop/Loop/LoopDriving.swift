@@ -1,5 +1,6 @@
 #if os(Linux)
     import Glibc
+    package import Interception
     internal import MidstreamCore
 
     /// Which thread drives the loop: see ``LoopInbox``.
@@ -81,6 +82,8 @@
 
     /// The loop's thread runs Swift tasks between its turns at the sockets.
     extension EventLoop: TaskExecutor {
+        package final var executor: CallersExecutor { CallersExecutor(self) }
+
         /// Runs a job on the loop's thread, or elsewhere once that has ended: a task must go on somewhere.
         public final func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)

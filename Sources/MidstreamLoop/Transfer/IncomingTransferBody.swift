@@ -20,6 +20,7 @@
         var trailers: HTTPHeaders? { stream.trailers }
         var metrics: TransportMetrics? { stream.metrics }
         var hasArrived: Bool { stream.hasArrived }
+        var arrivals: CallersExecutor? { transfer.loop.executor }
 
         func takeAll() -> [UInt8]? { stream.takeAll() }
 

@@ -1,4 +1,6 @@
 #if os(Linux)
+    package import Interception
+
     /// What a transfer needs of the loop that drives it.
     ///
     /// All but ``limits``, ``isCurrent``, ``post(_:)`` and ``drive(_:)`` is touched only on the loop's thread.
@@ -9,6 +11,8 @@
         /// What decoding may take of the loop's time, and where it puts what it makes.
         var decoding: DecodingRoom { get }
 
+        /// The loop's thread as a place for tasks.
+        var executor: CallersExecutor { get }
         /// Whether the present thread drives the loop: what "on the loop's thread" means.
         var isCurrent: Bool { get }
 

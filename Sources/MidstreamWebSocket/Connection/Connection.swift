@@ -49,10 +49,12 @@ final class Connection: Sendable {
         deflater = deflate?.deflater(for: .client)
     }
 
-    /// Begins to receive, and to ping, where the task runs that opens the socket.
+    /// Begins to ping, where the task runs that opens the socket, and to receive: where that runs if it prefers some place, else where bytes
+    /// arrive, which saves a change of threads for each message. Inflating takes too long for that place.
     func start() {
         let executor = CallersExecutor()
-        var tasks = [receiving(on: executor)]
+        let arrivals = deflate == nil ? channel.arrivals : nil
+        var tasks = [receiving(on: executor.preferred == nil ? arrivals ?? executor : executor)]
         if let interval = options.pingInterval { tasks.append(executor.start { await self.keepAlive(every: interval) }) }
         let isOver = state.withLock { state in
             state.tasks = tasks
