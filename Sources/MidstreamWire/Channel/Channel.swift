@@ -65,6 +65,9 @@
             Glibc.close(descriptor)
         }
 
+        /// Its socket, where no TLS is over it.
+        var plainSocket: Int32? { tls == nil ? descriptor : nil }
+
         /// What the server has chosen to speak, once TLS stands.
         var chosenProtocol: String? { tls?.chosenProtocol }
 

@@ -18,7 +18,7 @@
         /// From now on all that comes is the body, to the connection's end.
         func switchProtocols(_ pipe: Pipe) {
             reader.begin(.connection)
-            pipe.connection = self
+            pipe.begin(on: self)
         }
 
         func send(_ pipe: Pipe, _ transfer: WireTransfer) {
@@ -36,7 +36,6 @@
                 }
                 guard count > 0 else { return }
                 piece.sent += count
-                transfer.sent.bytes += Int64(count)
                 if piece.sent == piece.bytes.count { pipe.removeFirst() }
                 rest -= count
                 guard rest > 0 else {
