@@ -206,12 +206,19 @@
         private func perform() {
             for operation in batch { perform(operation) }
             batch.removeAll(keepingCapacity: true)
-            // What these add waits until the sockets have had their turn.
-            guard !local.isEmpty else { return }
-            swap(&batch, &local)
-            for operation in batch { perform(operation) }
-            batch.removeAll(keepingCapacity: true)
+            // A job that is resumed often posts what it wants sent next, and needs no look at the sockets for it.
+            for _ in 0..<Self.mostRounds where !local.isEmpty && !waitsForSockets {
+                swap(&batch, &local)
+                for operation in batch { perform(operation) }
+                batch.removeAll(keepingCapacity: true)
+            }
         }
+
+        /// How often what the loop's own thread has posted is carried out before the sockets have their turn.
+        private static let mostRounds = 4
+
+        /// Connections that have just become free are looked at before they are used again.
+        private var waitsForSockets: Bool { hasEndedOne && local.contains { if case .start = $0 { true } else { false } } }
 
         private func perform(_ operation: LoopOperation) {
             switch operation {
