@@ -62,6 +62,27 @@
             #expect(open.withLock { $0.most } <= limit)
         }
 
+        @Test func `Requests go where a connection is free, and don't wait for a long one`() async throws {
+            let (begun, held) = (Gate(), DispatchSemaphore(value: 0))
+            let server = try RawServer.answering { request in
+                if request.lines[0].hasPrefix("GET /long") {
+                    begun.open()
+                    held.wait()
+                }
+                return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+            }
+            defer { held.signal() }
+            var configuration = TransportConfiguration()
+            configuration.maximumConnectionsPerHost = 3
+            configuration.eventLoops = 3
+            let transport = testedTransport(configuration: configuration)
+            async let long = transport.deliver(request("\(server.url)/long", .buffered(upTo: 10)))
+            await begun.wait()
+            for _ in 0..<6 { _ = try await transport.deliver(request("\(server.url)/short", .buffered(upTo: 10))) }
+            held.signal()
+            _ = try await long
+        }
+
         @Test(arguments: [1, 3]) func `Many requests at a time are all answered, from loops and elsewhere`(_ loops: Int)
             async throws
         {

@@ -3,6 +3,7 @@
     import Glibc
     internal import Interception
     public import MidstreamCore
+    import Synchronization
 
     /// A thread that moves the bytes of transfers, and can run Swift tasks besides. How it does so, a transport's subclass says.
     ///
@@ -27,6 +28,8 @@
         /// Transfers with something to do once the present event is dealt with.
         private var unsettled: [Transfer] = []
         package final private(set) var active: [Transfer] = []
+        /// How many transfers there are, those that wait included, for other threads.
+        private let shownLoad = Atomic(0)
         /// What the loop's own thread has posted.
         final var local: [LoopOperation] = []
         private var batch: [LoopOperation] = []
@@ -119,6 +122,9 @@
         open func tearDown() {}
 
         // MARK: From any thread
+
+        /// About how many transfers it has.
+        final var load: Int { shownLoad.load(ordering: .relaxed) }
 
         @discardableResult
         package final func post(_ operation: LoopOperation) -> Bool {
@@ -259,6 +265,7 @@
         final func start(_ transfer: Transfer) {
             assert(isCurrent)
             guard !transfer.isGivenUp else { return refuse(transfer, CancellationError()) }
+            defer { showLoad() }
             guard admission.enter(transfer) else {
                 transfer.beginWaiting()
                 return expectDeadline(of: transfer)
@@ -298,7 +305,10 @@
         package final func abort(_ transfer: Transfer, _ error: any Error) {
             assert(isCurrent)
             transfer.isGivenUp = true
-            if admission.giveUp(transfer) { return transfer.fail(error) }
+            if admission.giveUp(transfer) {
+                showLoad()
+                return transfer.fail(error)
+            }
             fail(transfer, error, isClean: false)
         }
 
@@ -316,7 +326,10 @@
                 last.place = place
             }
             startSoon(admission.leave(transfer))
+            showLoad()
         }
+
+        private func showLoad() { shownLoad.store(active.count + admission.waitingCount, ordering: .relaxed) }
 
         // MARK: Deadlines
 

@@ -34,10 +34,18 @@
             for loop in loops { loop.waitForEnd() }
         }
 
-        /// The loop that the caller's thread drives, else each in turn.
+        /// The loop that the caller's thread drives unless requests wait there, else the one with the fewest: limits are divided among the loops,
+        /// and a request isn't to wait for long ones of its loop while another loop has room. Among equals each in turn.
         package var preferred: Loop {
             if loops.count == 1 { return loops[0] }
-            return loops.first { $0.isCurrent } ?? next
+            if let own = loops.first(where: \.isCurrent), own.admission.waitingCount == 0 { return own }
+            let first = nextPlace()
+            var emptiest = loops[first]
+            for place in loops.indices.dropFirst() {
+                let loop = loops[(first + place) % loops.count]
+                if loop.load < emptiest.load { emptiest = loop }
+            }
+            return emptiest
         }
 
         /// What all of them have, asked one after the other.
@@ -50,12 +58,13 @@
         }
 
         /// Each loop in turn.
-        package var next: Loop {
-            let turn = turn.withLock { turn in
+        package var next: Loop { loops[nextPlace()] }
+
+        private func nextPlace() -> Int {
+            turn.withLock { turn in
                 turn = (turn + 1) % loops.count
                 return turn
             }
-            return loops[turn]
         }
     }
 
