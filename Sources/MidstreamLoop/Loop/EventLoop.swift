@@ -29,7 +29,7 @@
         private var unsettled: [Transfer] = []
         package final private(set) var active: [Transfer] = []
         /// How many transfers there are, those that wait included, for other threads.
-        private let shownLoad = Atomic(0)
+        final let shownLoad = Atomic(0)
         /// What the loop's own thread has posted.
         final var local: [LoopOperation] = []
         private var batch: [LoopOperation] = []
@@ -122,9 +122,6 @@
         open func tearDown() {}
 
         // MARK: From any thread
-
-        /// About how many transfers it has.
-        final var load: Int { shownLoad.load(ordering: .relaxed) }
 
         @discardableResult
         package final func post(_ operation: LoopOperation) -> Bool {
@@ -328,8 +325,6 @@
             startSoon(admission.leave(transfer))
             showLoad()
         }
-
-        private func showLoad() { shownLoad.store(active.count + admission.waitingCount, ordering: .relaxed) }
 
         // MARK: Deadlines
 

@@ -1,7 +1,13 @@
 #if os(Linux)
     package import MidstreamCore
+    import Synchronization
 
     extension EventLoop {
+        /// About how many transfers it has; asked on any thread.
+        final var load: Int { shownLoad.load(ordering: .relaxed) }
+
+        final func showLoad() { shownLoad.store(active.count + admission.waitingCount, ordering: .relaxed) }
+
         /// What it has.
         package final var statistics: TransportStatistics {
             get async {
