@@ -72,29 +72,31 @@ extension Connection {
         FrameWriter.frame(opcode, payload, isFinal: isFinal, mask: .random(in: 0 ... .max))
     }
 
+    /// Writes a frame of a message, after the control frames that wait.
+    ///
     /// - Parameter endsWhenCancelled: Whether the socket ends when the frame isn't sent because the task was cancelled.
-    private func write(_ frame: [UInt8], isControl: Bool = false, endsWhenCancelled: Bool = false) async throws {
+    private func write(_ frame: [UInt8], endsWhenCancelled: Bool = false) async throws {
         do {
-            try await frames.enter(isUrgent: isControl)
+            try await frames.enter()
         } catch {
             if endsWhenCancelled { giveUp() }
             throw error
         }
         defer { frames.leave() }
-        let isOpen = state.withLock { state in
-            guard state.end == nil, isControl || state.closing == nil else { return false }
-            state.metrics.wireBytesSent += Int64(frame.count)
-            return true
+        let controls = state.withLock { state -> [[UInt8]]? in
+            guard state.end == nil, state.closing == nil else { return nil }
+            let controls = state.controls.takeAll()
+            state.metrics.wireBytesSent += Int64(controls.reduce(frame.count) { $0 + $1.count })
+            return controls
         }
-        guard isOpen else { throw failure }
+        guard let controls else { throw failure }
         do {
-            try await channel.write(frame)
+            try await channel.write(controls.isEmpty ? frame : controls.joined() + frame)
         } catch let error as CancellationError {
             giveUp()
             throw error
         } catch {
             // What is received may still say why.
-            if isControl { throw error }
             lose(error)
             throw failure
         }
@@ -112,11 +114,26 @@ extension Connection {
         let frame = Controls.Frame(bytes: frame(opcode, payload, isFinal: true), isPong: opcode == .pong, sent: sent)
         guard state.withLock({ $0.controls.append(frame) }) else { return }
         CallersExecutor().start { [self] in
-            while let next = state.withLock({ $0.controls.next() }) {
-                try? await write(next.bytes, isControl: true)
-                next.sent?.resume()
-            }
+            while await sendNextControl() {}
         }
+    }
+
+    /// Takes a frame only when its turn has come: until then a message may take it along.
+    ///
+    /// - Returns: False when there was none.
+    private func sendNextControl() async -> Bool {
+        // Nobody cancels this task.
+        try? await frames.enter(isUrgent: true)
+        defer { frames.leave() }
+        let (next, isOpen) = state.withLock { state in
+            let next = state.controls.next()
+            if let next, state.end == nil { state.metrics.wireBytesSent += Int64(next.bytes.count) }
+            return (next, state.end == nil)
+        }
+        guard let next else { return false }
+        if isOpen { try? await channel.write(next.bytes) }
+        next.sent?.resume()
+        return true
     }
 }
 
@@ -142,6 +159,12 @@ struct Controls {
         frames.append(frame)
         defer { isBeingSent = true }
         return !isBeingSent
+    }
+
+    /// The bytes of all. No close frame is among them while a message may be sent, and so nobody waits for one of them.
+    mutating func takeAll() -> [[UInt8]] {
+        defer { frames.removeAll() }
+        return frames.map(\.bytes)
     }
 
     mutating func next() -> Frame? {

@@ -125,6 +125,14 @@ final class Connection: Sendable {
     }
 
     private func take(_ events: [MessageReader.Event], wireBytes: Int) {
+        // Before anybody can answer a message, so that the answers leave in this order.
+        for event in events {
+            switch event {
+            case .ping(let payload): sendControl(.pong, payload)
+            case .pong(let payload): takePong(payload)
+            case .text, .binary, .close: break
+            }
+        }
         let reader = state.withLock { state -> Suspension<Void>? in
             state.metrics.wireBytesReceived += Int64(wireBytes)
             var hasMessages = false
@@ -144,13 +152,6 @@ final class Connection: Sendable {
             return state.inbox.reader
         }
         reader?.resume()
-        for event in events {
-            switch event {
-            case .ping(let payload): sendControl(.pong, payload)
-            case .pong(let payload): takePong(payload)
-            case .text, .binary, .close: break
-            }
-        }
     }
 
     @inline(never)

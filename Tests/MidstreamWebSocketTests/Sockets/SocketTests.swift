@@ -109,54 +109,6 @@
             #expect(try await first.next() == .text("a"))
         }
 
-        // MARK: Pings
-
-        @Test func `Pings are answered while nobody reads, and pongs are timed`() async throws {
-            let answered = Gate()
-            let socket = try await connect { socket in
-                try await socket.pong([9])
-                for number in UInt8(0)..<10 { try await socket.ping([number]) }
-                for number in UInt8(0)..<10 {
-                    let event = try await socket.next()
-                    #expect(event == .pong([number]))
-                }
-                answered.open()
-                try await socket.echo()
-            }
-            await answered.wait()
-            async let other = socket.ping()
-            #expect(try await socket.ping() >= .zero)
-            #expect(try await other >= .zero)
-            #expect(socket.metrics.lastRoundTrip != nil)
-            try await socket.close()
-            await #expect(throws: HTTPError.self) { try await socket.ping() }
-        }
-
-        @Test func `A pong that doesn't come is a timeout, and ends a socket that pings by itself`() async throws {
-            let clock = TestClock()
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.timeout = nil
-            let client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
-            let deaf: @Sendable (MockWebSocket) async throws -> Void = { socket in while try await socket.next() != nil {} }
-            server.enqueue(.webSocket(deaf), .webSocket(deaf))
-            let socket = try await client.webSocket("a").connect()
-            let ping = Task { try await socket.ping() }
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(10))
-            let late = await #expect(throws: HTTPError.self) { try await ping.value }
-            #expect(late?.code == .timeout && socket.closure == nil)
-
-            let other = try await client.webSocket("b") { $0.pingInterval = .seconds(20) }.connect()
-            var messages = other.makeAsyncIterator()
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(20))
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(10))
-            let error = await #expect(throws: HTTPError.self) { try await messages.next() }
-            #expect(error?.code == .connectionLost && (error?.underlying as? WebSocketClosure)?.code == .abnormal)
-        }
-
         // MARK: The end
 
         @Test func `The server's close ends the sequence, or fails it`() async throws {
