@@ -32,12 +32,13 @@ package struct MessageReader: ~Copyable {
     /// - Parameters:
     ///   - role: The side that reads.
     ///   - messageLimit: The largest message, once inflated.
-    ///   - fragmentLimit: The most frames of one message.
+    ///   - fragmentLimit: The most frames of one message, empty ones included; by default one for each 64 bytes of the largest message,
+    ///     and 10,000 at least.
     ///   - inflater: Nil: compression hasn't been agreed on.
-    package init(role: FrameRole, messageLimit: Int, fragmentLimit: Int = 10_000, inflater: Inflater? = nil) {
+    package init(role: FrameRole, messageLimit: Int, fragmentLimit: Int? = nil, inflater: Inflater? = nil) {
         self.role = role
         self.messageLimit = messageLimit
-        self.fragmentLimit = fragmentLimit
+        self.fragmentLimit = fragmentLimit ?? max(10_000, messageLimit / 64)
         self.inflater = inflater
     }
 

@@ -95,6 +95,18 @@ import Testing
         }
     }
 
+    @Test func `A message may have a fragment for each 64 bytes of the limit, and ten thousand at least`() {
+        for (limit, most) in [(10, 10_000), (640_000, 10_000), (1 << 20, 1 << 14)] {
+            let head = frame(2, [], isFinal: false)
+            let fragments = (2..<most).flatMap { _ in frame(0, [], isFinal: false) }
+            let last = frame(0, [1])
+            let allowed = FrameCase("", []).played([head, fragments, last], limit: limit)
+            #expect(allowed.violation == nil && allowed.events == [.binary([1])])
+            let refused = FrameCase("", []).played([head, fragments, frame(0, [], isFinal: false), last], limit: limit)
+            #expect(refused.violation == 1009 && refused.events.isEmpty)
+        }
+    }
+
     /// RFC 6455 §1.3, and the alphabet's edges.
     @Test func `Keys are answered`() {
         #expect(HandshakeKey.answer(to: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
