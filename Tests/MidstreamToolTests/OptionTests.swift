@@ -106,7 +106,8 @@ struct OptionTests {
                 + #"printf '%s{"startedDateTime":"2026-01-01T00:00:%sZ","time":90,"request":{"url":"http://h/"},"timings":{"wait":90},"#
                 + #""response":{"status":200}}' "$c" $i; c=,; done; printf ']}}') >$d/s; "#
                 + "$m simulate $d/s --slower 3 --for 2 -o $d/s.html; cat $d/s.html",
-            "for 2 s the server is 3 times slower", "Resilience.standard", "</html>"),
+            "the recorded calls, repeated after 10 s, 1 a second", "for 2 s the server is 3 times slower", "Resilience.standard",
+            "</html>"),
         Example("$m $u --har $d/a.har; $m simulate $d/a.har", "too few exchanges", status: 2),
         Example(
             #"echo '{"url":"'$u'/json"}' | $m batch --otlp $d/t --har $d/h --expect 'json.a == 2'; cat $d/t $d/h"#,

@@ -28,24 +28,6 @@ extension HARArchive {
     }
 }
 
-extension HARArchive {
-    /// How often calls began, and how long the server took.
-    package struct Pace: Sendable {
-        package let callsPerSecond: Double
-        /// Of each exchange, the shortest first.
-        package let times: [Duration]
-    }
-
-    /// Nil where there are too few exchanges to tell, which is less than ten within some time.
-    package var pace: Pace? {
-        let times = entries.map(\.timings.wait).filter { 0 < $0 && $0 <= 86_400_000 }.sorted()
-        let starts = entries.compactMap(\.start)
-        guard times.count >= 10, let first = starts.min(), let last = starts.max(), last > first else { return nil }
-        return Pace(
-            callsPerSecond: Double(calls.count) / last.timeIntervalSince(first), times: times.map { .milliseconds(1) * $0 })
-    }
-}
-
 extension HAREntry.Request {
     fileprivate var request: HTTPRequest {
         var headers = HTTPHeaders()

@@ -2,23 +2,40 @@ public import MidstreamCore
 
 /// The calls that are made in a simulation.
 public struct SimulatedLoad: Sendable {
-    let perSecond: Double
-    let isRandom: Bool
+    private enum Arrivals {
+        case random(perSecond: Double)
+        case regular(perSecond: Double)
+        case given([Duration], period: Duration, share: Double)
+    }
+
+    private let arrivals: Arrivals
     private(set) var clientCount = 1
     private(set) var patience: ServiceTime?
     private(set) var isStreamed = false
     private(set) var request: @Sendable (Int) -> HTTPRequest = { _ in HTTPRequest("https://server.test/") }
 
     /// So many calls a second on average, each independent of the others, as those of many users are.
-    public static func poisson(perSecond: Double) -> SimulatedLoad { SimulatedLoad(perSecond: perSecond, isRandom: true) }
+    public static func poisson(perSecond: Double) -> SimulatedLoad {
+        SimulatedLoad(arrivals: .random(perSecond: max(1e-6, perSecond)))
+    }
 
     /// So many calls a second, at equal distances, the first at the beginning.
-    public static func constant(perSecond: Double) -> SimulatedLoad { SimulatedLoad(perSecond: perSecond, isRandom: false) }
-
-    private init(perSecond: Double, isRandom: Bool) {
-        self.perSecond = max(1e-6, perSecond)
-        self.isRandom = isRandom
+    public static func constant(perSecond: Double) -> SimulatedLoad {
+        SimulatedLoad(arrivals: .regular(perSecond: max(1e-6, perSecond)))
     }
+
+    /// Calls at given times, such as those of recorded traffic, and at the same times of each further period.
+    ///
+    /// - Parameters:
+    ///   - times: Since the beginning, in any order. Those outside the period are left out.
+    ///   - period: After which it begins anew.
+    ///   - share: Which part of the calls is made: 0.1 is every tenth. All are by default.
+    public static func at(_ times: [Duration], every period: Duration, share: Double = 1) -> SimulatedLoad {
+        let times = times.filter { .zero <= $0 && $0 < period }.sorted()
+        return SimulatedLoad(arrivals: .given(times, period: period, share: min(max(1e-6, share), 1)))
+    }
+
+    private init(arrivals: Arrivals) { self.arrivals = arrivals }
 
     /// The same calls, made by several clients in turn.
     public func clients(_ count: Int) -> SimulatedLoad {
@@ -48,11 +65,20 @@ public struct SimulatedLoad: Sendable {
         return load
     }
 
-    /// When a call is made.
+    /// When a call is made; nil: there is none.
     ///
     /// - Parameter previous: When the one before was; the beginning for the first.
-    func time(of number: Int, after previous: Duration, _ random: SimulatedRandom) -> Duration {
+    func time(of number: Int, after previous: Duration, _ random: SimulatedRandom) -> Duration? {
+        switch arrivals {
+        case .random(let perSecond): previous + .seconds(random.exponential() / perSecond)
         // Sums of equal distances would drift.
-        isRandom ? previous + .seconds(random.exponential() / perSecond) : .seconds(Double(number) / perSecond)
+        case .regular(let perSecond): .seconds(Double(number) / perSecond)
+        case .given(let times, let period, let share):
+            Self.time(of: Int(Double(number) / share), times, period)
+        }
+    }
+
+    private static func time(of number: Int, _ times: [Duration], _ period: Duration) -> Duration? {
+        times.isEmpty ? nil : times[number % times.count] + period * (number / times.count)
     }
 }

@@ -86,8 +86,7 @@ final class SimulationRun: Sendable {
     }
 
     private func planCall(_ number: Int, after previous: Duration) {
-        let time = load.time(of: number, after: previous, random)
-        guard time < end else { return }
+        guard let time = load.time(of: number, after: previous, random), time < end else { return }
         clock.schedule(at: time) { [self] in
             begin(at: time)
             planCall(number + 1, after: time)

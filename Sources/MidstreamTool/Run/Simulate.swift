@@ -8,10 +8,10 @@ struct Simulate {
     let file: String
     let arguments: Arguments
 
-    /// More calls a second would only take longer: the server is made as much smaller.
-    private static let maximumRate = 200.0
     /// The seconds before the outage.
     private static let before = 30
+    /// Those behind it.
+    private static let after = 120
 
     func run() async throws {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
@@ -20,21 +20,19 @@ struct Simulate {
         guard let pace = try HARArchive(contentsOf: file).pace else {
             throw UsageError("the archive has too few exchanges to tell how fast the server is")
         }
-        let recorded = arguments.rate ?? pace.callsPerSecond
-        let rate = min(recorded, Self.maximumRate)
-        let mean = pace.times.reduce(.zero, +) / pace.times.count
-        let workers = max(1, Int((rate * (mean / .seconds(1)) / 0.8).rounded(.up)))
         let timeout = max(.seconds(1), pace.times[pace.times.count * 99 / 100] * 4)
         let outage = Self.before..<Self.before + arguments.outage
+        let seconds = outage.upperBound + Self.after
+        let recorded = try RecordedLoad(pace, rate: arguments.rate, seconds: seconds)
         let comparison = try await OutageComparison(
-            of: outage, within: outage.upperBound + 120, clients: Self.clients(timeout: timeout),
-            server: ServerModel(workers: workers, service: .samples(pace.times)), load: .poisson(perSecond: rate),
+            of: outage, within: seconds, clients: Self.clients(timeout: timeout),
+            server: ServerModel(workers: recorded.workers, service: .samples(pace.times)), load: recorded.load,
             effect: .slower(arguments.slowness))
         let whole = Int(exactly: arguments.slowness)
         let factor = whole.map(String.init) ?? "\(arguments.slowness)"
         try Terminal.print(
             """
-            \(Int(rate.rounded())) calls a second to \(workers == 1 ? "1 worker" : "\(workers) workers") of the recorded times (80 % load), an attempt's timeout of \(timeout);
+            \(recorded), an attempt's timeout of \(timeout);
             for \(arguments.outage) s the server is \(factor) times slower
 
             \(comparison)

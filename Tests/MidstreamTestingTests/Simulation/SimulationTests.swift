@@ -88,6 +88,25 @@ struct SimulationTests {
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("calls at given times are made at these, in each period; those outside of it aren't")
+    func givenTimes() async throws {
+        func calls(_ times: [Double], every period: Double, share: Double = 1) async throws -> [Int] {
+            try await Simulation(seed: 1) { world in
+                testClient(configuration: world.configuration, transport: world.transport)
+            } server: {
+                ServerModel(workers: 1, service: .constant(.zero))
+            } load: {
+                .at(times.map { .seconds($0) }, every: .seconds(period), share: share)
+            }.run(for: .seconds(6)).rows.map(\.calls)
+        }
+        #expect(try await calls([1.5, 0, 0, 3, -1], every: 3) == [2, 1, 0, 2, 1, 0])
+        #expect(try await calls([1.5, 0, 0, 0, 0, 0, 0, 0], every: 3, share: 0.5) == [4, 0, 0, 4, 0, 0])
+        #expect(try await calls([0.5], every: 1, share: 0.5) == [1, 0, 1, 0, 1, 0])
+        #expect(try await calls([], every: 1) == [0, 0, 0, 0, 0, 0])
+        #expect(try await calls([0], every: 0) == [0, 0, 0, 0, 0, 0])
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("connections that hang are timeouts before anything is sent, and open a breaker")
     func connectTimeouts() async throws {
         let breaker = CircuitBreaker()
