@@ -152,6 +152,58 @@ struct OpenTelemetryTests {
         #expect(spans.allSatisfy { Self.attributes($0)["http.response.status_code"] == "intValue 302" })
     }
 
+    /// Tells its size at its end.
+    private final class MeasuredBody: IncomingBody {
+        private let body: ArrivingBody
+        private let size: Int
+
+        init(size: Int) { (self.body, self.size) = (ArrivingBody([Array(repeating: 32, count: size)]), size) }
+
+        func next() async throws -> [UInt8]? { try await body.next() }
+        func close() { body.close() }
+        var isSpent: Bool { body.isSpent }
+        var trailers: HTTPHeaders? { nil }
+        var metrics: TransportMetrics? {
+            var metrics = TransportMetrics()
+            metrics.responseBodyBytes = Int64(size)
+            return metrics
+        }
+    }
+
+    @Test(
+        "metrics of the last of too many redirects have its span's error, whenever its body ends",
+        arguments: [nil, 7, HTTPError.keptBody + 1])
+    func tooManyRedirectsMeasured(size: Int?) async throws {
+        let metrics = CallMetrics()
+        let client = testClient(
+            configuration: .init(observers: [metrics]),
+            transport: StubTransport { request in
+                let fields: HTTPHeaders = ["Location": "/a/\(request.urlText.utf8.count)"]
+                let body = size.map { HTTPBody.incoming(MeasuredBody(size: $0)) } ?? .empty
+                var response = HTTPResponse(status: .found, headers: fields, body: body, request: request)
+                response.metrics = TransportMetrics()
+                response.metrics?.responseBodyBytes = 3
+                return response
+            })
+        var error: HTTPError?
+        do { _ = try await client.stream(HTTPRequest("http://h/a")) } catch let thrown as HTTPError { error = thrown }
+        #expect(error?.code == .tooManyRedirects)
+        error?.response?.body.close()
+        // The redirects that were followed were closed; the body of the last one is read as far as an error keeps it.
+        let sizes = ["http_client_response_body_size_bytes_sum": (size == 7 ? " 7.0" : " 3.0", " 30.0")]
+        let counts = [
+            "http_client_request_duration_seconds_count": (" 1", " 10"),
+            "http_client_response_body_size_bytes_count": (" 1", " 10"),
+        ]
+        let lines = metrics.prometheus.split(separator: "\n")
+        for (name, (last, others)) in sizes.merging(counts, uniquingKeysWith: { $1 }) {
+            let found = lines.filter { $0.hasPrefix(name) }
+            #expect(found.count == 2, "\(found)")
+            #expect(found.first { $0.contains(#"error_type="tooManyRedirects""#) }?.hasSuffix(last) == true, "\(found)")
+            #expect(found.first { !$0.contains("error_type") }?.hasSuffix(others) == true, "\(found)")
+        }
+    }
+
     private struct Refreshing: Authenticator {
         func apply(_ credential: String, to request: inout HTTPRequest) async throws {
             request.headers[.authorization] = credential

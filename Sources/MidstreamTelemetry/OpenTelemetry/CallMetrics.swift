@@ -28,6 +28,11 @@ public final class CallMetrics: CallObserver {
     private struct State {
         var instruments: [Instrument: [AttributeList: Measurement]] = [:]
         var exchanges: [ExchangeKey: ExchangeMeasurements] = [:]
+        var redirects = OpenRedirects()
+        /// Those of them whose bodies have ended.
+        var ended: [ExchangeRecord.ID: ExchangeRecord] = [:]
+        /// Errors of redirects that don't know them, and whose bodies are still to end behind their calls.
+        var errors: [ExchangeRecord.ID: String] = [:]
         var active: [(attributes: AttributeList, count: Measurement)] = []
         /// Where in `active` a key's are.
         var activePlaces: [ActiveKey: Int] = [:]
@@ -46,11 +51,11 @@ public final class CallMetrics: CallObserver {
         let error: String?
         let version: HTTPVersion?
 
-        init(_ exchange: ExchangeRecord) {
+        init(_ exchange: ExchangeRecord, error unknown: String?) {
             method = exchange.method
             origin = ExchangeAttributes.origin(of: exchange.url)
             (route, status) = (exchange.route, exchange.status)
-            (error, version) = (exchange.error, exchange.version)
+            (error, version) = (exchange.error ?? unknown, exchange.version)
         }
 
         /// That of all for which there is no room.
@@ -96,13 +101,27 @@ public final class CallMetrics: CallObserver {
         }
     }
 
-    private func measure(_ exchange: ExchangeRecord, _ change: (inout ExchangeMeasurements) -> Void) {
-        let key = ExchangeKey(exchange)
-        state.withLock { state in
-            if let place = state.exchanges.index(forKey: key) { return change(&state.exchanges.values[place]) }
-            let isFull = state.exchanges.count >= Self.maximumSets
-            let attributes = isFull ? Self.overflow : Self.attributes(of: exchange)
-            change(&state.exchanges[isFull ? ExchangeKey.overflow : key, default: ExchangeMeasurements(attributes: attributes)])
+    private static func measure(
+        _ exchange: ExchangeRecord, error: String?, _ state: inout State, _ change: (inout ExchangeMeasurements) -> Void
+    ) {
+        let key = ExchangeKey(exchange, error: error)
+        if let place = state.exchanges.index(forKey: key) { return change(&state.exchanges.values[place]) }
+        let isFull = state.exchanges.count >= maximumSets
+        let attributes = isFull ? overflow : attributes(of: exchange, error: error)
+        change(&state.exchanges[isFull ? ExchangeKey.overflow : key, default: ExchangeMeasurements(attributes: attributes)])
+    }
+
+    /// - Parameter error: What it doesn't know of itself.
+    private static func measure(_ exchange: ExchangeRecord, error: String? = nil, _ state: inout State) {
+        var whole: ExchangeRecord? = exchange
+        if exchange.isBodyArriving {
+            whole = state.ended.isEmpty ? nil : state.ended.removeValue(forKey: exchange.id)
+            if whole == nil, let error { state.errors[exchange.id] = error }
+        }
+        measure(exchange, error: error, &state) { measured in
+            measured.duration.add(exchange.duration / .seconds(1))
+            if let size = exchange.metrics?.requestBodyBytes { measured.requestSize.add(Double(size)) }
+            if let size = whole?.metrics?.responseBodyBytes { measured.responseSize.add(Double(size)) }
         }
     }
 
@@ -211,31 +230,36 @@ public final class CallMetrics: CallObserver {
 
     var dropped: Int { state.withLock { Int($0.instruments[.dropped]?[AttributeList()]?.sum ?? 0) } }
 
-    /// Measures it.
+    /// Measures it; a redirect when it is followed or its call ends.
     public func endedExchange(_ exchange: ExchangeRecord) {
-        let metrics = exchange.metrics
-        measure(exchange) { measured in
-            measured.duration.add(exchange.duration / .seconds(1))
-            if let size = metrics?.requestBodyBytes { measured.requestSize.add(Double(size)) }
-            if !exchange.isBodyArriving, let size = metrics?.responseBodyBytes { measured.responseSize.add(Double(size)) }
+        state.withLock { state in
+            let (followed, certain) = state.redirects.add(exchange)
+            if let followed { Self.measure(followed, &state) }
+            if let certain { Self.measure(certain, &state) }
         }
     }
 
     /// Measures its size.
     public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
-        guard let size = exchange.metrics?.responseBodyBytes else { return }
-        measure(exchange) { $0.responseSize.add(Double(size)) }
+        state.withLock { state in
+            if state.redirects.holds(exchange) { return state.ended[exchange.id] = exchange }
+            let error = state.errors.isEmpty ? nil : state.errors.removeValue(forKey: exchange.id)
+            guard let size = exchange.metrics?.responseBodyBytes else { return }
+            Self.measure(exchange, error: error, &state) { $0.responseSize.add(Double(size)) }
+        }
     }
 
     /// Counts it as active no more.
     public func endedCall(_ call: CallRecord) {
         state.withLock { state in
             if let place = state.underWay.removeValue(forKey: call.id) { state.active[place].count.add(-1) }
+            guard let (redirect, error) = state.redirects.end(call) else { return }
+            Self.measure(redirect, error: error, &state)
         }
     }
 
-    private static func attributes(of exchange: ExchangeRecord) -> AttributeList {
-        let known = ExchangeAttributes(exchange)
+    private static func attributes(of exchange: ExchangeRecord, error: String?) -> AttributeList {
+        let known = ExchangeAttributes(exchange, error: error)
         var attributes = AttributeList()
         attributes.add("http.request.method", known.method)
         attributes.add("server.address", known.address)

@@ -57,8 +57,7 @@ public final class OpenTelemetryExporter: CallObserver {
 
     private struct State {
         var contexts: [CallRecord.ID: Span.Context] = [:]
-        /// Of each call the redirect that it may have followed.
-        var redirects: [CallRecord.ID: ExchangeRecord] = [:]
+        var redirects = OpenRedirects()
         var queue: [Item] = []
         /// For which there was no room.
         var lost = 0
@@ -72,11 +71,6 @@ public final class OpenTelemetryExporter: CallObserver {
 
         mutating func keep(_ item: Item) {
             if queue.count < OpenTelemetryExporter.maximumQueue { queue.append(item) } else { lost += 1 }
-        }
-
-        /// Keeps the redirect of a call that goes on, or ends.
-        mutating func keepRedirect(of call: CallRecord.ID, _ context: Span.Context, error: String? = nil) {
-            if let exchange = redirects.removeValue(forKey: call) { keep(.exchange(exchange, context, error: error)) }
         }
 
         mutating func take() -> [Item] {
@@ -218,13 +212,9 @@ public final class OpenTelemetryExporter: CallObserver {
         metrics.endedExchange(exchange)
         add { state in
             guard let context = state.contexts[exchange.call] else { return }
-            state.keepRedirect(of: exchange.call, context)
-            // The last of too many is an error, which shows when the call ends.
-            if exchange.status?.isRedirection == true {
-                state.redirects[exchange.call] = exchange
-            } else {
-                state.keep(.exchange(exchange, context))
-            }
+            let (followed, certain) = state.redirects.add(exchange)
+            if let followed { state.keep(.exchange(followed, context)) }
+            if let certain { state.keep(.exchange(certain, context)) }
         }
     }
 
@@ -236,7 +226,7 @@ public final class OpenTelemetryExporter: CallObserver {
         metrics.endedCall(call)
         add { state in
             guard let context = state.contexts.removeValue(forKey: call.id) else { return }
-            state.keepRedirect(of: call.id, context, error: call.error == "tooManyRedirects" ? call.error : nil)
+            if let (redirect, error) = state.redirects.end(call) { state.keep(.exchange(redirect, context, error: error)) }
             if detail.hasCalls { state.keep(.call(call, context)) }
         }
     }
