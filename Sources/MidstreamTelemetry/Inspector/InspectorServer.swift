@@ -96,12 +96,15 @@ final class InspectorServer: Sendable {
 
     /// Goes on until the client leaves or the server is closed.
     private func sendEvents(after last: Int, to socket: Socket) throws {
-        try send(.ok, [("Content-Type", "text/event-stream")], to: socket)
+        // Whoever has seen the head gets each call from then on.
         var last = last
-        repeat {
-            let events = calls.events(after: &last)
+        var events = calls.events(after: &last)
+        try send(.ok, [("Content-Type", "text/event-stream")], to: socket)
+        while true {
             if !events.isEmpty { try send(Array(events.utf8), to: socket) }
-        } while !socket.waitForPeer(milliseconds: Self.milliseconds)
+            if socket.waitForPeer(milliseconds: Self.milliseconds) { return }
+            events = calls.events(after: &last)
+        }
     }
 
     /// A head. It has no body unless its fields say so.
