@@ -35,7 +35,7 @@ extension HAREntry {
         timings.wait = call.duration / .milliseconds(1)
         time = timings.sum
         _fromCache = outcome.attributes["store"] == "disk" ? "disk" : "memory"
-        _midstream = Own(call: call.id.description, events: call.events.map { Event($0.name, $0.text, at: $0.start) })
+        _midstream = Own(call: call.id.description, events: call.events.map { Event($0, redaction: redaction) })
     }
 
     private static func text(_ date: Date) -> String {

@@ -88,10 +88,7 @@ struct HAREntry: Codable, Sendable {
         var name: String
         var text: String
         var at: Double
-
-        init(_ name: String, _ text: String, at time: Duration) {
-            (self.name, self.text, at) = (name, text, (time / .microseconds(1)).rounded() / 1_000)
-        }
+        var attributes: [String: EventValue]?
     }
 
     /// What only Midstream writes.

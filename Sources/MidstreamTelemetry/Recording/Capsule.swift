@@ -12,8 +12,9 @@ extension HTTPError {
     ///   - includesSecrets: Whether nothing is withheld of the exchanges; false by default.
     public func capsule(redaction: Redaction? = nil, includesSecrets: Bool = false) async -> HARArchive? {
         guard let call = callRecord else { return nil }
-        var archive = HARArchive(call.exchanges, redaction: redaction ?? call.redaction, includesSecrets: includesSecrets)
-        let events = call.events.map { HAREntry.Event($0.name, $0.text, at: $0.start) }
+        let redaction = redaction ?? call.redaction
+        var archive = HARArchive(call.exchanges, redaction: redaction, includesSecrets: includesSecrets)
+        let events = call.events.map { HAREntry.Event($0, redaction: includesSecrets ? nil : redaction) }
         for place in archive.entries.indices { archive.entries[place]._midstream?.events = events }
         archive.account = HARArchive.Account(
             failure: description, trace: trace.map { "\($0)" }, settings: call.client?.configuration.listed,

@@ -71,7 +71,7 @@ private final class ArchiveSink: CallObserver {
         var file: HARFile
         var failure: HARArchive.Failure?
         /// The events of calls that are under way.
-        var events: [CallRecord.ID: [HAREntry.Event]] = [:]
+        var events: [CallRecord.ID: [(event: CallEvent, time: Duration)]] = [:]
         /// Exchanges whose bodies are arriving.
         var open: [ExchangeRecord.ID: ExchangeRecord] = [:]
         var last: HAREntry?
@@ -97,7 +97,7 @@ private final class ArchiveSink: CallObserver {
     func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
         state.withLock { state in
             guard state.events[call, default: []].count < 100 else { return }
-            state.events[call, default: []].append(HAREntry.Event(event.name, event.description, at: time))
+            state.events[call, default: []].append((event, time))
         }
     }
 
@@ -133,7 +133,7 @@ private final class ArchiveSink: CallObserver {
 
     private func write(_ exchange: ExchangeRecord, _ state: inout State) {
         let redaction = includesSecrets ? nil : redaction ?? exchange.redaction
-        let events = state.events[exchange.call] ?? []
+        let events = (state.events[exchange.call] ?? []).map { HAREntry.Event($0.event, at: $0.time, redaction: redaction) }
         write(HAREntry(exchange, redaction: redaction, events: events), &state)
     }
 
