@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
@@ -35,7 +36,9 @@ struct CallReportTests {
                 let cause: String?
                 let status: Int?
                 let error: String?
-                let phases: [Double]
+                let start: Double
+                let duration: Double
+                let phases: [String: Double]
                 let requestHeaders: [[String]]
             }
             struct Event: Decodable {
@@ -43,10 +46,15 @@ struct CallReportTests {
                 let text: String
                 let attributes: [String: EventValue]?
             }
+            struct Outcome: Decodable {
+                let status: Int?
+                let error: String?
+                let message: String?
+                let cache: String?
+            }
             let url: String
-            let status: Int?
-            let error: String?
-            let cache: String?
+            let outcome: Outcome
+            let attempts: Int
             let exchanges: [Exchange]
             let events: [Event]
         }
@@ -68,8 +76,23 @@ struct CallReportTests {
         #expect(page.calls[0].exchanges.map(\.status) == [302, 200] && page.calls[0].exchanges[1].cause == "redirect")
         #expect(page.calls[1].exchanges.map(\.cause) == ["first", "retry"])
         #expect(page.calls[1].events.contains { $0.name == "retry" && !$0.text.isEmpty && $0.attributes?.isEmpty == false })
-        #expect(page.calls[2].error == "connection" && page.calls[2].status == nil)
-        #expect(page.calls.allSatisfy { $0.exchanges.allSatisfy { $0.phases.count == 7 } })
+        #expect(page.calls.map(\.attempts) == [1, 2, 1, 1])
+        #expect(page.calls.map(\.outcome.status) == [200, 200, nil, 200] && page.calls[0].outcome.error == nil)
+        #expect(page.calls[2].outcome.error == "connection" && page.calls[2].outcome.message?.contains("No route.") == true)
+        let retry = page.calls[1].exchanges
+        #expect(retry[1].start >= retry[0].start + retry[0].duration)
+    }
+
+    @Test("has the phases that there were, a handshake as one of its own")
+    func phases() throws {
+        var entry = HAREntry()
+        entry.timings.connect = 5
+        entry.timings.ssl = 3
+        entry.timings.wait = 7.25
+        #expect(
+            try page(CallReport(HARArchive([entry])).html()).calls[0].exchanges[0].phases == [
+                "connect": 2, "tls": 3, "wait": 7.25,
+            ])
     }
 
     @Test("doesn't take what an interceptor answers for a cache's")
@@ -80,27 +103,44 @@ struct CallReportTests {
         }
         _ = try await client.send(HTTPRequest("https://h/"))
         let call = try #require(try page(CallReport(keeper.calls).html()).calls.first)
-        #expect(call.exchanges.isEmpty && call.status == 202 && call.cache == nil && call.error == nil)
+        #expect(call.exchanges.isEmpty && call.attempts == 0)
+        #expect(call.outcome.status == 202 && call.outcome.cache == nil && call.outcome.error == nil)
     }
 
     @Test("reads the same in an archive")
     func archive() async throws {
         let folder = try TemporaryFolder()
         let path = folder.url.appendingPathComponent("a.har").path
-        let recorder = try HARRecorder(file: path)
+        let (recorder, keeper) = (try HARRecorder(file: path), CallKeeper())
+        let attributes: [String: EventValue] = [
+            "flag": true, "count": 3, "share": 0.25, "text": "a \"b\"", "none": .number(.infinity),
+        ]
         let client = testClient(
-            baseURL: "https://api.example.com", configuration: .init(observers: [recorder]),
+            baseURL: "https://api.example.com", configuration: .init(observers: [recorder, keeper]),
             transport: StubTransport { request in
                 request.url.path == "/old"
                     ? HTTPResponse(status: 302, headers: [.location: "/new"], request: request)
                     : HTTPResponse(status: .ok, request: request)
-            })
+            }
+        ) {
+            ClosureHTTPInterceptor("Own", stage: .call) { request, next in
+                request.record(CallEvent("own", "something", attributes))
+                return try await next(request)
+            }
+        }
         _ = try await client.send(HTTPRequest("old"))
         _ = try await client.send(HTTPRequest("other"))
         await recorder.flush()
-        let page = try page(CallReport(try HARArchive(contentsOf: path)).html())
+        let archive = try HARArchive(contentsOf: path)
+        let shown = attributes.merging(["none": "inf"]) { $1 }
+        #expect(archive.entries[0]._midstream?.events?.first?.attributes == shown)
+        let (page, live) = (try page(CallReport(archive).html()), try page(CallReport(keeper.calls).html()))
         #expect(page.calls.map { $0.exchanges.count } == [2, 1])
-        #expect(page.calls[0].events.contains { $0.name == "redirect" })
+        for page in [page, live] {
+            #expect(page.calls[0].events.first { $0.name == "own" }?.attributes == shown)
+            #expect(page.calls[0].events.contains { $0.name == "redirect" && $0.attributes?["status"] == 302 })
+            #expect(page.calls.map(\.attempts) == [1, 1] && page.calls.map(\.outcome.status) == [200, 200])
+        }
     }
 
     @Test("is one file whose code nobody else writes, and holds no secret")

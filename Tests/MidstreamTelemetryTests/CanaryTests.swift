@@ -131,6 +131,38 @@ struct CanaryTests {
         }
     }
 
+    @Test("in events of archives and pages, also where a client's own redaction alone knows that it is one")
+    func events() async throws {
+        let secret = Self.canary
+        try await withFolder { folder in
+            let (recorder, keeper) = (try HARRecorder(file: "\(folder)/a.har"), CallKeeper())
+            var configuration = HTTPClient.Configuration(observers: [recorder, keeper])
+            configuration.redaction = Redaction(queryItems: ["Ticket"], jsonFields: ["IBAN"])
+            let transport = StubTransport { request in
+                guard request.url.path == "/a" else { throw HTTPError(.connection, request: request) }
+                return HTTPResponse(status: .found, headers: [.location: "http://h/b?ticket=\(secret)&page=7"], request: request)
+            }
+            let client = testClient(configuration: configuration, transport: transport) {
+                ClosureHTTPInterceptor("Own", stage: .call) { request, next in
+                    request.record(CallEvent("own", "paid", ["iban": .string(secret), "access_token": .string(secret), "n": 7]))
+                    return try await next(request)
+                }
+            }
+            let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("http://h/a")) }
+            await recorder.flush()
+            let capsule = try #require(await error?.capsule())
+            let archive = try HARArchive(contentsOf: "\(folder)/a.har")
+            for text in [
+                String(decoding: try archive.encoded(), as: UTF8.self), CallReport(archive).html(),
+                CallReport(keeper.calls).html(),
+                CallReport(capsule).html(),
+            ] {
+                #expect(!text.contains(secret))
+                #expect(text.contains("page=7") && text.contains(#""n":7"#) && text.contains(#""iban":"#))
+            }
+        }
+    }
+
     @Test("in the exchange with a token endpoint", arguments: [true, false])
     func tokens(inForm: Bool) async throws {
         let secret = Self.canary

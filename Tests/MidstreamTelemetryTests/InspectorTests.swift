@@ -40,7 +40,9 @@ struct InspectorTests {
         let event = await reader.read(until: "\n\n")
         let data = try #require(event.hasPrefix("id: 2\ndata: ") ? event.dropFirst("id: 2\ndata: ".count) : nil)
         let call = try #require(JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: Any])
-        #expect(call["url"] as? String == "https://api.example.com/later" && call["status"] as? Int == 200)
+        #expect(
+            call["url"] as? String == "https://api.example.com/later"
+                && (call["outcome"] as? [String: Any])?["status"] as? Int == 200)
     }
 
     @Test("keeps the last calls, and goes on where a browser's connection broke")

@@ -10,21 +10,6 @@ struct ReportedCall {
         let duration: Double
     }
 
-    private struct Event {
-        let name: String
-        let text: String
-        let at: Double
-        /// An archive has none.
-        var attributes: [String: EventValue] = [:]
-
-        init(_ event: HAREntry.Event) { (name, text, at) = (event.name, event.text, event.at) }
-
-        init(_ event: Trace.Event) {
-            (name, text, at) = (event.name, event.text, event.start / .milliseconds(1))
-            attributes = event.attributes
-        }
-    }
-
     private var id = ""
     private var start = 0.0
     private var duration = 0.0
@@ -36,7 +21,7 @@ struct ReportedCall {
     private var message: String?
     private var cache: String?
     private var exchanges: [ReportedExchange] = []
-    private var events: [Event] = []
+    private var events: [HAREntry.Event] = []
     private var spans: [Span] = []
 
     init(_ call: CallRecord, since first: Date, redaction: Redaction) {
@@ -49,8 +34,10 @@ struct ReportedCall {
         status = call.status?.code
         (error, message) = (call.error, call.failure)
         cache = HAREntry(call, redaction: redaction)?._fromCache
-        exchanges = call.exchanges.map { ReportedExchange(HAREntry($0, redaction: redaction), at: $0.start / .milliseconds(1)) }
-        events = call.events.map(Event.init)
+        exchanges = call.exchanges.map {
+            ReportedExchange(HAREntry($0, redaction: redaction), start: $0.start / .milliseconds(1))
+        }
+        events = call.events.map { HAREntry.Event($0, redaction: redaction) }
         for span in call.spans { add(span, depth: 0) }
     }
 
@@ -90,13 +77,16 @@ struct ReportedCall {
 
     private mutating func add(_ entry: HAREntry, since first: Date) {
         let at = max(0, (entry.start?.timeIntervalSince(first) ?? 0) * 1_000 - start)
-        if let kind = entry._fromCache { cache = kind } else { exchanges.append(ReportedExchange(entry, at: at)) }
+        if let kind = entry._fromCache { cache = kind } else { exchanges.append(ReportedExchange(entry, start: at)) }
         duration = max(duration, at + max(0, entry.time))
         status = entry.response.status > 0 ? Int(clamping: Int64(entry.response.status.rounded(.down))) : nil
         error = entry._midstream?.error ?? (status == nil ? "failed" : nil)
         message = entry.response._error
-        if let known = entry._midstream?.events, known.count > events.count { events = known.map(Event.init) }
+        if let known = entry._midstream?.events, known.count > events.count { events = known }
     }
+
+    /// As far as they came to an exchange.
+    private var attempts: Int { exchanges.map { $0.entry._midstream?.attempt ?? 1 }.max() ?? 0 }
 
     var json: JSONObject {
         var call = JSONObject()
@@ -106,10 +96,14 @@ struct ReportedCall {
         call.add("method", method)
         call.add("url", url)
         call.add("route", route)
-        call.add("status", status)
-        call.add("error", error)
-        call.add("message", message)
-        call.add("cache", cache)
+        call.begin("outcome")
+        call.append { outcome in
+            outcome.add("status", status)
+            outcome.add("error", error)
+            outcome.add("message", message)
+            outcome.add("cache", cache)
+        }
+        call.add("attempts", attempts)
         call.add("exchanges", exchanges.enumerated().map { $1.json(number: $0 + 1) })
         call.add(
             "events",
@@ -118,7 +112,10 @@ struct ReportedCall {
                 object.add("at", milliseconds: event.at)
                 object.add("name", event.name)
                 object.add("text", event.text)
-                if !event.attributes.isEmpty { object.add("attributes", event.attributes) }
+                if let attributes = event.attributes {
+                    object.begin("attributes")
+                    object.append { $0.append(membersOf: attributes) }
+                }
                 return object
             })
         call.add(
@@ -138,9 +135,9 @@ struct ReportedCall {
 /// An exchange as the page has it.
 private struct ReportedExchange {
     let entry: HAREntry
-    let at: Double
+    let start: Double
 
-    init(_ entry: HAREntry, at: Double) { (self.entry, self.at) = (entry, at) }
+    init(_ entry: HAREntry, start: Double) { (self.entry, self.start) = (entry, start) }
 
     func json(number: Int) -> JSONObject {
         let own = entry._midstream
@@ -148,9 +145,10 @@ private struct ReportedExchange {
         exchange.add("number", own?.number ?? number)
         exchange.add("attempt", own?.attempt)
         exchange.add("cause", own?.cause)
-        exchange.add("at", milliseconds: at)
+        exchange.add("start", milliseconds: start)
         exchange.add("duration", milliseconds: max(0, entry.time))
-        exchange.add("phases", milliseconds: entry.timings.phases)
+        exchange.begin("phases")
+        exchange.append { $0.append(entry.timings) }
         exchange.add("method", entry.request.method)
         exchange.add("url", entry.request.url)
         exchange.add("status", entry.response.status > 0 ? Int64(entry.response.status.rounded(.down)) : nil)
@@ -174,37 +172,20 @@ private struct ReportedExchange {
     }
 }
 
-extension HAREntry.Timings {
-    /// blocked, lookup, connect, tls, send, wait, receive; without the handshake in what it is a part of.
-    fileprivate var phases: [Double] {
-        let handshake = max(0, ssl)
-        return [blocked, dns, max(0, connect) - handshake, handshake, send, wait, receive].map { max(0, $0) }
-    }
-}
-
 extension JSONObject {
     fileprivate mutating func add(_ name: StaticString, milliseconds: Double) {
         begin(name)
         append(milliseconds: milliseconds)
     }
 
-    fileprivate mutating func add(_ name: StaticString, _ attributes: [String: EventValue]) {
-        begin(name)
-        append { object in
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-                object.begin(quoted: name)
-                switch value {
-                case .string(let text): object.append(quoted: text)
-                case .integer(let number): object.append(number)
-                case .number(let number): object.append(milliseconds: number)
-                case .boolean(let flag): object.append(raw: flag ? "true" : "false")
-                }
-            }
-        }
-    }
-
-    fileprivate mutating func add(_ name: StaticString, milliseconds all: [Double]) {
-        add(name, each: all) { $0.append(milliseconds: $1) }
+    /// The phases that there were, without the handshake in what it is a part of.
+    fileprivate mutating func append(_ timings: HAREntry.Timings) {
+        let handshake = max(0, timings.ssl)
+        let phases: [(StaticString, Double)] = [
+            ("blocked", timings.blocked), ("lookup", timings.dns), ("connect", timings.connect - handshake), ("tls", handshake),
+            ("send", timings.send), ("wait", timings.wait), ("receive", timings.receive),
+        ]
+        for (name, time) in phases where time > 0 { add(name, milliseconds: time) }
     }
 
     /// To a thousandth.

@@ -51,9 +51,9 @@ function prepare(call, number) {
   Object.assign(call, { number }, parts(call.url));
   const causes = call.exchanges.map(one => one.cause || '');
   call.is = {
-    failed: Boolean(call.error) || !call.status, rejected: call.status >= 400,
-    retried: causes.includes('retry'), redirected: causes.includes('redirect') || call.exchanges.some(one => one.status >= 300 && one.status < 400),
-    cached: Boolean(call.cache), connected: call.exchanges.some(one => one.connection && !one.reused),
+    failed: Boolean(call.outcome.error) || !call.outcome.status, rejected: call.outcome.status >= 400,
+    retried: call.attempts > 1, redirected: causes.includes('redirect') || call.exchanges.some(one => one.status >= 300 && one.status < 400),
+    cached: Boolean(call.outcome.cache), connected: call.exchanges.some(one => one.connection && !one.reused),
   };
   call.size = call.exchanges.reduce((sum, one) => sum + Math.max(0, one.responseSize || 0), 0);
 }
@@ -68,12 +68,12 @@ function matches(call, term) {
   const [, name, value] = term.match(/^(status|method|cause|event|error|host):(.+)$/) || [];
   if (!name) return call.url.toLowerCase().includes(term) || (call.route || '').toLowerCase().includes(term);
   if (name === 'status') {
-    return [call, ...call.exchanges].some(one => one.status && (/^\dxx$/.test(value) ? String(one.status)[0] === value[0] : String(one.status) === value));
+    return [call.outcome, ...call.exchanges].some(one => one.status && (/^\dxx$/.test(value) ? String(one.status)[0] === value[0] : String(one.status) === value));
   }
   if (name === 'method') return call.method.toLowerCase() === value;
   if (name === 'cause') return call.exchanges.some(one => (one.cause || '').toLowerCase().includes(value));
   if (name === 'event') return call.events.some(one => one.name.toLowerCase().includes(value));
-  if (name === 'error') return [call, ...call.exchanges].some(one => (one.error || '').toLowerCase().includes(value));
+  if (name === 'error') return [call.outcome, ...call.exchanges].some(one => (one.error || '').toLowerCase().includes(value));
   return call.host.toLowerCase().includes(value);
 }
 
@@ -100,9 +100,9 @@ function bars(target, pieces, from, length) {
   target.title = tip.join(', ');
 }
 function pieces(exchange, offset) {
-  let at = offset + exchange.at;
-  return PHASES.flatMap((kind, index) => {
-    const ms = Math.max(0, exchange.phases[index] || 0);
+  let at = offset + exchange.start;
+  return PHASES.flatMap(kind => {
+    const ms = exchange.phases[kind] || 0;
     const piece = { kind, at, ms };
     at += ms;
     return ms > 0 ? [piece] : [];
@@ -143,7 +143,7 @@ function callRow(call, from, length, offset) {
   const path = make('span');
   path.append(make('span', 'dim host', call.host), call.path);
   path.title = call.url;
-  const result = outcome(call);
+  const result = outcome(call.outcome);
   cells(row, [
     ['', first], ['', call.method], ['', path], [result.kind, result.text], ['count', call.exchanges.length > 1 ? `×${call.exchanges.length}` : ''],
     ['right size', size(call.size)], ['right', time(call.duration)], ['', waterfall(call, call.exchanges, from, length, offset)],
@@ -272,9 +272,9 @@ function curl(one) {
 function har(call) {
   const text = body => body && { mimeType: body.type, text: body.text, encoding: body.encoding };
   const part = (one, fields) => ({ httpVersion: one.version, headers: fields.map(([name, value]) => ({ name, value })), cookies: [], headersSize: -1, bodySize: -1 });
-  const timings = ([blocked, dns, connect, ssl, send, wait, receive]) => ({ blocked, dns, connect: connect + ssl, ssl, send, wait, receive });
+  const timings = ({ blocked = 0, lookup = 0, connect = 0, tls = 0, send = 0, wait = 0, receive = 0 }) => ({ blocked, dns: lookup, connect: connect + tls, ssl: tls, send, wait, receive });
   return JSON.stringify(call.exchanges.map(one => ({
-    startedDateTime: new Date(report.made + call.start + one.at).toISOString(), time: one.duration, cache: {}, timings: timings(one.phases),
+    startedDateTime: new Date(report.made + call.start + one.start).toISOString(), time: one.duration, cache: {}, timings: timings(one.phases),
     request: { method: one.method, url: one.url, queryString: [], postData: text(one.requestBody), ...part(one, one.requestHeaders) },
     response: { status: one.status || 0, statusText: '', redirectURL: '', content: { size: one.responseSize || 0, mimeType: '', ...text(one.responseBody) }, ...part(one, one.responseHeaders) },
   })), null, 2);
@@ -308,7 +308,7 @@ function exchangeBox(one) {
   const facts = [one.version, one.connection && (one.reused ? 'kept connection' : 'new connection'), one.peer, one.attempt > 1 && `attempt ${one.attempt}`];
   box.append(make('p', 'dim', facts.filter(Boolean).join(' · ')));
   const total = Math.max(one.duration, 0.001);
-  for (const piece of pieces(one, -one.at)) {
+  for (const piece of pieces(one, -one.start)) {
     const line = make('div', 'phase');
     const bar = make('span', 'bar');
     bars(bar, [piece], 0, total);
@@ -329,14 +329,14 @@ function exchangeBox(one) {
 
 function describe(call) {
   const panel = $('panel');
-  const result = outcome(call);
+  const result = outcome(call.outcome);
   const head = make('h2', '', `${call.method} ${readable(call.url)}`);
   const line = make('p');
-  line.append(make('span', result.kind, result.text), ` after ${time(call.duration)}${call.route ? ` · ${call.route}` : ''}`);
+  line.append(make('span', result.kind, result.text), ` after ${time(call.duration)}${call.attempts > 1 ? ` · ${call.attempts} attempts` : ''}${call.route ? ` · ${call.route}` : ''}`);
   panel.replaceChildren(head, line);
-  if (call.message) panel.append(make('p', 'bad', call.message));
+  if (call.outcome.message) panel.append(make('p', 'bad', call.outcome.message));
   panel.append(make('h3', '', 'What happened'));
-  const story = [...call.exchanges.map(one => ({ at: one.at, box: exchangeBox(one) })), ...call.events.map(one => ({ at: one.at, event: one }))]
+  const story = [...call.exchanges.map(one => ({ at: one.start, box: exchangeBox(one) })), ...call.events.map(one => ({ at: one.at, event: one }))]
     .sort((a, b) => a.at - b.at);
   for (const step of story) {
     if (step.box) { panel.append(step.box); continue; }
