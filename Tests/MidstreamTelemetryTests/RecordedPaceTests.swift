@@ -1,8 +1,10 @@
 import Foundation
 import MidstreamTelemetry
+import TestSupport
 import Testing
 
-@Suite("The pace of recorded calls") struct RecordedPaceTests {
+@Suite("The pace of recorded calls", .leavesNothing)
+struct RecordedPaceTests {
     /// - Parameter further: Fields of the entry, such as `"_fromCache": "disk"`.
     private func entry(_ start: String, _ wait: Double = 100, _ further: String = "") -> String {
         #"{"startedDateTime": "2026-01-01T00:00:\#(start)Z", "request": {"url": "https://a/"}, "response": {"status": 200},"#
