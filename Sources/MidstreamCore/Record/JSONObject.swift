@@ -1,7 +1,8 @@
 package import Foundation
 
 /// An object in JSON that grows as UTF-8, since an encoder costs as much as the rest of a request.
-package struct JSONObject {
+@usableFromInline
+package struct JSONObject: Sendable {
     private var bytes: [UInt8] = []
 
     package init() {
@@ -54,15 +55,23 @@ package struct JSONObject {
         bytes.append(UInt8(ascii: "}"))
     }
 
+    /// Made for each type where it is called: a number of any type costs more than its digits.
+    @inlinable
     package mutating func append(_ number: some BinaryInteger) {
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        let start = bytes.count
-        var rest = UInt64(number.magnitude)
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+        append(magnitude: UInt64(number.magnitude), isNegative: number < 0)
+    }
+
+    @usableFromInline
+    package mutating func append(magnitude: UInt64, isNegative: Bool) {
+        if isNegative { bytes.append(UInt8(ascii: "-")) }
+        var (rest, count) = (magnitude / 10, 1)
+        while rest > 0 { (rest, count) = (rest / 10, count + 1) }
+        bytes.append(contentsOf: repeatElement(0, count: count))
+        rest = magnitude
+        for place in (bytes.count - count..<bytes.count).reversed() {
+            bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+        }
     }
 
     /// 16 hexadecimal digits in small letters.

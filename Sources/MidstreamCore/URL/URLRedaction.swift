@@ -4,7 +4,7 @@ extension URLText {
     /// The URL as it may be shown: without user and password, and without the values of items of query and fragment that are
     /// known to be secret.
     package static func redacted(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else { return text }
+        guard text[...].withBytes(mayHoldSecret) else { return text }
         var parts = URLText(text)
         if let userInfo = parts.userInfo, !userInfo.isEmpty, let rest = parts.hostAndPort {
             parts.authority = "\(String.withheld)@\(rest)"
@@ -15,6 +15,27 @@ extension URLText {
         parts.query = parts.query.map(redacted(items:))
         parts.fragment = parts.fragment.map(redacted(items:))
         return parts.text
+    }
+
+    /// Without taking the URL apart, since most hold none.
+    private static func mayHoldSecret(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
+        if url.contains(UInt8(ascii: "@")) { return true }
+        guard url.contains(UInt8(ascii: "=")) else { return false }
+        var secrets = secretItems.withLock { $0 }
+        func haveSecret(_ items: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+            var start = items.startIndex
+            while start < items.endIndex {
+                let end = items[start...].firstIndex(of: UInt8(ascii: "&")) ?? items.endIndex
+                if let mark = items[start..<end].firstIndex(of: UInt8(ascii: "=")), secrets.contains(items[start..<mark]) {
+                    return true
+                }
+                start = end + 1
+            }
+            return false
+        }
+        let fragment = url.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
+        let query = url[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
+        return haveSecret(url[query..<fragment].dropFirst()) || haveSecret(url[fragment...].dropFirst())
     }
 
     /// Whether a text with an `@` somewhere isn't the URL that was meant: `user:password@host` without a scheme, or a password

@@ -119,7 +119,8 @@ extension JSONObject {
     /// With user and password as the conventions have them.
     private static func fullURL(_ url: String, _ redaction: Redaction) -> String {
         let shown = redaction.url(url)
-        guard let authority = ExchangeAttributes.authority(of: url[...]), url.utf8[authority].contains(UInt8(ascii: "@")),
+        guard url.utf8.contains(UInt8(ascii: "@")), let authority = ExchangeAttributes.authority(of: url[...]),
+            url.utf8[authority].contains(UInt8(ascii: "@")),
             let place = ExchangeAttributes.authority(of: shown[...])
         else { return shown }
         let host = shown[place].split(separator: "@").last ?? ""
