@@ -26,6 +26,12 @@ package protocol ByteChannel: Sendable {
 package protocol ByteWriter: Sendable {
     /// See ``ByteChannel/write(_:)``; what closes the connection is closing the body.
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws
+    /// Returns when all that was written has left, or nothing leaves any more, or the task is cancelled.
+    nonisolated(nonsending) func finish() async
+}
+
+extension ByteWriter {
+    nonisolated(nonsending) package func finish() async {}
 }
 
 private enum WriterKey: RequestContextKey { static var defaultValue: (any ByteWriter)? { nil } }
@@ -80,7 +86,7 @@ extension HTTPResponse {
 /// A connection that is read as a body.
 package final class BodyChannel: ByteChannel {
     private let body: any IncomingBody
-    private let writer: any ByteWriter
+    let writer: any ByteWriter
 
     package init(_ body: any IncomingBody, _ writer: any ByteWriter) {
         self.body = body
@@ -105,6 +111,9 @@ package final class BodyChannel: ByteChannel {
             throw error
         }
     }
+
+    /// See ``ByteWriter/finish()``.
+    nonisolated(nonsending) package func finish() async { await writer.finish() }
 
     package func close() { body.close() }
 

@@ -132,7 +132,11 @@ extension Connection {
         }
         guard let next else { return false }
         if isOpen { try? await channel.write(next.bytes) }
-        next.sent?.resume()
+        if let sent = next.sent {
+            // What closes the connection then would take along what has only been handed over.
+            await channel.finish()
+            sent.resume()
+        }
         return true
     }
 }

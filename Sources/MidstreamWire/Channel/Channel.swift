@@ -58,6 +58,8 @@
             isClosed = true
             if let tls, !hasEnded {
                 tls.shutdown()
+                // There may be room of which the loop hasn't heard yet.
+                canWrite = true
                 flush()
             }
             owner = nil

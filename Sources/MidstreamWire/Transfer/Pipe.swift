@@ -6,15 +6,18 @@
 
     /// What is to be sent over a connection that carries another protocol than HTTP.
     ///
-    /// `@unchecked Sendable`: touched only on the loop's thread, to which it is carried, but for the backlog behind its lock.
+    /// `@unchecked Sendable`: `connection` is touched only on the loop's thread, and everything else is behind the backlog's lock.
     final class Pipe: @unchecked Sendable {
-        /// What sends; nil before the other protocol has begun.
-        private(set) weak var connection: HTTP1Connection?
-        /// What hasn't left, for writers on any thread.
+        /// What hasn't left.
         private struct Backlog {
+            var pieces: [OutgoingPiece] = []
+            /// Those before it have left.
+            var first = 0
             var bytes = 0
             /// Where writers send by themselves while nothing waits, which saves two changes of threads; nil: only the loop sends, as over TLS.
             var socket: Int32?
+            /// Wait until all has left.
+            var finishers: [Suspension<Void>] = []
             /// Nothing is sent any more.
             var isOver = false
         }
@@ -22,28 +25,16 @@
         /// How many bytes may wait before a writer waits for its own: who writes little needs no change of threads for it.
         private static let unawaited = 64 << 10
         private let backlog = Locked(Backlog())
-        private var pieces: [OutgoingPiece] = []
-        /// Those before it have left.
-        private var first = 0
+        /// What sends; nil before the other protocol has begun.
+        private(set) weak var connection: HTTP1Connection?
 
-        /// What is sent next.
-        var piece: OutgoingPiece? { first < pieces.count ? pieces[first] : nil }
+        // MARK: The writers' side
 
-        /// From now on the connection carries the other protocol.
-        func begin(on connection: HTTP1Connection) {
-            self.connection = connection
-            backlog.withLock { $0.socket = connection.channel.plainSocket }
-        }
-
-        func append(_ piece: OutgoingPiece) {
-            if !backlog.withLock({ $0.isOver }) { pieces.append(piece) }
-        }
-
-        /// Sends what can leave at once. The rest is to be appended, and counts as waiting from now on.
+        /// Sends what can leave at once; the rest waits from now on, behind what was written before.
         ///
-        /// - Returns: How much has left, and whether the writer has to wait for the rest.
+        /// - Returns: The rest; nil when all has left.
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/connectionLost`` when nothing is sent any more.
-        func send(_ bytes: [UInt8]) throws -> (sent: Int, waits: Bool) {
+        func send(_ bytes: [UInt8]) throws -> OutgoingPiece? {
             try backlog.withLock { backlog in
                 guard !backlog.isOver else { throw OutgoingPiece.lost }
                 var sent = 0
@@ -51,29 +42,64 @@
                 if let socket = backlog.socket, backlog.bytes == 0 {
                     sent = max(0, bytes.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) })
                 }
+                guard sent < bytes.count else { return nil }
                 backlog.bytes += bytes.count - sent
-                return (sent, backlog.bytes > Self.unawaited)
+                let piece = OutgoingPiece(bytes, from: sent, isAwaited: backlog.bytes > Self.unawaited)
+                backlog.pieces.append(piece)
+                return piece
             }
+        }
+
+        /// Returns when all that was written has left, or nothing leaves any more, or the task is cancelled.
+        nonisolated(nonsending) func finish() async {
+            let suspension = Suspension<Void>()
+            let waits = backlog.withLock { backlog in
+                guard !backlog.isOver, backlog.bytes > 0 else { return false }
+                backlog.finishers.append(suspension)
+                return true
+            }
+            if waits { _ = await suspension.wait() }
+        }
+
+        // MARK: The loop's side
+
+        /// From now on the connection carries the other protocol.
+        func begin(on connection: HTTP1Connection) {
+            self.connection = connection
+            backlog.withLock { $0.socket = connection.channel.plainSocket }
+        }
+
+        /// What is sent next.
+        var piece: OutgoingPiece? {
+            backlog.withLock { $0.first < $0.pieces.count ? $0.pieces[$0.first] : nil }
         }
 
         /// The first piece has left.
         func removeFirst() {
-            let piece = pieces[first]
-            piece.isTaken()
-            backlog.withLock { $0.bytes -= piece.announced }
-            first += 1
-            if first == pieces.count || first > 64 {
-                pieces.removeFirst(first)
-                first = 0
+            let (piece, finishers) = backlog.withLock { backlog in
+                let piece = backlog.pieces[backlog.first]
+                backlog.bytes -= piece.announced
+                backlog.first += 1
+                if backlog.first == backlog.pieces.count || backlog.first > 64 {
+                    backlog.pieces.removeFirst(backlog.first)
+                    backlog.first = 0
+                }
+                guard backlog.bytes == 0 else { return (piece, [Suspension<Void>]()) }
+                defer { backlog.finishers = [] }
+                return (piece, backlog.finishers)
             }
+            piece.isTaken()
+            for finisher in finishers { finisher.resume() }
         }
 
         /// Nothing more can be sent; those who wait hear of it.
         func end() {
-            backlog.withLock { ($0.isOver, $0.socket) = (true, nil) }
-            pieces = []
-            first = 0
             connection = nil
+            var ended = Backlog()
+            ended.isOver = true
+            backlog.withLock { swap(&$0, &ended) }
+            // The release of the pieces tells their writers.
+            for finisher in ended.finishers { finisher.resume() }
         }
     }
 
@@ -86,20 +112,21 @@
         var sent: Int
         /// How much of them waits in the backlog until all have.
         let announced: Int
-        private let writer: Suspension<Result<Void, any Error>>?
+        /// What their writer waits for.
+        let departure: Suspension<Result<Void, any Error>>?
 
         static var lost: HTTPError { HTTPError(.connectionLost, "The connection is closed.", phase: .answered) }
 
-        init(_ bytes: [UInt8], from sent: Int, _ writer: Suspension<Result<Void, any Error>>?) {
+        init(_ bytes: [UInt8], from sent: Int, isAwaited: Bool) {
             self.bytes = bytes
             self.sent = sent
             announced = bytes.count - sent
-            self.writer = writer
+            departure = isAwaited ? Suspension() : nil
         }
 
-        deinit { writer?.resume(.failure(Self.lost)) }
+        deinit { departure?.resume(.failure(Self.lost)) }
 
-        func isTaken() { writer?.resume(.success(())) }
+        func isTaken() { departure?.resume(.success(())) }
     }
 
     /// Hands what is written to the loop.
@@ -109,21 +136,19 @@
 
         nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
             try Task.checkCancellation()
-            let (sent, waits) = try pipe.send(bytes)
-            guard sent < bytes.count else { return }
-            guard waits else { return hand(OutgoingPiece(bytes, from: sent, nil)) }
-            let suspension = Suspension<Result<Void, any Error>>()
-            hand(OutgoingPiece(bytes, from: sent, suspension))
-            guard case .value(let result) = await suspension.wait() else { throw CancellationError() }
+            // Not the piece, whose release is the sign that it won't leave.
+            guard let departure = try send(bytes) else { return }
+            guard case .value(let result) = await departure.wait() else { throw CancellationError() }
             try result.get()
         }
 
-        private func hand(_ piece: OutgoingPiece) {
-            loop.post(
-                .run { [pipe] in
-                    pipe.append(piece)
-                    pipe.connection?.send()
-                })
+        /// Gives what the writer has to wait for, if anything.
+        private func send(_ bytes: [UInt8]) throws -> Suspension<Result<Void, any Error>>? {
+            guard let piece = try pipe.send(bytes) else { return nil }
+            loop.post(.run { [pipe] in pipe.connection?.send() })
+            return piece.departure
         }
+
+        nonisolated(nonsending) func finish() async { await pipe.finish() }
     }
 #endif

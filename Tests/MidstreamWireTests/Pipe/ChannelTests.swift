@@ -1,12 +1,12 @@
 #if os(Linux)
     import Foundation
     import Interception
-    import MidstreamCore
     import MidstreamLoop
     import MidstreamTransport
     import TestSupport
     import Testing
 
+    @testable import MidstreamCore
     @testable import MidstreamWire
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ChannelTests {
@@ -101,6 +101,33 @@
             go.signal()
             try await writing.value
             #expect(try await channel.collect(1) == [7])
+        }
+
+        @Test func `What waits has left once the channel has finished`() async throws {
+            let (go, sum) = (DispatchSemaphore(value: 0), Locked((count: 0, last: [UInt8]())))
+            let over = Gate()
+            let server = try RawServer { connection in
+                go.wait()
+                while let bytes = connection.readSome() {
+                    sum.withLock { $0 = ($0.count + bytes.count, Array(($0.last + bytes).suffix(3))) }
+                }
+                over.open()
+            }
+            let channel = try #require(await connect(server.url) as? BodyChannel)
+            let pipe = try #require(channel.writer as? PipeWriter).pipe
+            var count = 3
+            // So much that the system takes no more, and not so much that writing waits for it.
+            while pipe.piece == nil {
+                try await channel.write([UInt8](repeating: 0, count: 16 << 10))
+                count += 16 << 10
+            }
+            try await channel.write(Array("end".utf8))
+            go.signal()
+            await channel.finish()
+            channel.close()
+            await over.wait()
+            #expect(sum.withLock { $0.count } == count && sum.withLock { $0.last } == Array("end".utf8))
+            await channel.finish()
         }
 
         @Test func `What nobody reads stays with the other side`() async throws {
