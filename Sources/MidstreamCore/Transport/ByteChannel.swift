@@ -85,7 +85,8 @@ extension HTTPResponse {
 
 /// A connection that is read as a body.
 package final class BodyChannel: ByteChannel {
-    private let body: any IncomingBody
+    /// What is read; each piece is given once, to whoever asks for it.
+    package let body: any IncomingBody
     let writer: any ByteWriter
 
     package init(_ body: any IncomingBody, _ writer: any ByteWriter) {

@@ -97,7 +97,7 @@ final class Connection: Sendable {
     private func receive() async {
         let received = Received(options, deflate)
         do {
-            while let bytes = try await channel.read() {
+            while let bytes = try await channel.body.next() {
                 switch take(bytes, by: received) {
                 case .closed(let frame): return await answer(frame)
                 case .violated(let violation): return await refuse(violation)
