@@ -11,7 +11,7 @@ extension Connection {
     /// Sends a message; returns when the transport has taken it.
     ///
     /// - Throws: ``HTTPError/Code/connectionLost``; `CancellationError`: nothing of the message has left then, or the socket has ended.
-    func send(_ kind: WebSocketMessage.Kind, _ payload: [UInt8]) async throws {
+    nonisolated(nonsending) func send(_ kind: WebSocketMessage.Kind, _ payload: [UInt8]) async throws {
         try await messages.enter()
         defer { messages.leave() }
         try Task.checkCancellation()
@@ -23,7 +23,8 @@ extension Connection {
         }
     }
 
-    private func send(_ kind: WebSocketMessage.Kind, _ payload: [UInt8], isCompressed: Bool) async throws {
+    nonisolated(nonsending) private func send(_ kind: WebSocketMessage.Kind, _ payload: [UInt8], isCompressed: Bool) async throws
+    {
         var place = 0
         repeat {
             let end = min(payload.count, place + Self.fragment)
@@ -75,7 +76,7 @@ extension Connection {
     /// Writes a frame of a message, after the control frames that wait.
     ///
     /// - Parameter endsWhenCancelled: Whether the socket ends when the frame isn't sent because the task was cancelled.
-    private func write(_ frame: [UInt8], endsWhenCancelled: Bool = false) async throws {
+    nonisolated(nonsending) private func write(_ frame: [UInt8], endsWhenCancelled: Bool = false) async throws {
         do {
             try await frames.enter()
         } catch {

@@ -155,7 +155,7 @@ final class Connection: Sendable {
     }
 
     @inline(never)
-    private func waitForRoom() async {
+    nonisolated(nonsending) private func waitForRoom() async {
         let receiver = state.withLock { state -> Suspension<Void>? in
             guard state.inbox.isFull, state.end == nil else { return nil }
             let receiver = Suspension<Void>()
@@ -168,7 +168,7 @@ final class Connection: Sendable {
     /// The next message; nil once the socket was closed as agreed.
     ///
     /// - Throws: ``HTTPError/Code/connectionLost`` with ``WebSocketClosure``; `CancellationError`.
-    func next() async throws -> WebSocketMessage? {
+    nonisolated(nonsending) func next() async throws -> WebSocketMessage? {
         while true {
             try Task.checkCancellation()
             let reader = Suspension<Void>()

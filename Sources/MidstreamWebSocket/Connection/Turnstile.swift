@@ -18,7 +18,7 @@ struct Turnstile: Sendable {
     private let state = Locked(State())
 
     /// - Throws: `CancellationError`; the task isn't in then.
-    func enter(isUrgent: Bool = false) async throws {
+    nonisolated(nonsending) func enter(isUrgent: Bool = false) async throws {
         let suspension = state.withLock { state -> Suspension<Void>? in
             guard state.isTaken else {
                 state.isTaken = true
