@@ -18,7 +18,7 @@
         /// From now on all that comes is the body, to the connection's end.
         func switchProtocols(_ pipe: Pipe) {
             reader.begin(.connection)
-            pipe.begin(on: self)
+            pipe.begin(on: self, socket: channel.plainSocket)
         }
 
         func send(_ pipe: Pipe, _ transfer: WireTransfer) {

@@ -26,7 +26,7 @@
         private static let unawaited = 64 << 10
         private let backlog = Locked(Backlog())
         /// What sends; nil before the other protocol has begun.
-        private(set) weak var connection: HTTP1Connection?
+        private(set) weak var connection: (any TransferConnection)?
 
         // MARK: The writers' side
 
@@ -64,9 +64,11 @@
         // MARK: The loop's side
 
         /// From now on the connection carries the other protocol.
-        func begin(on connection: HTTP1Connection) {
+        ///
+        /// - Parameter socket: The connection's, where writers may send by themselves.
+        func begin(on connection: any TransferConnection, socket: Int32?) {
             self.connection = connection
-            backlog.withLock { $0.socket = connection.channel.plainSocket }
+            backlog.withLock { $0.socket = socket }
         }
 
         /// What is sent next.
