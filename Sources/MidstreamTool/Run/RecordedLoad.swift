@@ -32,7 +32,11 @@ struct RecordedLoad: CustomStringConvertible {
     }
 
     private static func text(_ number: Double) -> String {
-        number.formatted(.number.precision(.significantDigits(1...3)).locale(Locale(identifier: "en_US_POSIX")))
+        // About three digits.
+        if number >= 100 { return "\(Int(number.rounded()))" }
+        let unit = number >= 10 ? 10.0 : 100
+        let text = "\((number * unit).rounded() / unit)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
     /// Where the calls come from, before a part of them is taken.
