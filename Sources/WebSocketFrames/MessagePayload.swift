@@ -12,8 +12,8 @@ struct MessagePayload: ~Copyable {
     /// What is kept for it.
     var room: Int { beginning.capacity + blocks.count * Block.size }
 
-    /// Appends bytes, of which so many are expected to follow.
-    mutating func append(_ bytes: ArraySlice<UInt8>, before rest: Int) {
+    /// Appends bytes, of which so many are expected to follow; false when there is no memory for them.
+    mutating func append(_ bytes: ArraySlice<UInt8>, before rest: Int) -> Bool {
         let known = count + bytes.count
         count = known
         guard known > Block.size else {
@@ -21,14 +21,18 @@ struct MessagePayload: ~Copyable {
             let room = min(known + rest, 4 * known, Block.size)
             if room > beginning.capacity, room >= 2 * beginning.count { beginning.reserveCapacity(room) }
             beginning += bytes
-            return
+            return true
         }
-        bytes.withUnsafeBytes { bytes in
+        return bytes.withUnsafeBytes { bytes in
             var rest = bytes
             while !rest.isEmpty {
-                if blocks.last?.isFull ?? true { blocks.append(Block()) }
+                if blocks.last?.isFull ?? true {
+                    guard let block = Block() else { return false }
+                    blocks.append(block)
+                }
                 blocks.last?.take(&rest)
             }
+            return true
         }
     }
 
@@ -72,9 +76,9 @@ struct MessagePayload: ~Copyable {
         private let start: UnsafeMutableRawPointer
         private var used = 0
 
-        init() {
+        init?() {
             let start = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
-            guard let start, start != MAP_FAILED else { fatalError("There is no memory for a message.") }
+            guard let start, start != MAP_FAILED else { return nil }
             self.start = start
         }
 

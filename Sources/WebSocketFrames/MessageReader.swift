@@ -121,7 +121,7 @@ package struct MessageReader: ~Copyable {
 
     private mutating func append(_ bytes: ArraySlice<UInt8>, before rest: Int) throws(FrameViolation) {
         guard kind != .text || bytes.withUnsafeBytes({ text.take($0) }) else { throw .notText }
-        message.append(bytes, before: rest)
+        guard message.append(bytes, before: rest) else { throw .tooLarge("There is no memory for a message.") }
     }
 
     private mutating func endFrame(_ handle: (Event) -> Void) throws(FrameViolation) {
