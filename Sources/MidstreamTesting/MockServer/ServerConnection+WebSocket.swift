@@ -1,3 +1,4 @@
+internal import Interception
 internal import LoopbackServer
 internal import MidstreamCore
 
@@ -21,8 +22,9 @@ extension ServerConnection {
             while true {
                 let count = try socket.receive(into: room)
                 guard count > 0 else { return }
-                let bytes = Array(room[..<count])
-                try wait { try await channel.incoming.write(bytes) }
+                // Also the last bytes of a client that has left: waiting ends with that.
+                guard let taken = try channel.incoming.put(Array(room[..<count])) else { continue }
+                try wait { _ = await taken.wait() }
             }
         }
         return .over

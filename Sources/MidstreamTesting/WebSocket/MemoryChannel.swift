@@ -33,6 +33,11 @@ final class MemoryPipe: Sendable {
 
     /// Returns when there is room for more.
     func write(_ bytes: [UInt8]) async throws {
+        if let room = try put(bytes), case .cancelled = await room.wait() { throw CancellationError() }
+    }
+
+    /// Takes bytes; gives what to wait for before the next ones, if anything.
+    func put(_ bytes: [UInt8]) throws -> Suspension<Void>? {
         let waiter = Suspension<Void>()
         let (reader, isFull) = try state.withLock { state in
             guard !state.isOver else { throw HTTPError(.connectionLost, "The connection is closed.", phase: .answered) }
@@ -43,7 +48,7 @@ final class MemoryPipe: Sendable {
             return (state.reader, isFull)
         }
         reader?.resume()
-        if isFull, case .cancelled = await waiter.wait() { throw CancellationError() }
+        return isFull ? waiter : nil
     }
 
     /// Nothing more comes; what has come can still be read.
