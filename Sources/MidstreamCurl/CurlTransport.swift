@@ -78,15 +78,9 @@
 
         package var remark: String? { HTTP3Choice(configuration).remark }
 
-        /// A buffered response comes with its body in memory, and the caller is resumed once.
         package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
             try Task.checkCancellation()
-            let transfer = try transfer(of: request, options)
-            var arrived = try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
-            } onCancel: {
-                transfer.loop.post(.cancel(transfer))
-            }
+            var arrived = try await transfer(of: request, options).response()
             return arrived.whole()
         }
 

@@ -84,15 +84,9 @@
             configuration.httpVersions == .http3 ? "HTTP/3 isn't spoken: the wire hasn't it; CurlTransport has" : nil
         }
 
-        /// A buffered response comes with its body in memory, and the caller is resumed once.
         package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
             try Task.checkCancellation()
-            let transfer = try transfer(of: request, options)
-            var arrived = try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
-            } onCancel: {
-                transfer.loop.post(.cancel(transfer))
-            }
+            var arrived = try await transfer(of: request, options).response()
             return arrived.whole()
         }
 
@@ -137,12 +131,7 @@
     extension WireTransport: ChannelTransport {
         package func connect(to origin: HTTPOrigin, tls: TLSConfiguration?, timeout: Duration) async throws -> any ByteChannel {
             try Task.checkCancellation()
-            let transfer = try pipe(to: origin, tls: tls, timeout: timeout)
-            let arrived = try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { transfer.start(resuming: $0) }
-            } onCancel: {
-                transfer.loop.post(.cancel(transfer))
-            }
+            let arrived = try await pipe(to: origin, tls: tls, timeout: timeout).response()
             guard let body = arrived.response.body.incoming, let writer = arrived.response.writer else {
                 throw HTTPError.transportClosed
             }

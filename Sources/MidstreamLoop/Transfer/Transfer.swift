@@ -1,6 +1,7 @@
 #if os(Linux)
     package import Interception
     public import MidstreamCore
+    import Synchronization
 
     /// How a transfer's body is sent.
     package enum OutgoingBody {
@@ -32,6 +33,9 @@
         private let owner: any Sendable
 
         @exclusivity(unchecked) private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
+        /// Orders what the loop wrote before what its caller reads. The concurrency runtime does, too, but where the thread sanitizer can't see
+        /// it: a caller that is resumed before it has parked just goes on.
+        private let isAnswered = Atomic<Bool>(false)
         package final var admission = AdmissionState.none
         /// It has been admitted and hasn't ended.
         @exclusivity(unchecked) private(set) package final var isUnderWay = false
@@ -95,9 +99,19 @@
             bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
         }
 
+        /// Has the exchange happen on the transfer's loop. A buffered response comes with its body in memory, and the caller is resumed once.
+        nonisolated(nonsending) package final func response() async throws -> ArrivedResponse {
+            defer { _ = isAnswered.load(ordering: .acquiring) }
+            return try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { start(resuming: $0) }
+            } onCancel: {
+                loop.post(.cancel(self))
+            }
+        }
+
         /// Hands the transfer to its loop, which resumes the continuation once. Not inlined, to keep async frames small.
         @inline(never)
-        package final func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
+        private func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
             if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
         }
@@ -205,30 +219,33 @@
                     version: head.version, trailers: trailers, metrics: metrics)
                 let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
                 received = ReceivedBytes()
-                takeContinuation()?.resume(returning: arrived)
+                resume(with: .success(arrived))
             case .failure(let error):
                 stream?.finish(error, trailers: nil, metrics: nil)
                 // The error is the stream's to report, but a caller that has been cancelled wants no response.
                 if !(error is CancellationError) { answer() }
-                takeContinuation()?.resume(throwing: error)
+                resume(with: .failure(error))
             }
         }
 
         /// Gives the caller the head, with a body that is still arriving; does nothing a second time. Called once an event is dealt with, so
         /// that what came together with the head can be read without another wait.
         package final func answer() {
-            guard let stream, let continuation = takeContinuation() else { return }
+            guard let stream, continuation != nil else { return }
             let body = IncomingTransferBody(stream: stream, transfer: self)
             var response = HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)
             if isPiped { response.writer = writer }
-            continuation.resume(returning: ArrivedResponse(response: response))
+            resume(with: .success(ArrivedResponse(response: response)))
         }
 
-        private func takeContinuation() -> UnsafeContinuation<ArrivedResponse, any Error>? {
-            defer { continuation = nil }
-            return continuation
+        /// Resumes the caller, once.
+        private func resume(with outcome: Result<ArrivedResponse, any Error>) {
+            guard let continuation else { return }
+            self.continuation = nil
+            isAnswered.store(true, ordering: .releasing)
+            continuation.resume(with: outcome)
         }
 
         // MARK: Deadlines
