@@ -72,11 +72,15 @@ class Factory(FuzzingServerFactory):
     protocol = Protocol
 
 
+# The library cuts the ends of its times to whole seconds: of the one second that it gives a close frame's answer, it may give none.
+OPTIONS = {"openHandshakeTimeout": 10, "closeHandshakeTimeout": 10}
+
+
 def main(cases, command):
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setblocking(False)
     url = f"ws://127.0.0.1:{listener.getsockname()[1]}"
-    reactor.adoptStreamPort(listener.fileno(), socket.AF_INET, Factory({"url": url, "cases": cases}))
+    reactor.adoptStreamPort(listener.fileno(), socket.AF_INET, Factory({"url": url, "options": OPTIONS, "cases": cases}))
     status = []
 
     def run():
