@@ -156,17 +156,16 @@ final class UploadServer: Sendable {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
-            let text = String(decoding: bytes, as: UTF8.self)
-            if let end = text.range(of: "\r\n\r\n") {
-                let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
+            // Not in a text: a body whose first bytes are an accent would change the line feed before them, and no head would end.
+            if let end = bytes.firstRange(of: [13, 10, 13, 10]) {
+                let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
                 let parts = lines[0].split(separator: " ")
                 var request = Request(method: String(parts[0]), path: String(parts[1]))
                 for line in lines.dropFirst() {
                     let parts = line.split(separator: ":", maxSplits: 1)
                     request.fields[parts[0].lowercased()] = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
                 }
-                let head = text[..<end.upperBound].utf8.count
-                return (request, Array(bytes[head...]))
+                return (request, Array(bytes[end.upperBound...]))
             }
             let count = System.read(connection, &buffer, buffer.count)
             guard count > 0 else { return nil }
