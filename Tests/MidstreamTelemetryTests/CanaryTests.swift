@@ -131,23 +131,32 @@ struct CanaryTests {
         }
     }
 
-    @Test("in events of archives and pages, also where a client's own redaction alone knows that it is one")
-    func events() async throws {
+    @Test("in records, traces and what is made of them, also where a client's own redaction alone knows that it is one")
+    func ownNames() async throws {
         let secret = Self.canary
         try await withFolder { folder in
-            let (recorder, keeper) = (try HARRecorder(file: "\(folder)/a.har"), CallKeeper())
-            var configuration = HTTPClient.Configuration(observers: [recorder, keeper])
-            configuration.redaction = Redaction(queryItems: ["Ticket"], jsonFields: ["IBAN"])
+            let (recorder, keeper, sinks) = (try HARRecorder(file: "\(folder)/a.har"), CallKeeper(), Sinks())
+            let telemetry = try OpenTelemetryExporter(
+                to: .file("\(folder)/t.jsonl"), service: "s", spans: .exchangesAndCalls, headers: ["X-Mine"])
+            var configuration = HTTPClient.Configuration(observers: [recorder, keeper, sinks, telemetry])
+            configuration.redaction = Redaction(headers: ["X-Mine"], queryItems: ["Ticket"], jsonFields: ["IBAN"])
             let transport = StubTransport { request in
-                guard request.url.path == "/a" else { throw HTTPError(.connection, request: request) }
+                guard request.url.path == "/a" else {
+                    throw HTTPError(.connection, "There is no way to \(request.redactedURL).", request: request)
+                }
                 return HTTPResponse(status: .found, headers: [.location: "http://h/b?ticket=\(secret)&page=7"], request: request)
             }
             let client = testClient(configuration: configuration, transport: transport) {
                 ClosureHTTPInterceptor("Own", stage: .call) { request, next in
                     request.record(CallEvent("own", "paid", ["iban": .string(secret), "access_token": .string(secret), "n": 7]))
+                    request.note("asks http://h/c?ticket=\(secret)&page=7")
+                    var request = request
+                    request.headers["X-Mine"] = secret
                     return try await next(request)
                 }
             }
+            let explained = HTTPRequest("http://h/a?ticket=\(secret)&page=7", headers: ["X-Mine": secret])
+            let explanation = try await client.explain(explained)
             let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("http://h/a")) }
             await recorder.flush()
             let capsule = try #require(await error?.capsule())
@@ -160,6 +169,20 @@ struct CanaryTests {
                 #expect(!text.contains(secret))
                 #expect(text.contains("page=7") && text.contains(#""n":7"#) && text.contains(#""iban":"#))
             }
+            await telemetry.flush()
+            let call = try #require(keeper.calls.first)
+            #expect(call.failure?.contains("page=7") == true)
+            for text in [
+                try String(contentsOfFile: "\(folder)/t.jsonl", encoding: .utf8), "\(call) \(call.failure ?? "")",
+                String(decoding: try JSONEncoder().encode(call), as: UTF8.self),
+                String(decoding: try HARArchive(call.exchanges).encoded(), as: UTF8.self),
+                try #require(error?.trace).description,
+                String(decoding: try JSONEncoder().encode(error?.trace), as: UTF8.self),
+            ] + sinks.texts.withLock({ $0 }) {
+                #expect(!text.contains(secret))
+                #expect(text.contains("page=7") || !text.contains("/b"))
+            }
+            #expect(explanation.description.contains("page=7") && !explanation.description.contains(secret))
         }
     }
 

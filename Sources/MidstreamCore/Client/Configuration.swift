@@ -54,7 +54,7 @@ extension HTTPClient {
         public var recordsTrace: Bool
         /// Who reads the record of each call; nobody by default. Without observers nothing is recorded.
         public var observers: [any CallObserver]
-        /// What is withheld where records of calls are shown, beside what always is.
+        /// What is withheld where records of calls, traces and explanations are shown, beside what always is.
         public var redaction: Redaction
         /// Whether errors carry the record of their call (``HTTPError/callRecord``) with up to 64 KiB of each body, also without observers;
         /// false by default.

@@ -43,7 +43,8 @@ public final class HTTPClient: Sendable {
         defaultsElsewhere = ClientDefaults(withoutCredentialsOf: configuration)
         arbiter = Arbiter(configuration.arbiterSettings)
         assembled = Pipeline(
-            client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport)
+            client: interceptors(), arbiter: arbiter, redirects: Redirects(policy: configuration.redirects), transport: transport,
+            redaction: configuration.redaction)
         observation?.source.client = self
     }
 

@@ -208,8 +208,13 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String { "\(method) \(redactedURL)" }
 
     /// The method, the URL, the headers and what kind of body there is; secrets withheld.
-    public var debugDescription: String {
-        [description, headers.isEmpty ? nil : headers.description, "[\(body)]"].compactMap { $0 }.joined(separator: "\n")
+    public var debugDescription: String { lines(by: Redaction()).joined(separator: "\n") }
+
+    /// The lines of ``debugDescription``, the first of which is ``description``.
+    func lines(by redaction: Redaction) -> [String] {
+        ["\(method) \(redaction.url(urlText))"]
+            + headers.map { "\($0.name.rawValue.escapingControls): \(redaction.value($0.value, of: $0.name, in: headers))" }
+            + ["[\(body)]"]
     }
 
     /// Shows what ``debugDescription`` shows.

@@ -33,12 +33,15 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let redirects: RedirectPolicy
     /// The interceptor that would answer by itself, so that nothing would be sent; nil: none.
     public let answeredBy: String?
+    /// That of the client.
+    let redaction: Redaction
     /// Whether the body could be sent a second time.
     public var replayability: HTTPBody.Replayability { request.body.replayability }
 
     /// The plan, stage by stage, and the request as it would go on the wire; secrets withheld.
     public var description: String {
-        var lines = ["\(request)", "client"] + clientChanges.map { "    \($0)" }
+        let requestLines = request.lines(by: redaction)
+        var lines = [requestLines[0], "client"] + clientChanges.map { "    \($0)" }
         for stage in InterceptorStage.allCases {
             lines.append("\(stage)")
             for step in steps where step.stage == stage {
@@ -51,7 +54,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             lines += ["would send nothing", "  answered by \(answeredBy)"]
         } else {
             lines += ["transport", "  \(transport)", "would send"]
-            lines += request.debugDescription.split(separator: "\n").map { "  \($0)" }
+            lines += requestLines.map { "  \($0)" }
         }
         lines.append("limits")
         lines.append("  attempt \(timeout.map { "\($0)" } ?? "unlimited"), call \(deadline.map { "\($0)" } ?? "unlimited")")

@@ -55,11 +55,12 @@ package final class Pipeline: Sendable {
     private let traced: ChainLinks<HTTPRequest, HTTPResponse>
     private let plain: ChainLinks<HTTPRequest, HTTPResponse>
 
-    private init(_ elements: [Element], transportName: String, exchange: Exchange) {
+    private init(_ elements: [Element], transportName: String, exchange: Exchange, redaction: Redaction) {
         let exchange = exchange.ending(elements)
         self.elements = elements
         legend = TraceLegend(
-            elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName)
+            elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName,
+            redaction: redaction)
         self.exchange = exchange
         let interceptors = elements.map(\.interceptor.generic)
         let interruptible = Set(elements.indices.filter { elements[$0].waitsFreely })
@@ -80,22 +81,24 @@ package final class Pipeline: Sendable {
         }
     }
 
+    /// - Parameter redaction: What traces and explanations don't show.
     package convenience init(
-        client interceptors: [any HTTPInterceptor], arbiter: Arbiter, redirects: Redirects, transport: any HTTPTransport
+        client interceptors: [any HTTPInterceptor], arbiter: Arbiter, redirects: Redirects, transport: any HTTPTransport,
+        redaction: Redaction
     ) {
         let builtIn = [
             Element(arbiter, .arbiter, .builtIn), Element(redirects, .redirects, .builtIn),
         ]
         self.init(
             Self.sorted(builtIn + Self.elements(interceptors, scope: .client)),
-            transportName: "\(type(of: transport))", exchange: Exchange(transport))
+            transportName: "\(type(of: transport))", exchange: Exchange(transport), redaction: redaction)
     }
 
     /// The pipeline with interceptors of one request added: in each stage outside the client's.
     package func adding(request interceptors: [any HTTPInterceptor]) -> Pipeline {
         Pipeline(
             Self.sorted(Self.elements(interceptors, scope: .request) + elements), transportName: legend.transport,
-            exchange: exchange)
+            exchange: exchange, redaction: legend.redaction)
     }
 
     nonisolated(nonsending)

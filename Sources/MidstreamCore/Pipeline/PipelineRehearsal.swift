@@ -33,14 +33,15 @@ extension Pipeline {
         let steps = plans.indices.map { place in
             Explanation.Step(
                 name: elements[place].name, stage: elements[place].place.stage, scope: elements[place].scope,
-                changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked), plan: plans[place])
+                changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked, legend.redaction),
+                plan: plans[place])
         }
         return Explanation(
-            clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked), steps: steps,
+            clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked, legend.redaction), steps: steps,
             request: try exchange.checked(request, of: call(rehearsal(at: elements.count))), transport: legend.transport,
             timeout: request.timeout ?? limits.timeout, deadline: request.deadline ?? limits.deadline,
             maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects.over(limits.redirects),
-            answeredBy: answerer)
+            answeredBy: answerer, redaction: legend.redaction)
     }
 
     /// The request that the interceptors after stage `call` would make of `start`, and whose it would be.

@@ -85,6 +85,7 @@ package final class CallObservation: Sendable {
 
     package func happened(_ event: CallEvent) {
         let time = stopwatch.elapsedNanoseconds
+        let event = settings.source.redaction.own(event, event.description)
         let isOver = state.withLock { state in
             if state.isOver { return true }
             if state.events.count < Self.maximum { state.events.append((event, time)) }

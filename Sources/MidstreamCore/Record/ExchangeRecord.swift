@@ -69,7 +69,7 @@ public final class ExchangeRecord: Sendable {
     /// The kind of failure: an ``HTTPError/Code``, `cancelled`, or the type of another error; nil when a response came.
     public var error: String? { outcome.error }
     /// The failure in words, without secrets.
-    public var failure: String? { outcome.failure }
+    public var failure: String? { outcome.failure.map(redaction.ownText) }
     /// Whether the response's body is streamed and hasn't ended.
     public var isBodyArriving: Bool { outcome.isBodyArriving }
     /// What is withheld when the record is shown.

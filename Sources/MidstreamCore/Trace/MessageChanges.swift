@@ -20,11 +20,11 @@ struct RequestSnapshot: Sendable {
     }
 
     /// The differences, without values of headers that are secret here or were marked so elsewhere in the call.
-    func changes(since before: RequestSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
+    func changes(since before: RequestSnapshot, secret: Set<HTTPHeaders.Name>, _ redaction: Redaction) -> [String] {
         var changes: [String] = []
         if before.method != method { changes.append("method: \(method)") }
-        if before.urlText != urlText { changes.append("url: \(URLText.redacted(urlText))") }
-        changes += headers.changes(since: before.headers, secret: secret)
+        if before.urlText != urlText { changes.append("url: \(redaction.url(urlText))") }
+        changes += headers.changes(since: before.headers, secret: secret, redaction)
         if before.body != body { changes.append("body replaced") }
         return changes
     }
@@ -49,11 +49,11 @@ struct ResponseSnapshot: Sendable {
         response.isOf(status, headers, body)
     }
 
-    /// The differences; see ``RequestSnapshot/changes(since:secret:)``.
-    func changes(since before: ResponseSnapshot, secret: Set<HTTPHeaders.Name>) -> [String] {
+    /// The differences; see ``RequestSnapshot/changes(since:secret:_:)``.
+    func changes(since before: ResponseSnapshot, secret: Set<HTTPHeaders.Name>, _ redaction: Redaction) -> [String] {
         var changes: [String] = []
         if before.status != status { changes.append("status: \(status)") }
-        changes += headers.changes(since: before.headers, secret: secret)
+        changes += headers.changes(since: before.headers, secret: secret, redaction)
         if before.body != body { changes.append("body replaced") }
         return changes
     }
@@ -61,15 +61,15 @@ struct ResponseSnapshot: Sendable {
 
 extension HTTPHeaders {
     /// The fields that were added (`+`), changed (`~`) and removed (`-`), secret values withheld.
-    func changes(since before: HTTPHeaders, secret: Set<Name>) -> [String] {
+    func changes(since before: HTTPHeaders, secret: Set<Name>, _ redaction: Redaction) -> [String] {
         if isIdentical(to: before) { return [] }
         var changes: [String] = []
         var seen: Set<Name> = []
         for (name, _) in self where seen.insert(name).inserted {
             let values = values(name)
             guard values != before.values(name) else { continue }
-            let isSecret = secret.contains(name) || isSensitive(name)
-            let shown = isSecret ? .withheld : values.map { self.shown($0, of: name) }.joined(separator: ", ")
+            let isSecret = secret.contains(name) || isSensitive(name) || redaction.headers.contains(name)
+            let shown = isSecret ? redaction.mark : values.map { redaction.value($0, of: name, in: self) }.joined(separator: ", ")
             changes.append("\(before.contains(name) ? "~" : "+") \(name): \(shown)")
         }
         for (name, _) in before where seen.insert(name).inserted { changes.append("- \(name)") }

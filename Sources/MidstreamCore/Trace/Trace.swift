@@ -64,14 +64,13 @@ public struct Trace: Sendable {
 
         init?(_ remark: TraceRecorder.Remark, of recording: TraceRecorder.Recording) {
             guard let event = remark.event else { return nil }
-            self.init(event, text: remark.text, at: remark.time - recording.start)
+            self.init(recording.legend.redaction.own(event, remark.text), at: remark.time - recording.start)
         }
 
-        /// - Parameter text: With the name of who speaks; nil: the event's description.
-        init(_ event: CallEvent, text: String? = nil, at nanoseconds: UInt64) {
+        init(_ event: CallEvent, at nanoseconds: UInt64) {
             name = event.name
             startNanoseconds = nanoseconds
-            self.text = (text ?? event.description).escapingControls
+            text = event.description.escapingControls
             attributes = event.attributes
         }
 

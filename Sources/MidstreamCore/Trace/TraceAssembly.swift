@@ -22,6 +22,8 @@ struct TraceAssembly {
         }
     }
 
+    private var redaction: Redaction { recording.legend.redaction }
+
     private func pass(_ index: Int32) -> TraceRecorder.Pass { recording.passes[Int(index)] }
 
     private func overlap(_ a: TraceRecorder.Pass, _ b: TraceRecorder.Pass) -> Bool {
@@ -52,13 +54,15 @@ struct TraceAssembly {
             attempt: passedOn?.attempt ?? request?.attempt ?? 1,
             startNanoseconds: pass.start - recording.start,
             nanoseconds: pass.end == 0 ? nil : pass.end - pass.start,
-            request: request.map { "\($0.method) \(URLText.redacted($0.urlText))" } ?? "",
-            requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked) } } ?? [],
-            responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked) } } ?? [],
-            notes: remarks.map(\.text.escapingControls),
+            request: request.map { "\($0.method) \(redaction.url($0.urlText))" } ?? "",
+            requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked, redaction) } }
+                ?? [],
+            responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked, redaction) } }
+                ?? [],
+            notes: remarks.map { $0.shown(by: redaction).escapingControls },
             events: remarks.compactMap { Trace.Event($0, of: recording) },
             status: response?.status.code,
-            failure: pass.failure < 0 ? nil : recording.failures[Int(pass.failure)],
+            failure: pass.failure < 0 ? nil : redaction.ownText(recording.failures[Int(pass.failure)]),
             children: spans(below: index, cameUp: answer), isConcurrent: isConcurrent, cameUp: cameUp)
     }
 }

@@ -1,4 +1,4 @@
-/// The names behind a recording's numbers: the pipeline's interceptors by place, and the transport behind the last one.
+/// The names behind a recording's numbers: the pipeline's interceptors by place, and the transport behind the last one; and what isn't shown.
 package final class TraceLegend: Sendable {
     /// One interceptor in a trace.
     package struct Entry: Sendable {
@@ -15,9 +15,11 @@ package final class TraceLegend: Sendable {
 
     package let entries: [Entry]
     package let transport: String
+    let redaction: Redaction
 
-    package init(_ entries: [Entry], transport: String) {
+    init(_ entries: [Entry], transport: String, redaction: Redaction) {
         self.entries = entries
         self.transport = transport
+        self.redaction = redaction
     }
 }

@@ -20,6 +20,10 @@ package struct TraceRecorder: Sendable {
         let time: UInt64
         let text: String
         let event: CallEvent?
+
+        func shown(by redaction: Redaction) -> String {
+            event.map { redaction.own($0, text).description } ?? redaction.ownText(text)
+        }
     }
 
     struct Recording {

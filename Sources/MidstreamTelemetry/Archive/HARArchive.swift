@@ -56,10 +56,10 @@ public struct HARArchive: Sendable {
     /// Makes an archive of exchanges.
     ///
     /// - Parameters:
-    ///   - redaction: What is withheld beside what always is.
+    ///   - redaction: What is withheld beside what always is; nil: what the configuration of each one's client says.
     ///   - includesSecrets: Whether nothing is withheld; false by default.
-    public init(_ exchanges: [ExchangeRecord], redaction: Redaction = Redaction(), includesSecrets: Bool = false) {
-        entries = exchanges.map { HAREntry($0, redaction: includesSecrets ? nil : redaction) }
+    public init(_ exchanges: [ExchangeRecord], redaction: Redaction? = nil, includesSecrets: Bool = false) {
+        entries = exchanges.map { HAREntry($0, redaction: includesSecrets ? nil : redaction ?? $0.redaction) }
     }
 
     /// Reads an archive.

@@ -107,14 +107,14 @@ public final class OpenTelemetryExporter: CallObserver {
     ///   - ratio: Which part of the traces that begin here is sent, 0…1; 1 by default. A trace that began elsewhere is sent if that said so.
     ///   - metricsInterval: How often metrics are sent while calls are made; 60 s by default.
     ///   - connectionsOf: Transports whose connections are counted as `http.client.open_connections` before metrics are sent; none by default.
-    ///   - redaction: What is withheld beside what always is.
+    ///   - redaction: What is withheld beside what always is; nil: what each client's configuration says.
     ///   - clock: What time passes on; the real one by default.
     ///   - now: The time of metrics; the system's by default.
     /// - Throws: ``Failure/file(_:)`` for a file that can't be opened.
     public convenience init(
         to destination: Destination, service: String, attributes: [String: String] = [:], spans: Spans = .exchanges,
         headers: [HTTPHeaders.Name] = [], ratio: Double = 1, metricsInterval: Duration = .seconds(60),
-        connectionsOf transports: [any HTTPTransport] = [], redaction: Redaction = Redaction(),
+        connectionsOf transports: [any HTTPTransport] = [], redaction: Redaction? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
@@ -135,12 +135,10 @@ public final class OpenTelemetryExporter: CallObserver {
     init(
         _ sink: any TelemetrySink, service: String, attributes: [String: String], spans: Spans = .exchanges,
         headers: [HTTPHeaders.Name] = [], ratio: Double, metricsInterval: Duration,
-        connectionsOf transports: [any HTTPTransport] = [], redaction: Redaction = Redaction(),
+        connectionsOf transports: [any HTTPTransport] = [], redaction: Redaction? = nil,
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.sink = sink
-        var redaction = redaction
-        redaction.mark = "REDACTED"
         detail = Span.Detail(redaction: redaction, headers: headers, hasCalls: spans == .exchangesAndCalls)
         self.ratio = ratio
         self.metricsInterval = metricsInterval

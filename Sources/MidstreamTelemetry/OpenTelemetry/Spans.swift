@@ -14,10 +14,18 @@ enum Span {
 
     /// What of requests and responses is shown.
     struct Detail: Sendable {
-        var redaction: Redaction
+        /// Nil: that of each client.
+        var redaction: Redaction?
         /// Names of header fields that become attributes.
         var headers: [HTTPHeaders.Name]
         var hasCalls: Bool
+
+        /// With the mark of the conventions.
+        func redaction(of client: Redaction) -> Redaction {
+            var redaction = redaction ?? client
+            redaction.mark = "REDACTED"
+            return redaction
+        }
     }
 }
 
@@ -57,11 +65,12 @@ extension JSONObject {
         attributesOf exchange: ExchangeRecord, _ known: ExchangeAttributes, _ detail: Span.Detail
     ) {
         let metrics = exchange.metrics
+        let redaction = detail.redaction(of: exchange.redaction)
         attribute("http.request.method", known.method)
         attribute("http.request.method_original", known.originalMethod)
         attribute("server.address", known.address)
         attribute("server.port", known.port)
-        attribute("url.full", Self.fullURL(exchange.url, detail.redaction))
+        attribute("url.full", Self.fullURL(exchange.url, redaction))
         attribute("url.template", known.template)
         attribute("error.type", known.error)
         attribute("http.response.status_code", known.status)
@@ -73,8 +82,8 @@ extension JSONObject {
         attribute("http.response.body.size", metrics?.responseBodyBytes)
         attribute("midstream.cause", exchange.cause)
         guard !detail.headers.isEmpty else { return }
-        attributes(detail.headers, of: exchange.requestHeaders, "request", detail.redaction)
-        if let headers = exchange.responseHeaders { attributes(detail.headers, of: headers, "response", detail.redaction) }
+        attributes(detail.headers, of: exchange.requestHeaders, "request", redaction)
+        if let headers = exchange.responseHeaders { attributes(detail.headers, of: headers, "response", redaction) }
     }
 
     /// A span of kind INTERNAL for a call, with its events.
@@ -93,18 +102,20 @@ extension JSONObject {
                 span.attribute("midstream.exchanges", call.exchanges.count)
                 if call.error != "cancelled" { span.attribute("error.type", call.error) }
             }
-            span.add("events", each: call.events) { $0.append(event: $1, of: call) }
+            let redaction = detail.redaction(of: call.redaction)
+            span.add("events", each: call.events) { $0.append(event: $1, of: call, redaction) }
             span.addStatus(isError: call.error != nil && call.error != "cancelled")
         }
     }
 
-    private mutating func append(event: Trace.Event, of call: CallRecord) {
+    private mutating func append(event: Trace.Event, of call: CallRecord, _ redaction: Redaction) {
+        let shown = redaction.event(event.text, event.attributes)
         append { object in
             object.add("timeUnixNano", nanoseconds: Span.nanoseconds(call.start, event.start))
             object.add("name", event.name)
             object.addAttributes { object in
-                object.attribute("midstream.text", event.text)
-                for (name, value) in event.attributes.sorted(by: { $0.key < $1.key }) {
+                object.attribute("midstream.text", shown.text)
+                for (name, value) in shown.attributes.sorted(by: { $0.key < $1.key }) {
                     object.attribute("midstream.\(name)", AttributeValue(value))
                 }
             }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What is withheld where records are shown: in descriptions, encodings, logs and archives.
+/// What is withheld where records are shown, in descriptions, encodings, logs and archives, and in traces and explanations.
 ///
 /// Always withheld are user and password of URLs, the values of fields that are secret (``HTTPHeaders/isSensitive(_:)``) and of query items,
 /// form items and JSON fields with the usual names of secrets, such as `access_token`, `accessToken` or `password`. A redaction adds names of a program's
