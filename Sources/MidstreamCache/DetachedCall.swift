@@ -13,6 +13,7 @@ private final class DetachedOwner: CallOwner {
     let attemptTimeout: Duration?
     let callDeadline: Duration?
     let retries: Int?
+    let redaction: Redaction
     let background = BackgroundWork()
 
     init(_ owner: any CallOwner) {
@@ -24,6 +25,7 @@ private final class DetachedOwner: CallOwner {
         attemptTimeout = owner.attemptTimeout
         callDeadline = owner.callDeadline
         retries = owner.retries
+        redaction = owner.redaction
     }
 
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }

@@ -43,10 +43,11 @@ public struct LoggingInterceptor: HTTPInterceptor {
         do {
             let response = try await next(request)
             let attempts = response.request.attempt > 1 && stage == .call ? ", \(response.request.attempt) attempts" : ""
-            write("\(request) → \(response.status), \(stopwatch.elapsed.inMilliseconds) ms\(attempts)")
+            write("\(request.line(by: next.redaction)) → \(response.status), \(stopwatch.elapsed.inMilliseconds) ms\(attempts)")
             return response
         } catch {
-            write("\(request) ✗ \(TraceRecorder.text(of: error)), \(stopwatch.elapsed.inMilliseconds) ms")
+            let failure = next.redaction.ownText(TraceRecorder.text(of: error))
+            write("\(request.line(by: next.redaction)) ✗ \(failure), \(stopwatch.elapsed.inMilliseconds) ms")
             throw error
         }
     }
@@ -58,6 +59,11 @@ public struct LoggingInterceptor: HTTPInterceptor {
         // The form that throws: the other one raises an exception, which ends the process, when nobody reads any more.
         try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8))
     }
+}
+
+extension Next where Input == HTTPRequest, Output == HTTPResponse {
+    /// What isn't shown of the call.
+    fileprivate var redaction: Redaction { call?.owner.redaction ?? Redaction() }
 }
 
 /// Short forms for a pipeline.

@@ -35,6 +35,15 @@ struct LoggingTests {
         #expect(!written[0].contains("S3CR3T"))
     }
 
+    @Test func withoutWhatTheClientWithholds() async throws {
+        let configuration = HTTPClient.Configuration(redaction: Redaction(queryItems: ["visit"]))
+        let stub = StubTransport { throw HTTPError(.connection, "There is no way to \($0.redactedURL).", request: $0) }
+        _ = try? await client(stub, configuration: configuration).send(HTTPRequest("users?visit=S3CR3T&page=7"))
+        #expect(written.count == 1)
+        #expect(written.first?.ranges(of: "page=7").count == 2)
+        #expect(written.first?.contains("S3CR3T") == false)
+    }
+
     @Test func attemptsAreCountedAndExchangesAreLinesOfTheirOwn() async throws {
         let configuration = HTTPClient.Configuration(
             maxRetries: 1, validators: [DefaultValidator(retriableStatus: [503: .immediate])])

@@ -86,6 +86,8 @@ package protocol CallOwner: ResendBudget {
     var callDeadline: Duration? { get }
     /// How many times a call may be retried; nil: not said.
     var retries: Int? { get }
+    /// What isn't shown of the call.
+    var redaction: Redaction { get }
     /// What is done for the client while nobody waits.
     var background: BackgroundWork { get }
 

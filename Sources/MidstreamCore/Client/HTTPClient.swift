@@ -262,6 +262,8 @@ extension HTTPClient: CallOwner {
 
     package var retries: Int? { configuration.givenRetries }
 
+    package var redaction: Redaction { configuration.redaction }
+
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
     package func takeRetry() -> Bool { arbiter.takeRetry() }

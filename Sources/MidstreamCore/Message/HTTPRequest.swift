@@ -210,9 +210,12 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// The method, the URL, the headers and what kind of body there is; secrets withheld.
     public var debugDescription: String { lines(by: Redaction()).joined(separator: "\n") }
 
-    /// The lines of ``debugDescription``, the first of which is ``description``.
+    /// Its ``description`` for those who see what a redaction leaves.
+    package func line(by redaction: Redaction) -> String { "\(method) \(redaction.url(urlText))" }
+
+    /// The lines of ``debugDescription``.
     func lines(by redaction: Redaction) -> [String] {
-        ["\(method) \(redaction.url(urlText))"]
+        [line(by: redaction)]
             + headers.map { "\($0.name.rawValue.escapingControls): \(redaction.value($0.value, of: $0.name, in: headers))" }
             + ["[\(body)]"]
     }

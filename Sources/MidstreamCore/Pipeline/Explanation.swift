@@ -40,8 +40,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     /// The plan, stage by stage, and the request as it would go on the wire; secrets withheld.
     public var description: String {
-        let requestLines = request.lines(by: redaction)
-        var lines = [requestLines[0], "client"] + clientChanges.map { "    \($0)" }
+        var lines = [request.line(by: redaction), "client"] + clientChanges.map { "    \($0)" }
         for stage in InterceptorStage.allCases {
             lines.append("\(stage)")
             for step in steps where step.stage == stage {
@@ -54,7 +53,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             lines += ["would send nothing", "  answered by \(answeredBy)"]
         } else {
             lines += ["transport", "  \(transport)", "would send"]
-            lines += requestLines.map { "  \($0)" }
+            lines += request.lines(by: redaction).map { "  \($0)" }
         }
         lines.append("limits")
         lines.append("  attempt \(timeout.map { "\($0)" } ?? "unlimited"), call \(deadline.map { "\($0)" } ?? "unlimited")")

@@ -27,7 +27,7 @@ extension Redaction {
     }
 
     /// A sentence, such as an error's description, without what this redaction alone withholds of the URLs in it.
-    func ownText(_ text: String) -> String {
+    package func ownText(_ text: String) -> String {
         guard !queryItems.isEmpty, text.utf8.contains(UInt8(ascii: ":")) else { return text }
         return text.replacing(#/[A-Za-z][A-Za-z0-9+.\-]*://[^\s\[\]<>"“”']+/#) { url(String($0.output)) }
     }
