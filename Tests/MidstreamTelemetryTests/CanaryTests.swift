@@ -131,6 +131,15 @@ struct CanaryTests {
         }
     }
 
+    /// Says in its plan where a request goes.
+    private struct Planner: HTTPInterceptor {
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            try await next(request)
+        }
+
+        func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("asks \(request.urlText)") }
+    }
+
     @Test("in records, traces and what is made of them, also where a client's own redaction alone knows that it is one")
     func ownNames() async throws {
         let secret = Self.canary
@@ -147,6 +156,7 @@ struct CanaryTests {
                 return HTTPResponse(status: .found, headers: [.location: "http://h/b?ticket=\(secret)&page=7"], request: request)
             }
             let client = testClient(configuration: configuration, transport: transport) {
+                Planner()
                 ClosureHTTPInterceptor("Own", stage: .call) { request, next in
                     request.record(CallEvent("own", "paid", ["iban": .string(secret), "access_token": .string(secret), "n": 7]))
                     request.note("asks http://h/c?ticket=\(secret)&page=7")

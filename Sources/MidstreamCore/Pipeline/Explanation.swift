@@ -46,7 +46,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             for step in steps where step.stage == stage {
                 lines.append("  \(step.name)" + (step.scope == .client ? "" : "  (\(step.scope.label))"))
                 lines += step.changes.map { "    \($0)" }
-                if let text = step.plan.text { lines.append("    · \(text)") }
+                if let text = step.plan.text { lines.append("    · \(redaction.ownText(text))") }
             }
         }
         if let answeredBy {

@@ -29,7 +29,8 @@ extension Redaction {
     /// A sentence, such as an error's description, without what this redaction alone withholds of the URLs in it.
     package func ownText(_ text: String) -> String {
         guard !queryItems.isEmpty, text.utf8.contains(UInt8(ascii: ":")) else { return text }
-        return text.replacing(#/[A-Za-z][A-Za-z0-9+.\-]*://[^\s\[\]<>"“”']+/#) { url(String($0.output)) }
+        // Any scheme would be looked for from each letter on to the end of its word, which a server may have made long.
+        return text.replacing(#/(?i:https?|wss?)://[^\s\[\]<>"“”']+/#) { url(String($0.output)) }
     }
 
     /// By their names, as in a body.
