@@ -26,26 +26,26 @@
         /// When ``runTimers()`` is to be called, in nanoseconds of the monotonic clock; nil: never.
         @exclusivity(unchecked) package final var timer: UInt64?
         /// Transfers with something to do once the present event is dealt with.
-        private var unsettled: [Transfer] = []
-        package final private(set) var active: [Transfer] = []
+        @exclusivity(unchecked) private var unsettled: [Transfer] = []
+        @exclusivity(unchecked) package final private(set) var active: [Transfer] = []
         /// How many transfers there are, those that wait included, for other threads.
         final let shownLoad = Atomic(0)
         /// What the loop's own thread has posted.
-        final var local: [LoopOperation] = []
-        private var batch: [LoopOperation] = []
+        @exclusivity(unchecked) final var local: [LoopOperation] = []
+        @exclusivity(unchecked) private var batch: [LoopOperation] = []
         /// A transfer has ended since the last wait for sockets.
         @exclusivity(unchecked) private var hasEndedOne = false
         /// Those whose callers haven't heard of it yet.
-        private var ended: [(Transfer, Result<TransportMetrics, any Error>)] = []
+        @exclusivity(unchecked) private var ended: [(Transfer, Result<TransportMetrics, any Error>)] = []
         /// How often it has waited for sockets.
         @exclusivity(unchecked) package final private(set) var waits = 0
         /// The last of these that has told of all sockets that were ready, and on all of which was acted.
         @exclusivity(unchecked) package final private(set) var lastWholeWait = 0
         @exclusivity(unchecked) final var nextDeadlineCheck: UInt64 = .max
         package final let decoding = DecodingRoom()
-        package final var admission: Admission
+        @exclusivity(unchecked) package final var admission: Admission
         package final let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-        package final var exchanges = ShortExchanges()
+        @exclusivity(unchecked) package final var exchanges = ShortExchanges()
 
         /// - Parameters:
         ///   - name: The thread's, at most 15 characters.

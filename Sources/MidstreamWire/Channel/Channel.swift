@@ -23,20 +23,20 @@
         }
 
         let descriptor: Int32
-        private(set) var endpoints = Endpoints()
+        @exclusivity(unchecked) private(set) var endpoints = Endpoints()
         /// Told of what the socket is ready for; the channel's until it is closed.
-        var owner: (any ChannelOwner)?
+        @exclusivity(unchecked) var owner: (any ChannelOwner)?
         private let channels: Channels
-        private var tls: TLSSession?
-        private var canRead = false
-        private var canWrite = false
+        @exclusivity(unchecked) private var tls: TLSSession?
+        @exclusivity(unchecked) private var canRead = false
+        @exclusivity(unchecked) private var canWrite = false
         /// The system has told of the other side's end, so that reading goes on to it.
-        private var seesEnd = false
-        private var hasEnded = false
-        private(set) var isClosed = false
+        @exclusivity(unchecked) private var seesEnd = false
+        @exclusivity(unchecked) private var hasEnded = false
+        @exclusivity(unchecked) private(set) var isClosed = false
         /// What TLS has made and the system hasn't taken.
-        private var pending: [UInt8] = []
-        private var pendingSent = 0
+        @exclusivity(unchecked) private var pending: [UInt8] = []
+        @exclusivity(unchecked) private var pendingSent = 0
 
         /// - Parameter descriptor: A socket that is connected, or about to be; the channel's from now on.
         /// - Throws: When the system can't watch it.
@@ -334,8 +334,8 @@
         let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
         private let poller: Poller
         /// By descriptor.
-        private var open: [Channel?] = []
-        private(set) var count = 0
+        @exclusivity(unchecked) private var open: [Channel?] = []
+        @exclusivity(unchecked) private(set) var count = 0
 
         init(_ poller: Poller) { self.poller = poller }
 

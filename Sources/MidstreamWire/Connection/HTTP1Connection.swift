@@ -9,15 +9,15 @@
     /// Touched only on the loop's thread.
     final class HTTP1Connection: Connection, TransferConnection {
         @exclusivity(unchecked) private(set) var transfer: WireTransfer?
-        var sending = SendingState()
-        var reader = ResponseReader()
+        @exclusivity(unchecked) var sending = SendingState()
+        @exclusivity(unchecked) var reader = ResponseReader()
         /// What has been received and can't be dealt with yet.
-        var held: [UInt8] = []
+        @exclusivity(unchecked) var held: [UInt8] = []
         /// Whether the next transfer may use it, as far as the last response says.
         @exclusivity(unchecked) var isReusable = false
 
         /// What the head of the response says of the next transfer.
-        var persistence: Persistence?
+        @exclusivity(unchecked) var persistence: Persistence?
 
         /// When the server may close it, as far as it says so.
         @exclusivity(unchecked) private var serverLimit: UInt64 = .max

@@ -8,10 +8,10 @@
         private final class Destination {
             let route: Route
             /// The one that was used last at the end.
-            var idle: [HTTP1Connection] = []
+            @exclusivity(unchecked) var idle: [HTTP1Connection] = []
             /// Those of HTTP/2 on which streams may begin.
-            var shared: [HTTP2Connection] = []
-            var dials: [Dial] = []
+            @exclusivity(unchecked) var shared: [HTTP2Connection] = []
+            @exclusivity(unchecked) var dials: [Dial] = []
 
             init(_ route: Route) { self.route = route }
         }
@@ -21,11 +21,11 @@
         /// Of how many hosts it is remembered that they don't speak HTTP/2.
         private static let mostRemembered = 4_096
 
-        private var destinations: [Route: Destination] = [:]
+        @exclusivity(unchecked) private var destinations: [Route: Destination] = [:]
         /// The last one; most requests go where the one before went.
-        private var last: Destination?
-        private(set) var idle = IdleConnections()
-        private(set) var dialCount = 0
+        @exclusivity(unchecked) private var last: Destination?
+        @exclusivity(unchecked) private(set) var idle = IdleConnections()
+        @exclusivity(unchecked) private(set) var dialCount = 0
         private var withoutHTTP2: Set<Route> = []
 
         private func destination(of route: Route) -> Destination {
