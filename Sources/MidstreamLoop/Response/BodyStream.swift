@@ -127,8 +127,10 @@
             }
         }
 
-        /// Gives up the rest; the reader gets `error`. True when the transfer was still going on.
-        package func close(_ error: any Error) -> Bool {
+        /// Gives up the rest; the reader gets `error`, which isn't made where there is nothing left. True when the transfer was still going on.
+        package func close(_ error: @autoclosure () -> any Error) -> Bool {
+            if state.withLock({ $0.isRead }) { return false }
+            let error = error()
             let (reader, isArriving) = state.withLock { state in
                 let isArriving = state.end == nil
                 state.close(error)

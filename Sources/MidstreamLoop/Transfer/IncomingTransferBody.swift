@@ -41,8 +41,8 @@
             giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
         }
 
-        private func giveUp(_ error: any Error) {
-            if stream.close(error) { transfer.loop.post(.cancel(transfer)) }
+        private func giveUp(_ error: @autoclosure () -> any Error) {
+            if stream.close(error()) { transfer.loop.post(.cancel(transfer)) }
         }
     }
 #endif
