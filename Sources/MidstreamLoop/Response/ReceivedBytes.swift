@@ -27,7 +27,15 @@
                 last = []
                 last.reserveCapacity(min(count, Self.pieceSize))
             }
-            last.append(contentsOf: bytes)
+            // Most bodies are a piece, and making an array costs half of growing one.
+            if last.capacity == 0 {
+                last = [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
+                    UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
+                    count = bytes.count
+                }
+            } else {
+                last.append(contentsOf: bytes)
+            }
             count += bytes.count
         }
 
