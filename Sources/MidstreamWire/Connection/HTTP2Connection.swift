@@ -13,8 +13,12 @@
         private static let outputSize = 64 << 10
         /// How much is read before other connections have their turn: 256 KiB, which may be ten thousand frames.
         private static let turn = 256 << 10
-        /// How many frames that bring nothing may come one after the other (RFC 9113 §10.5).
+        /// How many frames that bring nothing may come one after the other within the time of a flood (RFC 9113 §10.5).
         private static let mostIdleFrames = 1_000
+        /// In nanoseconds: 10 s. Those of a quiet connection, such as its PINGs, come in hours.
+        private static let timeOfFlood: UInt64 = 10_000_000_000
+        /// How many more may come for what has been sent before: those of a window of 512 MiB that is given back in parts of 16 KiB.
+        private static let mostOwed = 65_536
         /// How many streams there are at a time, whatever the server takes.
         private static let mostStreams = 1_000
 
@@ -33,7 +37,10 @@
         private var output: [UInt8] = []
         @exclusivity(unchecked) private var outputSent = 0
         @exclusivity(unchecked) private var willBeFlushed = false
+        /// Below zero: so many are owed for what has been sent.
         @exclusivity(unchecked) private var idleFrames = 0
+        /// Since when they are counted, in nanoseconds of the monotonic clock.
+        @exclusivity(unchecked) private var idleFramesSince: UInt64
         /// When something was received last, in nanoseconds of the monotonic clock.
         @exclusivity(unchecked) private var lastReceived: UInt64
         /// The server has been asked for an answer, and nothing has come since.
@@ -43,6 +50,7 @@
 
         override init(_ channel: Channel, route: Route, loop: any ConnectionLoop) {
             lastReceived = loop.now
+            idleFramesSince = loop.now
             super.init(channel, route: route, loop: loop)
             session = HTTP2Session(owner: self)
         }
@@ -226,6 +234,10 @@
 
         private func noteAnswer() {
             lastReceived = loop.now
+            if lastReceived - idleFramesSince > Self.timeOfFlood {
+                idleFramesSince = lastReceived
+                forgetIdleFrames()
+            }
             endPing()
         }
 
@@ -246,8 +258,11 @@
             guard type != 9 else { return idleFrames += 1 }
             receiving = type == 1 ? streams[stream] : nil
             // The head of a response that is waited for is something, and so are bytes of a body.
-            idleFrames = receiving == nil ? idleFrames + 1 : 0
+            if receiving == nil { idleFrames += 1 } else { forgetIdleFrames() }
         }
+
+        /// Leaves those that are owed: a server may answer before it has read what was sent.
+        private func forgetIdleFrames() { idleFrames = min(idleFrames, 0) }
 
         func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
         {
@@ -260,7 +275,7 @@
         }
 
         func receive(data: UnsafeRawBufferPointer, ofStream stream: Int32) {
-            idleFrames = 0
+            forgetIdleFrames()
             // Only what its reader is behind with holds up a stream, and never the others.
             session?.consumeConnection(data.count)
             if let stream = streams[stream] { stream.receive(data) } else { session?.consume(data.count, ofStream: stream) }
@@ -285,6 +300,8 @@
         func didSend(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32) {
             // Heads and bodies.
             guard type <= 1 else { return }
+            // The server gives back what it has read in parts as small as it likes, for the stream and for the connection (RFC 9113 §6.9).
+            if type == 0 { idleFrames = max(idleFrames - 4 - length / 512, -Self.mostOwed) }
             streams[stream]?.didSend(length + 9, isLast: isLast)
         }
 

@@ -53,6 +53,23 @@
             #expect(server.accepted == 1 && most.withLock { $0 } == 20)
         }
 
+        /// RFC 9113 §6.9: credit for 16 MiB of which nothing else tells.
+        @Test func `A server that takes an upload in small parts is no flood`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                let credit = HTTP2Frame.windowUpdate(16_384, stream: 0) + HTTP2Frame.windowUpdate(16_384, stream: 1)
+                guard let stream = peer.nextRequest({ kind in if kind == .data { peer.write(credit) } }) else { return }
+                peer.write(HTTP2Frame.response(stream: stream))
+                connection.waitForEnd()
+            }
+            let body = HTTPBody.bytes([UInt8](repeating: 7, count: 16 << 20))
+            let response = try await transport.deliver(HTTPRequest(.put, server.url, body: body))
+            #expect(response.status == 200)
+            #expect(try await response.body.collect() == Array("ok".utf8))
+        }
+
         /// RFC 9113 §8.1: both sides have ended the stream.
         @Test func `What is whole both ways isn't reset`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
