@@ -215,7 +215,8 @@
             if let failure = transfer.failure { return fail(failure) }
             // What came before it waits for its reader.
             if hasEnd { return }
-            let isUnseen = code == .refusedStream || code == .http11Required
+            // Whatever a server says, it has seen what it has begun to answer.
+            let isUnseen = (code == .refusedStream || code == .http11Required) && transfer.measured.firstByte == 0
             if isUnseen, transfer.canBeSentAgain, transfer.refusals < Self.mostRefusals { return goElsewhere(code) }
             let kind: HTTPError.Code = code.isViolation ? .protocolViolation : .connectionLost
             // What a server refuses it hasn't processed (RFC 9113 §8.7).

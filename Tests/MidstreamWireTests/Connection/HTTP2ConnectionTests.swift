@@ -89,6 +89,23 @@
             #expect(server.accepted == 1)
         }
 
+        /// REFUSED_STREAM and HTTP_1_1_REQUIRED, of what has been processed.
+        @Test(arguments: [7, 13] as [UInt32], deliveries)
+        func `A response that has begun isn't asked for again`(_ code: UInt32, _ delivery: BodyDelivery) async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: stream) + HTTP2Frame.data("ok", stream: stream))
+                peer.write(HTTP2Frame.reset(code, stream: stream))
+                peer.answerAll()
+            }
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await transport.deliver(request(server.url, delivery)).body.collect()
+            }
+            #expect(error?.code == .connectionLost && error?.phase == .answered)
+            #expect(server.accepted == 1)
+        }
+
         /// RFC 9113 §6.7: a path that was forgotten on the way.
         @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
