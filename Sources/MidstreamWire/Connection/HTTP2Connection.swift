@@ -59,9 +59,11 @@
         ///
         /// - Parameter times: Those of the connection, when it was made for this transfer.
         func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
+            let fields = HTTP2Fields(transfer.requestHead)
+            guard fields.largestSize <= HTTP2Session.largestRequestHead else { return refuse(transfer) }
             transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
             let hasBody = if case .none = transfer.outgoing { false } else { true }
-            guard let id = session?.submit(HTTP2Fields(transfer.requestHead), hasBody: hasBody) else {
+            guard let id = session?.submit(fields, hasBody: hasBody) else {
                 retire()
                 guard !hasServed else { return loop.connectAnew(transfer) }
                 return loop.finish(transfer, .failure(HTTPError.noMemory), isClean: false)
@@ -73,6 +75,14 @@
             streams[id] = stream
             transfer.connection = stream
             flushSoon()
+        }
+
+        private func refuse(_ transfer: WireTransfer) {
+            let error = HTTPError(
+                .invalidRequest, "The head of the request is larger than 1 MiB.", request: transfer.request, phase: transfer.phase
+            )
+            loop.finish(transfer, .failure(error), isClean: true)
+            goOn(after: transfer)
         }
 
         var hasStreams: Bool { !streams.isEmpty }
@@ -106,9 +116,13 @@
                 session?.reset(stream: stream.id, code)
                 flushSoon()
             }
-            guard !channel.isClosed else { return }
+            if !channel.isClosed { goOn(after: stream.transfer) }
+        }
+
+        /// Has others begin in the place of a transfer that has ended.
+        private func goOn(after transfer: WireTransfer) {
             guard streams.isEmpty else { return loop.hasRoom(self) }
-            if isRetired || !stream.transfer.settings.configuration.keepsConnections { return endSoon() }
+            if isRetired || !transfer.settings.configuration.keepsConnections { return endSoon() }
             becameIdle()
             loop.isIdle(self)
         }
@@ -169,6 +183,8 @@
         // MARK: Receiving
 
         override func channelIsReady() {
+            // What was left for later may come after its end.
+            guard !channel.isClosed else { return }
             receive()
             flush()
         }

@@ -231,7 +231,12 @@
             transfer.resends += 1
             transfer.connection = nil
             connection.remove(self, nil)
-            if code == .http11Required { loop.connectByHTTP1(transfer) } else { loop.connectAnew(transfer) }
+            // Not within the session's callbacks: what makes room for a connection may close this one, with the session.
+            loop.post(
+                .run { [loop, transfer] in
+                    guard transfer.isUnderWay else { return }
+                    if code == .http11Required { loop.connectByHTTP1(transfer) } else { loop.connectAnew(transfer) }
+                })
         }
 
         /// The connection is gone.

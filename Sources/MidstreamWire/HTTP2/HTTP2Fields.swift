@@ -84,8 +84,8 @@
             }
         }
 
-        /// How many bytes the fields have.
-        var size: Int { bytes.count }
+        /// How many bytes they take at most, compressed or not: each of a field's two lengths may have six (RFC 7541 §5.1).
+        var largestSize: Int { bytes.count + 12 * places.count }
 
         /// Calls `body` with the fields as nghttp2 takes them.
         func withValues<Value>(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Value) -> Value {

@@ -39,8 +39,8 @@
         /// How much may come before any is dealt with: 16 MiB.
         static let connectionWindow: Int32 = 16 << 20
 
-        /// The largest head of a request that is sent, before compression: 1 MiB.
-        private static let largestRequestHead = 1 << 20
+        /// The largest head of a request that is submitted, as ``HTTP2Fields/largestSize`` counts: 1 MiB.
+        static let largestRequestHead = 1 << 20
 
         private let session: OpaquePointer
         fileprivate unowned let owner: any HTTP2SessionOwner
@@ -57,7 +57,8 @@
             HTTP2Callbacks.install(in: callbacks)
             nghttp2_option_set_no_auto_window_update(options, 1)
             nghttp2_option_set_no_closed_streams(options, 1)
-            nghttp2_option_set_max_send_header_block_length(options, Self.largestRequestHead)
+            // nghttp2 counts a few bytes besides, and what it refuses looks as if the server had refused it.
+            nghttp2_option_set_max_send_header_block_length(options, Self.largestRequestHead + 64)
             guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let made else { return nil }
             session = made
             nghttp2_session_set_user_data(made, Unmanaged.passUnretained(self).toOpaque())

@@ -106,6 +106,40 @@
             #expect(server.accepted == 1)
         }
 
+        @Test func `A head that is too large is the request's fault, and the connection stays`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnections: 1))
+            let server = try HTTP2Server()
+            let url = server.url
+            for _ in 1...3 {
+                let error = await #expect(throws: HTTPError.self) {
+                    let large = HTTPHeaders(lines: Array("x-a:\(String(repeating: "a", count: 1 << 20))\n".utf8))
+                    _ = try await transport.deliver(HTTPRequest(.get, url, headers: large))
+                }
+                #expect(error?.code == .invalidRequest && error?.phase == .notSent)
+                let response = try await transport.deliver(request(url, .buffered(upTo: 10)))
+                #expect(response.body.bytes == Array(HTTP2Server.later.utf8))
+            }
+            #expect(server.accepted == 1)
+        }
+
+        /// Making room for the other connection closes the one that was refused on.
+        @Test func `A refusal by the only connection that there may be leads to another`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnections: 1))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                // HTTP_1_1_REQUIRED.
+                peer.write(HTTP2Frame.reset(13, stream: stream))
+                peer.connection.waitForEnd()
+            }
+            for _ in 1...2 {
+                let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+                #expect(response.body.bytes == Array(HTTP2Server.later.utf8))
+            }
+            #expect(server.accepted == 2)
+        }
+
         /// RFC 9113 §6.7: a path that was forgotten on the way.
         @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
