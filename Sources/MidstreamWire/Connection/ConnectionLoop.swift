@@ -10,7 +10,7 @@
         var lastWholeWait: Int { get }
         /// Ends a transfer of which nothing more will come.
         func finish(_ transfer: Transfer, _ outcome: Result<TransportMetrics, any Error>, isClean: Bool)
-        /// Sends a transfer over a connection that nothing was sent over before.
+        /// Sends a transfer over a connection that hasn't served, as far as the limits allow; those that come together share one.
         func connectAnew(_ transfer: WireTransfer)
         /// The connection has no transfer any more, and may have another.
         func isFree(_ connection: HTTP1Connection)

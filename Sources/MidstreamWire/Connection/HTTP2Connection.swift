@@ -27,6 +27,8 @@
         /// The one whose fields come: they come together (RFC 9113 §4.3).
         @exclusivity(unchecked) private var receiving: HTTP2Stream?
         @exclusivity(unchecked) private var hasServed = false
+        /// Nothing has come yet.
+        @exclusivity(unchecked) private(set) var isNew = true
         /// No further streams begin.
         @exclusivity(unchecked) private(set) var isRetired = false
         /// It is to be closed once what the session has to say is sent.
@@ -249,6 +251,7 @@
         }
 
         private func noteAnswer() {
+            isNew = false
             lastReceived = loop.now
             if lastReceived - idleFramesSince > Self.timeOfFlood {
                 idleFramesSince = lastReceived

@@ -57,7 +57,6 @@
             guard transfer.pipe == nil else { return connectAnew(transfer) }
             if let connection = pool.shared(transfer.route, growingTo: mostShared) { return connection.begin(transfer) }
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
-            if let dial = pool.freeDial(transfer.route) { return dial.adopt(transfer) }
             connectAnew(transfer)
         }
 
@@ -137,7 +136,12 @@
 
     extension WireLoop: DialLoop {
         func connectAnew(_ transfer: WireTransfer) {
-            dial(for: transfer, mayBeShared: transfer.pipe == nil && mayShare(transfer.route))
+            guard transfer.pipe == nil else { return dial(for: transfer, mayBeShared: false) }
+            if let dial = pool.freeDial(transfer.route) { return dial.adopt(transfer) }
+            if let connection = pool.shared(transfer.route, growingTo: mostShared, isNew: true) {
+                return connection.begin(transfer)
+            }
+            dial(for: transfer, mayBeShared: mayShare(transfer.route))
         }
 
         func connectByHTTP1(_ transfer: WireTransfer) {

@@ -46,14 +46,17 @@
 
         /// One of HTTP/2 on which a stream may begin; nil when a further one is to be made.
         ///
-        /// - Parameter limit: With so many, streams wait for those that are full.
-        func shared(_ route: Route, growingTo limit: Int) -> HTTP2Connection? {
+        /// - Parameters:
+        ///   - limit: With so many, streams wait for those that are full.
+        ///   - isNew: Whether it is to be one that hasn't served, unless there are so many.
+        func shared(_ route: Route, growingTo limit: Int, isNew: Bool = false) -> HTTP2Connection? {
             let destination = destination(of: route)
             guard !destination.shared.isEmpty else { return nil }
+            let isAnyFit = !isNew || destination.shared.count + destination.dials.count >= limit
             var emptiest: HTTP2Connection?
             // What turns out to be unusable leaves the list.
             for connection in destination.shared where connection.isUsable {
-                if connection.hasRoom {
+                if connection.hasRoom, isAnyFit || connection.isNew {
                     if connection.isIdle { idle.remove(connection) }
                     connection.isIdle = false
                     return connection

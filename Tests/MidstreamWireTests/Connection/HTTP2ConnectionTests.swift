@@ -140,6 +140,26 @@
             #expect(server.accepted == 2)
         }
 
+        @Test(arguments: [1, 256]) func `What a lost connection leaves goes out on one other`(_ limit: Int) async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: limit))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("first", stream: first))
+                for _ in 1...10 { guard peer.nextRequest() != nil else { return } }
+            }
+            let url = server.url
+            let first = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            #expect(first.body.bytes == Array("first".utf8))
+            try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+                for _ in 1...10 {
+                    group.addTask { try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes }
+                }
+                for try await bytes in group { #expect(bytes == Array(HTTP2Server.later.utf8)) }
+            }
+            #expect(server.accepted == 2)
+        }
+
         /// RFC 9113 §6.7: a path that was forgotten on the way.
         @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
