@@ -146,6 +146,8 @@
 
         func connectByHTTP1(_ transfer: WireTransfer) {
             pool.rememberWithoutHTTP2(transfer.route)
+            pool.retireShared(transfer.route)
+            if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
             dial(for: transfer, mayBeShared: false)
         }
 

@@ -77,6 +77,13 @@
             forgetIfEmpty(destination)
         }
 
+        /// No further stream begins on any of a route; those that have none are closed.
+        func retireShared(_ route: Route) {
+            for connection in destination(of: route).shared {
+                if connection.isIdle { connection.end() } else { connection.retire() }
+            }
+        }
+
         func keep(_ connection: HTTP2Connection) {
             connection.isIdle = true
             idle.append(connection)

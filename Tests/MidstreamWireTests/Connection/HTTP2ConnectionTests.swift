@@ -160,6 +160,20 @@
             #expect(server.accepted == 2)
         }
 
+        /// HTTP_1_1_REQUIRED, of whatever is asked for.
+        @Test func `A server that wants HTTP/1.1 is asked by HTTP/2 once`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try HTTP2Server { peer in
+                guard peer.begin() else { return }
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.reset(13, stream: stream)) }
+            }
+            for _ in 1...10 {
+                let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+                #expect(response.body.bytes == Array(HTTP2Server.later.utf8))
+            }
+            #expect(server.accepted == 2)
+        }
+
         /// RFC 9113 §6.7: a path that was forgotten on the way.
         @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
