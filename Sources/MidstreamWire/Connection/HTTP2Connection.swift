@@ -308,6 +308,8 @@
 
         func didReceiveGoAway() {
             retire()
+            // Those that wait within the session would wait for what is still answered, and then be refused.
+            for stream in streams.values where session?.hasOpened(stream: stream.id) == false { stream.didClose(.refusedStream) }
             if !hasStreams { endSoon() }
         }
 

@@ -85,6 +85,9 @@
             return stream > 0 ? stream : nil
         }
 
+        /// Whether a stream is open: its request no longer waits for the server to take further ones.
+        func hasOpened(stream: Int32) -> Bool { nghttp2_session_get_stream_remote_close(session, stream) >= 0 }
+
         /// Goes on with a body of which there was nothing more.
         func resume(stream: Int32) { nghttp2_session_resume_data(session, stream) }
 

@@ -174,6 +174,35 @@
             #expect(server.accepted == 2)
         }
 
+        /// RFC 9113 §6.8, for what hasn't been sent.
+        @Test func `GOAWAY ends the waiting for a free stream`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    httpVersions: .http2PriorKnowledge, headTimeout: .seconds(30), maximumConnectionsPerHost: 1))
+            let (mayLeave, mayFinish) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                mayLeave.wait()
+                peer.write(HTTP2Frame.goAway(last: stream))
+                mayFinish.wait()
+                peer.write(HTTP2Frame.data("ok", end: true, stream: stream))
+                peer.connection.waitForEnd()
+            }
+            let url = server.url
+            let first = try await transport.deliver(request(url, .streamed))
+            let loop = try #require(transport.executor as? EventLoop)
+            let second = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.count } == 2 }
+            mayLeave.signal()
+            let response = try await second.value
+            #expect(response.body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(response.metrics?.resends == 0)
+            #expect(server.accepted == 2)
+            mayFinish.signal()
+            #expect(try await first.body.collect() == Array("ok".utf8))
+        }
+
         /// RFC 9113 §6.7: a path that was forgotten on the way.
         @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
