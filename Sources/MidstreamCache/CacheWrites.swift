@@ -77,6 +77,8 @@ extension ResponseCache {
         guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
         let (detached, limit) = next.detached(from: call, timeout: request.timeout)
         var request = request.asNewCall()
+        // The whole is wanted, whatever part of it was answered.
+        request.method = .get
         for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
         request.onInterim = nil
         let lookup = lookup.withoutBodies

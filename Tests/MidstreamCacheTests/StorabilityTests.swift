@@ -30,6 +30,11 @@ struct StorabilityTests {
         #expect(obstacle(["Cache-Control": "max-age=60"], HTTPStatus(code)) != nil)
     }
 
+    @Test("what has no body, since it answers HEAD, isn't")
+    func head() {
+        #expect(obstacle(["Cache-Control": "max-age=60"], method: .head) != nil)
+    }
+
     @Test("no-store forbids, unless the status has to be understood and is")
     func noStore() {
         #expect(obstacle(["Cache-Control": "No-StOrE, max-age=60"]) != nil)

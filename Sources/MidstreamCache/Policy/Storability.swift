@@ -14,6 +14,7 @@ extension CacheRules {
     func obstacle(
         to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest, isForeign: Bool = false
     ) -> String? {
+        if request.method == .head { return "it answers HEAD, and has no body" }
         if isForeign, !isShared { return "it was sent with credentials that are added further in" }
         let hasCredentials = isForeign || isShared && (isPersonal(request) || isPersonal(response.request))
         guard !targetedFields.isEmpty else {
