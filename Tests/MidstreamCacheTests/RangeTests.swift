@@ -176,6 +176,22 @@ struct RangeTests {
         #expect(bench.sent == 2)
     }
 
+    @Test("a part at the end of all numbers that is longer than it says isn't stored", arguments: [[11], [5, 6], [10, 1]])
+    func beyondNumbers(chunks: [Int]) async throws {
+        let bench = CacheBench { request in
+            let body = ArrivingBody(chunks.map { [UInt8](repeating: 1, count: $0) })
+            return HTTPResponse(
+                status: 206,
+                headers: [
+                    "Cache-Control": "max-age=60", "ETag": "\"a\"",
+                    "Content-Range": "bytes 9223372036854775797-9223372036854775806/9223372036854775807",
+                ], body: .incoming(body), request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        #expect(try await response.body.collect().count == 11)
+        #expect(bench.cache.statistics.stored == 0)
+    }
+
     @Test("of a buffered response that is cut off nothing is kept")
     func cutOffWhileBuffered() async throws {
         let bench = CacheBench { request in

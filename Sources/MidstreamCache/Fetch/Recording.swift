@@ -23,11 +23,13 @@ final class Recording: Sendable {
         ///
         /// - Parameter isCut: Whether the body has ended before its end.
         func entry(holding written: Int64, isCut: Bool = false) -> CacheEntry? {
+            // Beyond that, there needn't be any place.
+            guard written <= expected ?? .max else { return nil }
             let range = offset..<(offset + written)
             if !isCut, expected.map({ $0 == written }) ?? true {
                 return entry.adding(range, of: length ?? range.upperBound)
             }
-            guard keepsParts, written > 0, let length, written <= expected ?? .max else { return nil }
+            guard keepsParts, written > 0, let length else { return nil }
             return entry.adding(range, of: length)
         }
     }
@@ -65,6 +67,7 @@ final class Recording: Sendable {
             return (state.writer, state.written)
         }
         guard let writer else { return }
+        guard written <= target.expected ?? .max else { return await giveUp(.abandoned) }
         guard written <= target.limit else { return await giveUp(.tooLarge) }
         do {
             try await writer.write(bytes)

@@ -35,7 +35,8 @@ final class FleetCacheWriter: CacheWriter {
 
     func write(_ bytes: [UInt8]) async throws {
         let full = try state.withLock { state -> [(StoredResponse.Piece, [UInt8])] in
-            guard state.place + Int64(state.buffer.count + bytes.count) <= Int64(store.maximumBody) else { throw TooLarge() }
+            // Servers say where a part begins: their numbers aren't added to.
+            guard Int64(state.buffer.count + bytes.count) <= Int64(store.maximumBody) - state.place else { throw TooLarge() }
             state.buffer += bytes
             var full: [(StoredResponse.Piece, [UInt8])] = []
             while state.buffer.count >= FleetCacheStore.pieceLength { full.append(cut(FleetCacheStore.pieceLength, &state)) }
