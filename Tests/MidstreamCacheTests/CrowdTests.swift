@@ -18,7 +18,9 @@ struct CrowdTests {
 
     @Test("one request is sent, whoever of them leaves, and nobody hangs", arguments: [true, false])
     func crowd(answersAtOnce: Bool) async throws {
+        let gate = Locked(Gate())
         let bench = CacheBench(store: Self.store(answersAtOnce: answersAtOnce)) { request in
+            await gate.withLock { $0 }.wait()
             for _ in 0..<20 { await Task.yield() }
             return HTTPResponse(
                 status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivingBody([[1], [2, 3]])),
@@ -26,15 +28,18 @@ struct CrowdTests {
         }
         var random = Chance(state: 7)
         for round in 0..<300 {
-            let before = bench.sent
-            let callers = (0..<12).map { number in
-                Task { try await bench.get("\(CacheBench.url)/\(round)") }
-            }
+            let (before, url, held) = (bench.sent, "\(CacheBench.url)/\(round)", Gate())
+            gate.withLock { $0 = held }
+            let callers = (0..<12).map { _ in Task { try await bench.get(url) } }
+            // What those who have come so far have all left isn't for those who come then.
+            await held.reached()
+            await eventually { bench.cache.waiting(for: url) == 12 }
             // Never the same ones, and at least one stays to the end.
             for number in (0..<12).shuffled(using: &random).prefix(8) {
                 if Bool.random(using: &random) { await Task.yield() }
                 callers[number].cancel()
             }
+            held.open()
             var answers = 0
             for caller in callers {
                 do {

@@ -60,7 +60,7 @@ final class CollapsedRequests: Sendable {
         }
     }
 
-    /// Takes a fetch out that has failed, so that nobody joins it.
+    /// Takes a fetch out that has failed, or that all have left, so that nobody joins it.
     func close(_ fetch: SharedFetch) { state.withLock { Self.close(fetch, &$0) } }
 
     /// Takes a fetch out whose response is complete, or isn't kept for others.

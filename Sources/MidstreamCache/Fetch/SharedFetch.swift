@@ -184,15 +184,17 @@ final class SharedFetch: TimerListener {
         }
     }
 
-    /// The last who leaves cancels the requests, and waits for their end.
+    /// The last who leaves cancels the requests, and waits for their end. Whoever comes meanwhile begins another fetch.
     nonisolated(nonsending) private func leave(_ ticket: Int) async {
-        let (tasks, timer) = state.withLock { state -> ([Task<Void, Never>], ClockTimer.Entry?) in
+        let (tasks, timer, isAbandoned) = state.withLock { state -> ([Task<Void, Never>], ClockTimer.Entry?, Bool) in
             state.followers.removeAll { $0.ticket == ticket }
             if let place = state.attempts.firstIndex(where: { $0.ticket == ticket }) { state.attempts[place].wait = nil }
-            guard state.followers.isEmpty, state.attempts.allSatisfy({ $0.wait == nil }) else { return ([], nil) }
-            return (state.attempts.compactMap(\.task), state.takeTimer())
+            guard state.followers.isEmpty, state.attempts.allSatisfy({ $0.wait == nil }) else { return ([], nil, false) }
+            defer { state.isOver = true }
+            return (state.attempts.compactMap(\.task), state.takeTimer(), !state.isOver)
         }
         timer?.cancel()
+        if isAbandoned { table.close(self) }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
     }
