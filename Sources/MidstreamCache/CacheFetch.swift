@@ -82,7 +82,9 @@ extension ResponseCache {
                 response.body.close()
                 return SharedFetch.Outcome(response: stale)
             }
-        case .pass(let entry?): await update(freshened(entry, by: fetched), miss)
+        case .pass(let confirmed?):
+            let entry = freshened(confirmed, by: fetched)
+            if mayKeep(entry, fetched) { await update(entry, miss) }
         case .pass(nil), .store: break
         }
         return await stored(fetched)

@@ -7,7 +7,8 @@ extension ResponseCache {
     nonisolated(nonsending) func freshened(_ entry: CacheEntry, _ fetched: FetchedResponse) async -> SharedFetch.Outcome? {
         let miss = fetched.miss
         let entry = freshened(entry, by: fetched)
-        if !rules.control(of: entry.head).contains(.noStore), !fetched.isForeign { await update(entry, miss) }
+        let isKept = mayKeep(entry, fetched)
+        if isKept { await update(entry, miss) }
         let now = options.now()
         guard let form = rules.form(of: entry, miss.request.method, miss.demand, at: now) else { return nil }
         let (left, isFresh) = rules.left(of: entry.head, at: now)
@@ -19,7 +20,7 @@ extension ResponseCache {
         status.forwardStatus = .notModified
         note(miss, status, "the server says that it is still right, fresh for \(Self.ttl(left)) s")
         response.cacheStatus = status
-        guard isFresh, !entry.head.isInvalidated, miss.demand.range == nil, !fetched.isForeign,
+        guard isFresh, !entry.head.isInvalidated, miss.demand.range == nil, isKept,
             let bytes = response.body.bytes
         else { return SharedFetch.Outcome(response: response) }
         return SharedFetch.Outcome(response: response, shared: SharedResponse(head: entry.head, body: .bytes(bytes)))
@@ -33,6 +34,11 @@ extension ResponseCache {
                 responseTime: fetched.responseTime, rules: rules, fingerprint: fetched.miss.lookup.fingerprint))
     }
 
+    /// Whether an entry may be stored as a response has changed it, and others may have it.
+    func mayKeep(_ entry: CacheEntry, _ fetched: FetchedResponse) -> Bool {
+        !fetched.isForeign && rules.mayKeep(entry.head, changedBy: fetched.response, to: fetched.miss.request)
+    }
+
     /// Gives a response that is made of a stored one the properties of the one that came. The cookies of that one are new, and for its
     /// request alone where the cache keeps none.
     private func takeOver(_ came: HTTPResponse, into response: inout HTTPResponse) {
@@ -44,7 +50,8 @@ extension ResponseCache {
         for cookie in came.headers.values(.setCookie) { response.headers.add(.setCookie, cookie) }
     }
 
-    /// The stored bytes with the missing ones, which are stored while they are read (RFC 9111 §3.4); nil when the stored ones can't be read.
+    /// The stored bytes with the missing ones, which are stored while they are read (RFC 9111 §3.4), if they may be; nil when the stored ones
+    /// can't be read.
     nonisolated(nonsending) func combined(
         _ part: MissingPart, _ wanted: Range<Int64>, _ fetched: FetchedResponse
     ) async -> HTTPResponse? {
@@ -55,7 +62,9 @@ extension ResponseCache {
         let target = Recording.Target(
             entry: freshened(part.entry, by: fetched), offset: part.start, expected: wanted.upperBound - part.start,
             length: length, keepsParts: true, limit: max(0, options.maximumEntryBytes - part.entry.storedBytes))
-        let (rest, _) = await record(fetched.response.body, target, fetched, sharing: nil)
+        let isKept = mayKeep(target.entry, fetched)
+        var rest = fetched.response.body
+        if isKept { rest = await record(rest, target, fetched, sharing: nil).0 }
         let count = wanted.upperBound - wanted.lowerBound
         let body = HTTPBody.incoming(JoinedBody(beginning, rest), length: count)
         let isPart = miss.demand.range != nil
@@ -67,7 +76,7 @@ extension ResponseCache {
         takeOver(fetched.response, into: &response)
         var status = CacheStatus(forward: .partial, ttl: ttl(of: target.entry.head))
         status.forwardStatus = .partialContent
-        status.isStored = true
+        status.isStored = isKept
         miss.request.record(.cacheOutcome(status, "a part is stored; the server gave the rest"))
         response.cacheStatus = status
         return response

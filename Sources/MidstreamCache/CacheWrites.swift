@@ -51,20 +51,20 @@ extension ResponseCache {
         let requestTime = options.now()
         var response = try await next(miss.request)
         response.cacheStatus = CacheStatus(forward: miss.reason.forward)
-        guard response.status == .ok, miss.lookup.isOwn, var entry = miss.lookup.match, entry.head.status == .ok,
+        guard response.status == .ok, miss.lookup.isOwn, let entry = miss.lookup.match, entry.head.status == .ok,
             !isForeign(response, to: miss, next)
         else { return response }
         if entry.head.differs(from: response) {
-            entry = entry.with(entry.head.invalidated)
             miss.request.note("what is stored has changed on the server")
-        } else {
-            entry = entry.with(
-                entry.head.freshened(
-                    by: response, to: miss.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
-                    fingerprint: miss.lookup.fingerprint))
-            miss.request.note("what is stored is as the server says, fresh for \(ttl(of: entry.head)) s")
+            await update(entry.with(entry.head.invalidated), miss)
+            return response
         }
-        await update(entry, miss)
+        let head = entry.head.freshened(
+            by: response, to: miss.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
+            fingerprint: miss.lookup.fingerprint)
+        guard rules.mayKeep(head, changedBy: response, to: miss.request) else { return response }
+        miss.request.note("what is stored is as the server says, fresh for \(ttl(of: head)) s")
+        await update(entry.with(head), miss)
         return response
     }
 

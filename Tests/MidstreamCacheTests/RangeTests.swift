@@ -121,6 +121,25 @@ struct RangeTests {
         #expect(bench.sent == 2)
     }
 
+    @Test("a rest that mayn't be stored completes the answer, and isn't kept")
+    func restNotStored() async throws {
+        let bench = CacheBench { request in
+            let isRest = request.headers["Range"] == "bytes=5-"
+            return HTTPResponse(
+                status: 206,
+                headers: [
+                    "Cache-Control": isRest ? "no-store" : "max-age=60", "ETag": "\"a\"",
+                    "Content-Range": isRest ? "bytes 5-9/10" : "bytes 0-4/10",
+                ], body: .text(isRest ? "56789" : "01234"), request: request)
+        }
+        _ = try await get(bench, "0-4")
+        for _ in 0..<2 {
+            let whole = try await get(bench, nil)
+            #expect(whole.status == 200 && whole.text == Self.text && whole.cacheStatus?.isStored == false)
+        }
+        #expect(try await get(bench, "0-4").isHit && bench.sent == 3)
+    }
+
     @Test("of a range whose beginning is there only the rest is fetched")
     func extendedRange() async throws {
         let bench = bench()

@@ -55,4 +55,30 @@ struct SharedModeTests {
         let later = try await bench.get()
         #expect(later.isHit && later.headers["Set-Cookie"] == (mode == .private ? "sid=alice" : nil))
     }
+
+    @Test(
+        "what one user was answered changes nothing that all share, unless the server allows it",
+        arguments: ["GET", "HEAD", "If-None-Match"], ["private, max-age=60", "max-age=60", "public, max-age=60"])
+    func updatedForOneUser(by means: String, control: String) async throws {
+        let bench = CacheBench(.shared) { request in
+            let user = request.headers["Authorization"]
+            let isAsked = request.headers["If-None-Match"] != nil
+            return HTTPResponse(
+                status: isAsked ? 304 : 200,
+                headers: [
+                    "Cache-Control": user == nil ? "public, max-age=10" : control, "ETag": "\"a\"", "User": user ?? "nobody",
+                ], body: isAsked || request.method == .head ? .empty : .text("x"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        let own = try await bench.get { request in
+            request.headers["Authorization"] = "alice"
+            if means == "If-None-Match" { request.headers["If-None-Match"] = "\"a\"" }
+            if means == "HEAD" { request.method = .head }
+        }
+        #expect(own.headers["User"] == "alice" && own.text == (means == "GET" ? "x" : ""))
+        let other = try await bench.get()
+        let isShared = control.hasPrefix("public")
+        #expect(other.headers["User"] == (isShared ? "alice" : "nobody") && other.isHit == isShared && other.text == "x")
+    }
 }

@@ -32,6 +32,19 @@ extension CacheRules {
         guard status.code >= 200, status != .notModified, status != .preconditionFailed, status != 416 else {
             return "\(status.code) answers this request alone"
         }
+        if let obstacle = obstacle(toKeeping: status, control, hasCredentials) { return obstacle }
+        if isShared, !sharesPersonalResponses, fields.setsCookie { return "it sets a cookie" }
+        if !fields.vary.isEmpty, VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
+        if status == .partialContent, let obstacle = Self.obstacle(toPart: response.headers) { return obstacle }
+        let isExplicit =
+            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != .never)
+        if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
+        if isExplicit || fields.hasValidator { return nil }
+        return "it says nothing about its freshness, and can't be validated"
+    }
+
+    /// Why nothing of a response may be kept, whatever else it says.
+    private func obstacle(toKeeping status: HTTPStatus, _ control: CacheControl, _ hasCredentials: Bool) -> String? {
         if control.contains(.mustUnderstand) {
             guard status.isUnderstood else { return "its status isn't understood" }
         } else if control.contains(.noStore) {
@@ -43,14 +56,16 @@ extension CacheRules {
         {
             return "it answers one user"
         }
-        if isShared, !sharesPersonalResponses, fields.setsCookie { return "it sets a cookie" }
-        if !fields.vary.isEmpty, VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
-        if status == .partialContent, let obstacle = Self.obstacle(toPart: response.headers) { return obstacle }
-        let isExplicit =
-            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != .never)
-        if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
-        if isExplicit || fields.hasValidator { return nil }
-        return "it says nothing about its freshness, and can't be validated"
+        return nil
+    }
+
+    /// Whether a stored response may be changed by another, and others may have what becomes of it: what is stored comes under the same
+    /// rules when it is changed as when it is new.
+    ///
+    /// - Parameter head: The stored head as the other has changed it.
+    func mayKeep(_ head: StoredHead, changedBy response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        let hasCredentials = isShared && (isPersonal(request) || isPersonal(response.request))
+        return obstacle(toKeeping: head.status, control(of: head), hasCredentials) == nil
     }
 
     /// Whether a request carries something secret (RFC 9111 §3.5 is about `Authorization` alone).
