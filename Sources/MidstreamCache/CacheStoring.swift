@@ -24,7 +24,7 @@ extension ResponseCache {
         let permit = fetched.permit
         if let entry = entry(of: bytes, target, fetched) {
             do {
-                let isCurrent = { permit.holds(for: entry.key) }
+                let isCurrent = { target.isCurrent(by: permit) }
                 guard let isStored = try store.storeNow(bytes, of: entry, at: target.offset, if: isCurrent) else { return nil }
                 report(isStored ? .stored : .abandoned, fetched.miss.request)
             } catch {
@@ -87,7 +87,7 @@ extension ResponseCache {
     /// Which bytes of which entry a response brings; nil when it contradicts itself.
     private func target(_ fetched: FetchedResponse, _ fields: ResponseFields, _ entry: CacheEntry) -> Recording.Target? {
         let response = fetched.response
-        var target = Recording.Target(entry: entry, limit: options.maximumEntryBytes)
+        var target = Recording.Target(entry: entry, asked: fetched.miss.lookup.key, limit: options.maximumEntryBytes)
         let length = fields.contentLength
         guard response.status == .partialContent,
             case .bytes(let part, let total)? = response.headers[.contentRange].flatMap({ ContentRange($0) })
@@ -153,7 +153,7 @@ extension ResponseCache {
         _ bytes: [UInt8], _ target: Recording.Target, _ fetched: FetchedResponse
     ) async {
         let request = fetched.miss.request
-        guard let entry = entry(of: bytes, target, fetched), fetched.permit.holds(for: entry.key) else { return }
+        guard let entry = entry(of: bytes, target, fetched), target.isCurrent(by: fetched.permit) else { return }
         guard let writer = await writer(target, fetched) else { return }
         do {
             do {
@@ -162,7 +162,7 @@ extension ResponseCache {
                 await writer.abandon()
                 throw error
             }
-            let isStored = try await writer.commit(entry) { [permit = fetched.permit] in permit.holds(for: entry.key) }
+            let isStored = try await writer.commit(entry) { [permit = fetched.permit] in target.isCurrent(by: permit) }
             if !isStored { await writer.abandon() }
             report(isStored ? .stored : .abandoned, request)
         } catch {

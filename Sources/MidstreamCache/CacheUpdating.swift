@@ -60,8 +60,9 @@ extension ResponseCache {
             let beginning = await body(of: part.entry, wanted.lowerBound..<part.start, miss.request, miss.clock)
         else { return nil }
         let target = Recording.Target(
-            entry: freshened(part.entry, by: fetched), offset: part.start, expected: wanted.upperBound - part.start,
-            length: length, keepsParts: true, limit: max(0, options.maximumEntryBytes - part.entry.storedBytes))
+            entry: freshened(part.entry, by: fetched), asked: miss.lookup.key, offset: part.start,
+            expected: wanted.upperBound - part.start, length: length, keepsParts: true,
+            limit: max(0, options.maximumEntryBytes - part.entry.storedBytes))
         let isKept = mayKeep(target.entry, fetched)
         var rest = fetched.response.body
         if isKept { rest = await record(rest, target, fetched, sharing: nil).0 }

@@ -52,4 +52,25 @@ struct RemovalTests {
         _ = try await post.value
         #expect(try await bench.get().isHit == !isRemoved)
     }
+
+    @Test(
+        "a removal is heeded by the answer that first tells which URLs are the same",
+        arguments: ["remove", "PUT"], [false, true])
+    func sameURLs(by remover: String, isArriving: Bool) async throws {
+        let gate = Gate()
+        let url = CacheBench.url + "?a=1"
+        let bench = CacheBench { request in
+            if request.method == .get { await gate.wait() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "No-Vary-Search": "key-order"],
+                body: isArriving ? .incoming(ArrivingBody([[1]])) : .text("x"), request: request)
+        }
+        let first = Task { try await bench.client.stream(HTTPRequest(url)).body.collect() }
+        await gate.reached()
+        if remover == "PUT" { _ = try await bench.get(url) { $0.method = .put } } else { await bench.cache.remove(url) }
+        gate.open()
+        #expect(try await first.value.count == 1)
+        #expect(try await !bench.get(url).isHit)
+        #expect(try await bench.get(url).isHit)
+    }
 }

@@ -8,6 +8,9 @@ final class Recording: Sendable {
     struct Target: Sendable {
         /// The entry as it was before; new, or one that some bytes of are there.
         var entry: CacheEntry
+        /// The request's own key. That of the entry may stand for several URLs (`No-Vary-Search`), and need not have been known when this one
+        /// was removed.
+        let asked: CacheKey
         /// The place of the first byte.
         var offset: Int64 = 0
         /// How many bytes there have to be; nil: as many as come.
@@ -18,6 +21,11 @@ final class Recording: Sendable {
         var keepsParts = false
         /// How many bytes are written at most.
         var limit: Int64
+
+        /// Whether nothing was removed since that makes the entry wrong.
+        func isCurrent(by permit: CacheRemovals.Permit) -> Bool {
+            permit.holds(for: entry.key) && (asked == entry.key || permit.holds(for: asked))
+        }
 
         /// The entry with so many bytes more; nil when they are worth nothing.
         ///
@@ -90,7 +98,7 @@ final class Recording: Sendable {
         guard let entry = target.entry(holding: written, isCut: isCut) else { return await giveUp(.abandoned) }
         guard let writer = takeWriter() else { return }
         do {
-            let isStored = try await writer.commit(entry) { [permit] in permit.holds(for: entry.key) }
+            let isStored = try await writer.commit(entry) { [permit, target] in target.isCurrent(by: permit) }
             if !isStored { await writer.abandon() }
             report(isStored ? .stored : .abandoned)
         } catch {
