@@ -46,6 +46,14 @@ struct CacheFolder: Sendable {
         }
     }
 
+    /// Does something unless another process, or another store of this one, is doing it.
+    func alone(_ work: () -> Void) {
+        guard let descriptor = try? Self.open("\(path)/checkpoint.lock", O_RDWR | O_CREAT) else { return }
+        // The lock goes with it.
+        defer { close(descriptor) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { work() }
+    }
+
     /// Opens a file that only its user may read. Doesn't wait for the other end of a pipe that somebody has put in its place.
     static func open(_ path: String, _ flags: Int32) throws -> Int32 {
         let descriptor = openFile(path, flags | O_CLOEXEC | O_NONBLOCK)
@@ -101,27 +109,5 @@ final class BodyFile: Sendable {
             }
             done += count
         }
-    }
-}
-
-/// A lock that one process at a time holds, until it ends or lets go.
-final class FolderLock {
-    private var descriptor: Int32 = -1
-    private let path: String
-
-    init(_ path: String) { self.path = path }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// Whether this process holds it, which it does from the first time on that nobody else does.
-    func isHeld() -> Bool {
-        if descriptor >= 0 { return true }
-        guard let opened = try? CacheFolder.open(path, O_RDWR | O_CREAT) else { return false }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            close(opened)
-            return false
-        }
-        descriptor = opened
-        return true
     }
 }

@@ -27,7 +27,6 @@ final class EntryTable {
     let salt: [UInt8]
     private let database: Database
     private let fingerprint: Fingerprint
-    private let lock: FolderLock
     /// What stands for the owner of what is anybody's.
     private let anybody: Database.Value
     private var lastURL: (text: String, hash: Database.Value)?
@@ -38,7 +37,6 @@ final class EntryTable {
         try folder.prepare()
         self.folder = folder
         database = try Database(path: folder.database)
-        lock = FolderLock("\(folder.path)/checkpoint.lock")
         try database.execute(
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA wal_autocheckpoint=0")
         let wasOther = try Self.make(in: database)
@@ -202,8 +200,8 @@ final class EntryTable {
         }
     }
 
-    /// Tidies up the log.
-    func tidy() { if lock.isHeld() { database.checkpoint() } }
+    /// Tidies up the log, unless another does.
+    func tidy() { folder.alone { database.checkpoint() } }
 
     /// How many bytes there are.
     func bytes() throws -> Int64 { try database.run("SELECT \(Self.sum) FROM entries").first?[0].integer ?? 0 }

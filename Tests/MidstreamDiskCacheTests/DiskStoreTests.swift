@@ -287,6 +287,21 @@ struct DiskStoreTests {
         await eventually { (try? await clients[1].send(request))?.cacheStatus?.isHit == true }
     }
 
+    @Test("the log stays small, though another store that does nothing has tidied it up before")
+    func log() async throws {
+        let (idle, busy) = (DiskCacheStore(folder.url), DiskCacheStore(folder.url))
+        _ = try await client(idle) { sized($0) }.send(HTTPRequest("http://h.test/10"))
+        await idle.maintainNow()
+        let worker = client(busy) { sized($0) }
+        for number in 0..<1000 {
+            _ = try await worker.send(HTTPRequest("http://h.test/\(number)/10000"))
+            if number % 50 == 0 { await busy.maintainNow() }
+        }
+        let log = try #require(FileManager.default.contents(atPath: folder.database + "-wal"))
+        #expect(log.count < 8 << 20)
+        #expect(try await idle.bytes > 8 << 20)
+    }
+
     @Test("two levels: what is in memory is answered from there, and what isn't from disk")
     func tiers() async throws {
         let memory = MemoryCacheStore()
