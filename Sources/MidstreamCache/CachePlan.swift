@@ -14,11 +14,11 @@ extension ResponseCache {
         let decision = rules.decide(request.method, demand, lookup, at: options.now())
         request = decision.conditional(request)
         switch decision {
-        case .fresh(let answer): return .answers("fresh for \(Int(answer.left)) s, would answer from \(store.name)")
-        case .stale(let answer): return .answers("stale for \(Int(-answer.left)) s, would answer from \(store.name)")
+        case .fresh(let answer): return .answers("fresh for \(Self.ttl(answer.left)) s, would answer from \(store.name)")
+        case .stale(let answer): return .answers("stale for \(-Self.ttl(answer.left)) s, would answer from \(store.name)")
         case .staleWhileRevalidate(let answer):
             return .answers(
-                "stale for \(Int(-answer.left)) s, would answer from \(store.name) and be validated meanwhile")
+                "stale for \(-Self.ttl(answer.left)) s, would answer from \(store.name) and be validated meanwhile")
         case .refuse(let reason):
             return .answers("\(lookup.match == nil ? reason.text : "nothing stored that may answer"), would answer 504")
         case .validate(let reason, _): return .known("\(reason.text), asks whether it is still right")

@@ -366,20 +366,6 @@ struct FlowTests {
         #expect(bench.stub.requests.map { $0.url.path } == ["/1", "/2", "/3", "/2", "/2"])
     }
 
-    @Test("explanations end with the answer, or say what is missing")
-    func explanations() async throws {
-        let bench = CacheBench(answers: [(200, ["Cache-Control": "max-age=60", "ETag": "\"a\""], "one")])
-        #expect("\(try await bench.client.explain(HTTPRequest(CacheBench.url)))".contains("nothing stored"))
-        _ = try await bench.get()
-        let explanation = try await bench.client.explain(HTTPRequest(CacheBench.url))
-        #expect(explanation.answeredBy == "CacheInterceptor")
-        #expect("\(explanation)".contains("fresh for 60 s, would answer from memory"))
-        bench.clock.advance(61)
-        let stale = try await bench.client.explain(HTTPRequest(CacheBench.url))
-        #expect(stale.answeredBy == nil && stale.request.headers["If-None-Match"] == "\"a\"")
-        #expect(bench.sent == 1)
-    }
-
     @Test("the status of the cache can be a field")
     func statusField() async throws {
         let bench = CacheBench(options: { $0.addsCacheStatus = true }) { request in
