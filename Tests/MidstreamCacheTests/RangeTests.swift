@@ -140,6 +140,25 @@ struct RangeTests {
         #expect(try await get(bench, "0-4").isHit && bench.sent == 3)
     }
 
+    @Test("a rest that isn't as long as it says is an error", arguments: ["567", "567890"], [false, true])
+    func restOfOtherLength(rest: String, isArriving: Bool) async throws {
+        let bench = CacheBench { request in
+            let isRest = request.headers["Range"] == "bytes=5-"
+            let bytes = Array((isRest ? rest : "01234").utf8)
+            return HTTPResponse(
+                status: 206,
+                headers: [
+                    "Cache-Control": "max-age=60", "ETag": "\"a\"",
+                    "Content-Range": isRest ? "bytes 5-9/10" : "bytes 0-4/10",
+                ], body: isArriving ? .incoming(ArrivingBody([bytes])) : .bytes(bytes), request: request)
+        }
+        _ = try await get(bench, "0-4")
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        let error = await #expect(throws: HTTPError.self) { try await response.body.collect() }
+        let code: HTTPError.Code = rest.utf8.count < 5 ? .connectionLost : .protocolViolation
+        #expect(error?.code == code && bench.stub.requests.last?.headers["Range"] == "bytes=5-")
+    }
+
     @Test("of a range whose beginning is there only the rest is fetched")
     func extendedRange() async throws {
         let bench = bench()
