@@ -78,6 +78,9 @@
             return transfers.removeFirst()
         }
 
+        /// Whether its first transfer would take any connection: one that goes out again wants one that hasn't served.
+        var mayYield: Bool { !isExclusive && transfers.first?.resends == 0 }
+
         private func goOnAlone() {
             guard transfers.isEmpty else { return }
             loneDeadline = loop.now + Self.longestAlone

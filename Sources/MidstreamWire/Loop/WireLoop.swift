@@ -206,7 +206,11 @@
         }
 
         func isFree(_ connection: HTTP1Connection) {
-            if let transfer = pool.takeWaiting(connection.route) { return connection.begin(transfer) }
+            if pool.hasWaiting(connection.route) {
+                // Its end, or bytes that nobody has asked for, may have come with the last response.
+                guard connection.isUsable else { return close(connection) }
+                if let transfer = pool.takeWaiting(connection.route) { return connection.begin(transfer) }
+            }
             pool.add(connection)
             expectExpiry()
         }

@@ -191,10 +191,16 @@
         /// Those that are being made without a transfer.
         func spareDials(_ route: Route) -> [Dial] { destinations[route]?.dials.filter(\.transfers.isEmpty) ?? [] }
 
-        /// Takes the transfer that has waited longest for a connection of a route.
+        /// Whether a transfer waits that would take any connection of a route.
+        func hasWaiting(_ route: Route) -> Bool {
+            let dials = destination(of: route).dials
+            return !dials.isEmpty && dials.contains(where: \.mayYield)
+        }
+
+        /// Takes the transfer that has waited longest of those that would take any connection of a route.
         func takeWaiting(_ route: Route) -> WireTransfer? {
             let dials = destination(of: route).dials
-            return dials.isEmpty ? nil : dials.first { !$0.transfers.isEmpty && !$0.isExclusive }?.disown()
+            return dials.isEmpty ? nil : dials.first(where: \.mayYield)?.disown()
         }
 
         /// Ends everything.

@@ -34,7 +34,8 @@
                     connection.write(
                         response + String(repeating: "HTTP/1.1 408 No\r\nContent-Length: 0\r\n\r\n", count: farewell))
                     hasSpoken.signal()
-                    connection.waitForEnd()
+                    // Until the connection is closed, or used again.
+                    _ = connection.readHead()
                 }
             }
 
@@ -68,6 +69,31 @@
                 #expect(try await response.status == .ok)
             }
             #expect(server.raw.accepted == 3)
+        }
+
+        @Test func `It answers no request that waits for a connection of its own`() async throws {
+            let server = try Server(farewell: 1)
+            let resolver = HoldingResolver(holding: 2)
+            defer { resolver.gate.open() }
+            var configuration = TransportConfiguration(
+                resolver: resolver.addresses, httpVersions: .http1Only, usesCallersThreads: false)
+            configuration.tls.verifiesCertificates = false
+            let transport = wireTransport(configuration: configuration)
+            let loop = try #require(transport.executor as? WireLoop)
+            let url = "https://h.invalid:\(server.raw.port)/"
+            async let first = transport.deliver(request(url, .buffered(upTo: 1 << 20)))
+            await server.awaitRequest()
+            async let second = transport.deliver(request(url, .buffered(upTo: 1 << 20)))
+            await resolver.gate.reached()
+            await onLoop(loop) { server.hold() }
+            #expect(try await first.status == .ok)
+            let stillWaits = await onLoop(loop) { loop.active.first?.wire.connection is Dial }
+            try #require(stillWaits)
+            resolver.gate.open()
+            await server.awaitRequest()
+            await onLoop(loop) { server.hold() }
+            #expect(try await second.status == .ok)
+            #expect(server.raw.accepted == 2)
         }
     }
 #endif

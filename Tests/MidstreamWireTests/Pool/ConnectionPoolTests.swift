@@ -44,6 +44,37 @@
             await eventually { (try? await idleCount(transport)) == 0 }
         }
 
+        @Test func `A request that goes out again waits for a connection that hasn't served`() async throws {
+            let mayAnswer = DispatchSemaphore(value: 0)
+            let deaths = Locked(0)
+            let server = try RawServer { connection in
+                while let head = connection.readHead() {
+                    if head.hasPrefix("GET /slow ") { mayAnswer.wait() }
+                    if head.hasPrefix("GET /mortal "), deaths.withLock({ $0 }) == 0 {
+                        return deaths.withLock { $0 += 1 }
+                    }
+                    connection.write(Self.ok)
+                }
+            }
+            let resolver = HoldingResolver(holding: 3)
+            defer { resolver.gate.open() }
+            let transport = wireTransport(configuration: TransportConfiguration(resolver: resolver.addresses))
+            let loop = try #require(transport.executor as? WireLoop)
+            let url = "http://h.invalid:\(server.port)"
+            let slow = Task { try await transport.deliver(request("\(url)/slow", .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.first?.wire.connection is HTTP1Connection } }
+            _ = try await transport.deliver(request("\(url)/", .buffered(upTo: 10)))
+            let mortal = Task { try await transport.deliver(request("\(url)/mortal", .buffered(upTo: 10))) }
+            await resolver.gate.reached()
+            mayAnswer.signal()
+            #expect(try await slow.value.status == 200)
+            resolver.gate.open()
+            let response = try await mortal.value
+            #expect(response.metrics?.resends == 1)
+            #expect(response.metrics?.isReusedConnection == false)
+            #expect(server.accepted == 3)
+        }
+
         /// Connecting goes on when its request is given up, and serves the next one.
         @Test func `A dial that nobody waits for any more isn't wasted`() async throws {
             let mayAnswer = DispatchSemaphore(value: 0)
