@@ -134,7 +134,9 @@
             #expect(error?.code == .connection)
         }
 
-        @Test func `What comes on a connection while the thread rests answers nothing`() async throws {
+        /// - Parameter goesElsewhere: Whether the loop has looked at its sockets for another server's sake before.
+        @Test(arguments: [false, true])
+        func `What comes on a connection while the thread rests answers nothing`(_ goesElsewhere: Bool) async throws {
             let speak = DispatchSemaphore(value: 0)
             let hasSpoken = DispatchSemaphore(value: 0)
             let server = try RawServer { connection in
@@ -146,8 +148,10 @@
                     hasSpoken.signal()
                 }
             }
+            let other = try RawServer.answering { _ in Self.answer }
             _ = try await invite(server.url, lookInterval: 60_000)
             _ = try await transport.deliver(request("\(server.url)/last", .buffered(upTo: 10)))
+            if goesElsewhere { _ = try await transport.deliver(request(other.url, .buffered(upTo: 10))) }
             speak.signal()
             hasSpoken.wait()
             #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))

@@ -39,8 +39,8 @@
         @exclusivity(unchecked) private var ended: [(Transfer, Result<TransportMetrics, any Error>)] = []
         /// How often it has waited for sockets.
         @exclusivity(unchecked) package final private(set) var waits = 0
-        /// The last of these that has told of all sockets that were ready, and on all of which was acted.
-        @exclusivity(unchecked) package final private(set) var lastWholeWait = 0
+        /// The last of these that has told of all sockets that were ready, and on all of which was acted; none before the driver's first.
+        @exclusivity(unchecked) package final internal(set) var lastWholeWait = 0
         @exclusivity(unchecked) final var nextDeadlineCheck: UInt64 = .max
         package final let decoding = DecodingRoom()
         @exclusivity(unchecked) package final var admission: Admission

@@ -21,6 +21,8 @@
 
         final func beginDriving() {
             pthread_setspecific(Self.currentKey, Unmanaged.passUnretained(self).toOpaque())
+            // Nobody has watched the sockets meanwhile: what came on any of them is still to be told.
+            lastWholeWait = -1
             willDrive()
         }
 

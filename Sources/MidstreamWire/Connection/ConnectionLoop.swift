@@ -6,7 +6,8 @@
     protocol ConnectionLoop: TransferLoop {
         /// How often it has waited for sockets.
         var waits: Int { get }
-        /// The last of these that has told of all sockets that were ready, and on all of which was acted.
+        /// The last of these that has told of all sockets that were ready, and on all of which was acted; none before the driver's
+        /// first.
         var lastWholeWait: Int { get }
         /// Ends a transfer of which nothing more will come.
         func finish(_ transfer: Transfer, _ outcome: Result<TransportMetrics, any Error>, isClean: Bool)
