@@ -32,8 +32,8 @@
         private var stage = Stage.lookup
         /// When it has taken too long, in nanoseconds of the monotonic clock.
         private let deadline: UInt64
-        /// When it has gone on for too long without a transfer.
-        private var loneDeadline: UInt64 = .max
+        /// When it has gone on for too long without a transfer; never while it has one.
+        private(set) var loneDeadline: UInt64 = .max
         /// When the next address is to be tried.
         private var nextTry: UInt64 = .max
         /// The origin's address, where it is looked up here and told to a proxy.
@@ -344,8 +344,13 @@
         }
 
         /// Gives up what is under way.
-        func close() {
-            defer { tellObservers(DialFailure(code: .connection, message: HTTPError.transportClosed.message, isOwn: true)) }
+        ///
+        /// - Parameter failure: What those who wait for its end are told; by default that the transport was closed.
+        func close(
+            telling failure: DialFailure? = DialFailure(
+                code: .connection, message: HTTPError.transportClosed.message, isOwn: true)
+        ) {
+            defer { tellObservers(failure) }
             switch stage {
             case .lookup, .over: break
             case .connecting(var race): race.close()

@@ -159,7 +159,7 @@
 
         private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
             // Those without a transfer make room: the limit is met by those that have one.
-            while channels.count >= mostConnections, pool.closeOldest() {}
+            while max(channels.count, pool.dialCount) >= mostConnections, pool.closeOldest() || pool.closeOldestDial() {}
             let dial = Dial(
                 transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, isExclusive: transfer.pipe != nil,
                 loop: self)

@@ -176,6 +176,20 @@
             forgetIfEmpty(destination)
         }
 
+        /// Gives up the dial that has gone on without a transfer for the longest time; false when there is none.
+        func closeOldestDial() -> Bool {
+            guard dialCount > 0 else { return false }
+            var oldest: Dial?
+            for destination in destinations.values {
+                for dial in destination.dials where dial.loneDeadline < oldest?.loneDeadline ?? .max { oldest = dial }
+            }
+            guard let oldest else { return false }
+            remove(oldest)
+            // As many are made ahead of transfers as the limits allow.
+            oldest.close(telling: nil)
+            return true
+        }
+
         /// A dial whose transfer has ended or got another connection.
         func freeDial(_ route: Route) -> Dial? {
             destination(of: route).dials.first { ($0.transfers.isEmpty || $0.mayBeShared) && !$0.isDistrusted && !$0.isExclusive }

@@ -99,5 +99,20 @@
             await #expect(throws: HTTPError.self) { _ = try await second.value }
             #expect(proxy.accepted == 1)
         }
+
+        @Test func `One that nobody waits for any more makes room, too`() async throws {
+            let servers = try (0..<5).map { _ in try RawServer { $0.waitForEnd() } }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http1Only, maximumConnections: 1))
+            for server in servers {
+                // TLS isn't answered.
+                let url = "https://127.0.0.1:\(server.port)/"
+                let sent = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+                await eventually { server.accepted == 1 }
+                sent.cancel()
+                _ = await sent.result
+                #expect(await transport.statistics.openConnections <= 1)
+            }
+        }
     }
 #endif
