@@ -31,7 +31,7 @@
         private(set) var times = DialTimes()
         private var stage = Stage.lookup
         /// When it has taken too long, in nanoseconds of the monotonic clock.
-        private let deadline: UInt64
+        let deadline: UInt64
         /// When it has gone on for too long without a transfer; never while it has one.
         private(set) var loneDeadline: UInt64 = .max
         /// When the next address is to be tried.
@@ -67,6 +67,7 @@
         func adopt(_ transfer: WireTransfer) {
             transfers.append(transfer)
             transfer.connection = self
+            if transfer.measured.waitsSince == 0 { transfer.measured.waitsSince = loop.now }
             loneDeadline = .max
             sleep()
         }

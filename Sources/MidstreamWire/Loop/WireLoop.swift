@@ -193,7 +193,14 @@
 
         func didFail(_ dial: Dial, _ failure: DialFailure) {
             pool.remove(dial)
-            while let transfer = dial.disown() { fail(transfer, failure, dial) }
+            while let transfer = dial.disown() {
+                if failure.code == .timeout, hasTime(transfer) { connect(transfer) } else { fail(transfer, failure, dial) }
+            }
+        }
+
+        /// Whether connecting may go on: one that has joined a dial later than it began hasn't had all of its time.
+        private func hasTime(_ transfer: WireTransfer) -> Bool {
+            settings.connectTimeout.map { now - transfer.measured.waitsSince < $0 } ?? true
         }
 
         private func fail(_ transfer: WireTransfer, _ failure: DialFailure, _ dial: Dial) {

@@ -45,6 +45,8 @@
 
         /// Times in nanoseconds of the monotonic clock; zero: not reached.
         struct Measured {
+            /// When it began to wait for a connection.
+            var waitsSince: UInt64 = 0
             var times = DialTimes()
             var began: UInt64 = 0
             var firstByte: UInt64 = 0

@@ -100,6 +100,37 @@
             #expect(proxy.accepted == 1)
         }
 
+        @Test func `Whoever joins a dial has all of the time that connecting may take`() async throws {
+            let heads = Locked(0)
+            let proxy = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                let number = heads.withLock { heads in
+                    heads += 1
+                    return heads
+                }
+                if number == 1 { return connection.waitForEnd() }
+                connection.write("HTTP/1.1 403 Forbidden\r\n\r\n")
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(proxy: .http(proxy.url), httpVersions: .http1Only))
+            let loop = try #require(transport.executor as? WireLoop)
+            let first = Task { try await transport.deliver(request("https://h.example/", .buffered(upTo: 10))) }
+            await eventually { heads.withLock { $0 } == 1 }
+            first.cancel()
+            _ = await first.result
+            let second = Task { try await transport.deliver(request("https://h.example/", .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.first?.wire.connection is Dial } }
+            await onLoop(loop) {
+                guard let dial = loop.active.first?.wire.connection as? Dial else { return }
+                loop.clock.pointee = dial.deadline
+                dial.isWoken()
+            }
+            let error = await #expect(throws: HTTPError.self) { _ = try await second.value }
+            // The second dial's; that of the first is that its time is over.
+            #expect(error?.code == .proxy)
+            #expect(proxy.accepted == 2)
+        }
+
         @Test func `One that nobody waits for any more makes room, too`() async throws {
             let servers = try (0..<5).map { _ in try RawServer { $0.waitForEnd() } }
             let transport = wireTransport(
