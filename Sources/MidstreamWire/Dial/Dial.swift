@@ -218,9 +218,7 @@
         // MARK: The proxy
 
         private func beginProxyTLS(_ channel: Channel) throws(DialFailure) {
-            guard let proxy = route.proxy, proxy.isSecure, settings.configuration.unixSocketPath == nil else {
-                return try meetProxy(channel)
-            }
+            guard let proxy = route.proxy, proxy.isSecure else { return try meetProxy(channel) }
             let session: TLSSession
             do {
                 session = try TLSSession(
@@ -247,9 +245,7 @@
         }
 
         private func meetProxy(_ channel: Channel) throws(DialFailure) {
-            guard let proxy = route.proxy, !route.isForwarded, settings.configuration.unixSocketPath == nil else {
-                return try beginTLS(channel)
-            }
+            guard let proxy = route.proxy, !route.isForwarded else { return try beginTLS(channel) }
             var handshake: any ProxyHandshake
             switch proxy.kind {
             case .http, .https: handshake = Tunnel(to: route.authority, authorization: proxy.authorization)

@@ -45,6 +45,8 @@
         private(set) var problem: HTTPError?
 
         init(_ configuration: TransportConfiguration) {
+            // All connections lead to the socket then, and what a proxy is told is none of its server's business.
+            guard configuration.unixSocketPath == nil else { return }
             switch configuration.proxy {
             case .direct: break
             case .environment: readEnvironment()

@@ -19,6 +19,17 @@
             #expect(Route(url, self.routes(.http("p.example", noProxy: ["*"]))).proxy == nil)
         }
 
+        @Test func `A unix domain socket is met without a proxy`() {
+            let proxy = TransportConfiguration.Proxy.http("http://u:p@p.example")
+            let routes = Routes(TransportConfiguration(proxy: proxy, unixSocketPath: "/run/s"))
+            #expect(!routes.mayForward)
+            for url in ["http://h.example/", "https://h.example/"] {
+                let route = Route(url, routes)
+                #expect(route.proxy == nil)
+                #expect(!route.isForwarded)
+            }
+        }
+
         @Test func `A proxy's address has what it doesn't say by default`() {
             let proxy = routes(.http("http://u%20x:p%40@p.example")).proxy(isSecure: true, host: "h")
             #expect(proxy?.host == "p.example")
