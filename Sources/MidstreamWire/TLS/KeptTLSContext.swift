@@ -10,7 +10,7 @@
     final class KeptTLSContext: Sendable {
         private struct State {
             var made: Result<TLSContext, any Error>?
-            /// What the files were when it was made.
+            /// What the files were when it was made; none when that has failed.
             var files: [FileVersion?] = []
             /// In nanoseconds of the monotonic clock.
             var nextLook: UInt64 = .max
@@ -34,7 +34,8 @@
                     if case .success? = state.made { return state.made ?? fresh }
                 }
                 state.made = fresh
-                state.files = files
+                // What has failed is tried again at each look, since what it takes may be there without a change of the files.
+                state.files = if case .success = fresh { files } else { [] }
                 expectLook(&state.nextLook)
                 return fresh
             }

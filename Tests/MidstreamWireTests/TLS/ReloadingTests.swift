@@ -27,10 +27,11 @@
 
         /// Of which every request takes a connection of its own, unless they are kept.
         private func transport(
-            every interval: Duration = .zero, keepsConnections: Bool = false, _ failures: Locked<[HTTPError]> = Locked([])
+            every interval: Duration = .zero, keepsConnections: Bool = false, authorities: String = Servers["CA"],
+            _ failures: Locked<[HTTPError]> = Locked([])
         ) -> WireTransport {
             var configuration = TransportConfiguration(keepsConnections: keepsConnections)
-            configuration.tls.authorities = .file(Servers["CA"])
+            configuration.tls.authorities = .file(authorities)
             configuration.tls.clientCertificate = .reloading(.init(certificate: certificate, key: key), every: interval) {
                 error in
                 failures.withLock { $0.append(error) }
@@ -83,6 +84,17 @@
             #expect(error?.code == .tls)
             try copy("CLIENT_CERT", to: certificate)
             try copy("CLIENT_KEY", to: key)
+            #expect(try await status(transport) == 200)
+        }
+
+        @Test func `A first one is tried again when its own files stay as they are, too`() async throws {
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
+            let authorities = folder.url.path + "/authorities.pem"
+            let transport = transport(authorities: authorities)
+            let error = await #expect(throws: HTTPError.self) { _ = try await status(transport) }
+            #expect(error?.code == .tls)
+            try copy("CA", to: authorities)
             #expect(try await status(transport) == 200)
         }
 
