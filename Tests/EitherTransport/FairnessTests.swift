@@ -77,6 +77,49 @@
             #expect(await onLoop(loop) { loop.admission.waitingCount } == 0)
         }
 
+        /// Something that a request's body has, and that counts what there is of its kind.
+        private final class Content: Sendable {
+            private let count: Locked<Int>
+
+            init(countedIn count: Locked<Int>) {
+                self.count = count
+                count.withLock { $0 += 1 }
+            }
+
+            deinit { count.withLock { $0 -= 1 } }
+
+            var chunks: AsyncStream<[UInt8]> { AsyncStream { $0.finish() } }
+        }
+
+        @Test func `Those that were given up are let go while no connection becomes free`() async throws {
+            let gate = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                gate.wait()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+            let transport = transport(1)
+            let loop = try #require(transport.executor as? EventLoop)
+            let url = server.url
+            let first = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop, { loop.active.count }) != 0 }
+            let count = Locked(0)
+            for _ in 0..<40 {
+                let givenUp = Task {
+                    let content = Content(countedIn: count)
+                    _ = try await transport.deliver(HTTPRequest(.post, url, body: .stream { content.chunks }))
+                }
+                await eventually { await onLoop(loop, { loop.admission.waitingCount }) != 0 }
+                givenUp.cancel()
+                _ = await givenUp.result
+            }
+            // A few may stay.
+            await eventually(within: .seconds(30)) { count.withLock { $0 } <= 16 }
+            #expect(count.withLock { $0 } <= 16)
+            gate.signal()
+            #expect(try await first.value.status == 200)
+        }
+
         @Test func `A limit of all connections makes the requests to every host wait in line`() async throws {
             let gate = DispatchSemaphore(value: 0)
             let seen = Locked<[String]>([])

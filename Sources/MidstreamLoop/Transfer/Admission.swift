@@ -22,6 +22,8 @@
             private var transfers: [Transfer] = []
             /// Those before it have been let in.
             private var first = 0
+            /// How many of the rest were given up.
+            private var dead = 0
 
             var isEmpty: Bool { first == transfers.count }
             var rest: ArraySlice<Transfer> { transfers[first...] }
@@ -39,8 +41,18 @@
                         first = 0
                     }
                     if transfer.admission.isWaiting { return transfer }
+                    dead -= 1
                 }
                 return nil
+            }
+
+            /// Notes that one was given up. They stay, and are skipped, until there are more of them than of those that wait: to let each go at
+            /// once would take a look at all.
+            mutating func giveUpOne() {
+                dead += 1
+                guard dead > rest.count - dead + 16 else { return }
+                transfers = rest.filter(\.admission.isWaiting)
+                (first, dead) = (0, 0)
             }
         }
 
@@ -134,11 +146,14 @@
 
         /// Ends the waiting of a transfer that was given up; false when it didn't wait.
         package mutating func giveUp(_ transfer: Transfer) -> Bool {
-            guard transfer.admission.isWaiting else { return false }
-            // It stays in the queue, and is skipped.
-            defer { transfer.admission = .left }
+            let state = transfer.admission
+            guard state.isWaiting else { return false }
+            transfer.admission = .left
             waitingCount -= 1
-            if case .inLine(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) {
+            if case .waiting(let key) = state { hosts[key]?.waiting.giveUpOne() }
+            if case .inLine(let key) = state {
+                line.giveUpOne()
+                guard var host = hosts.removeValue(forKey: key) else { return true }
                 host.active -= 1
                 // The next one of its host takes its place, at the end of the line.
                 _ = admit(&host, key)
