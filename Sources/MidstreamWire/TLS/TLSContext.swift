@@ -147,8 +147,9 @@
                 defer {
                     EVP_PKEY_free(key)
                     X509_free(certificate)
+                    OPENSSL_sk_pop_free(chain) { X509_free($0.map { OpaquePointer($0) }) }
                 }
-                // The chain becomes the context's.
+                // The context has references of its own.
                 return SSL_CTX_use_cert_and_key(pointer, certificate, key, chain, 1) == 1
             }
         }
