@@ -27,6 +27,14 @@ package struct ChainPosition: Sendable {
     /// When what lies further in has to be over: the earlier of the two.
     @inlinable package var due: Int64 { min(deadline, timeout) }
 
+    /// The same for work that others wait for as well, in a task of its own: the deadline of the run that began it doesn't end it.
+    package var withoutDeadline: ChainPosition {
+        var position = self
+        position.deadline = .max
+        position.isInterrupted = false
+        return position
+    }
+
     /// The position of the present task, for code that is called by an interceptor and handed no ``Next``.
     ///
     /// Set for the whole of a run, and in an observed chain for each pass, so that it is right when several passes are under way at

@@ -122,6 +122,44 @@ import Testing
         #expect(authenticator.refreshes == 1)
     }
 
+    @Test("The deadline of the call that began a refresh doesn't end what the refresh sends")
+    func deadline() async throws {
+        let clock = TestClock()
+        var configuration = HTTPClient.Configuration()
+        configuration.clock = clock
+        configuration.timeout = nil
+        let (late, exchanging) = (Gate(), Gate())
+        let tokens = StubTransport { request in
+            await exchanging.wait()
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let login = testClient(baseURL: "https://login.example", configuration: configuration, transport: tokens)
+        let authenticator = TestAuthenticator { _ in _ = try await login.send(HTTPRequest(.post, "/token")) }
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/patient"), request.headers[.authorization] == "old" { await late.wait() }
+            let isFresh = request.headers[.authorization] == "token 1"
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old", refreshTimeout: nil)
+        let client = HTTPClient.authenticated(by: interceptor, stub, clock: clock)
+        var (first, second) = (HTTPRequest("/patient"), HTTPRequest("/"))
+        first.timeout = .unlimited
+        second.deadline = .seconds(1)
+        let patient = Task { [first] in try await client.send(first).status }
+        await late.reached()
+        let hasty = Task { [second] in try await client.send(second) }
+        await exchanging.reached()
+        late.open()
+        // Only the hasty one watches the time.
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect((await hasty.result.errorOfCall as? HTTPError)?.code == .deadlineExceeded)
+        clock.advance(by: .seconds(1))
+        exchanging.open()
+        #expect(try await patient.value == .ok)
+        #expect(authenticator.refreshes == 1 && tokens.requests.count == 1)
+    }
+
     @Test func aRefreshThatHangsIsGivenUp() async throws {
         let clock = TestClock()
         let authenticator = TestAuthenticator { old in

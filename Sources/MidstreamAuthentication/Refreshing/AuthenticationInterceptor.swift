@@ -16,7 +16,8 @@ public import MidstreamCore
 /// - A refresh that fails makes the calls that wait for it fail with ``HTTPError/Code/authentication``, and so those that had
 ///   been sent before and are rejected afterwards; none is sent again. The next new call may try again, within the limit.
 /// - A fresh credential that is rejected ends the call with that response, on which the validators then speak.
-/// - A caller's cancellation, and the attempt's timeout, end that caller's wait and leave the refresh running for the others.
+/// - A caller's cancellation, the attempt's timeout and the call's deadline end that caller's wait and leave the refresh, with what it sends,
+///   running for the others.
 /// - A call belongs to the login that was there when it began; see ``logIn(_:)``.
 /// - Credentials go to their origins only. A redirect inside the attempt keeps a header within the origin and never takes it to
 ///   another. A credential in the query belongs at ``InterceptorStage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is

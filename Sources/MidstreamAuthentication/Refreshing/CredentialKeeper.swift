@@ -133,7 +133,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
                 try await limit.run(error: { .refreshTimeout($0) }) { [self] in
                     // The authenticator reads the store, which needs the present login.
                     try? await save()
-                    return try await authenticator.refresh(old)
+                    return try await forAll { try await authenticator.refresh(old) }
                 })
         } catch {
             return .failure(error)
@@ -216,12 +216,17 @@ extension CredentialKeeper {
     private func saveOnce() async throws {
         let (credential, generation) = login.state.withLock { ($0.credential, $0.generation) }
         do {
-            try await authenticator.save(credential)
+            try await forAll { try await authenticator.save(credential) }
             login.state.withLock { if $0.generation == generation { $0.isSaved = true } }
         } catch {
             login.state.withLock { $0.savePause.extend(at: $0.stopwatch.elapsed) }
             throw error
         }
+    }
+
+    /// Has the authenticator do what is for all calls: what it sends isn't bound by the deadline of the one that happened to begin it.
+    private func forAll<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        try await ChainPosition.local.withValue(ChainPosition.current?.withoutDeadline) { try await work() }
     }
 
     /// Saves what couldn't be saved before, beside the calls.
