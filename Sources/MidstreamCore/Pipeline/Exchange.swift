@@ -33,10 +33,20 @@ struct Exchange: Interceptor {
         let call = position.call
         let request = try checked(request, of: call)
         try Task.checkCancellation()
-        if let sharing = call?.sharing {
-            return try await sharing.response(to: request) { try await self.exchange(request, call, position) }
-        }
+        if let sharing = call?.sharing { return try await shared(request, call, position, by: sharing) }
         return try await exchange(request, call, position)
+    }
+
+    /// An exchange that several calls may wait for: each as long as its own limits allow, which don't end it for the others.
+    @inline(never)
+    private func shared(
+        _ request: HTTPRequest, _ call: Call?, _ position: ChainPosition, by sharing: any ExchangeSharing
+    ) async throws -> HTTPResponse {
+        var unlimited = position.withoutDeadline
+        unlimited.timeout = .max
+        return try await position.withinTimeLeft(phase: .maybeProcessed) { [unlimited] _ in
+            try await sharing.response(to: request) { try await exchange(request, call, unlimited) }
+        }
     }
 
     nonisolated(nonsending)

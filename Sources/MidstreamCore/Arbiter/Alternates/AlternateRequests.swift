@@ -12,7 +12,8 @@ final class AlternateRequests: Sendable {
     /// Sends an alternate request on behalf of a failed attempt.
     ///
     /// - Parameter validators: Those of the attempt without the one that asked for the alternate, which would ask for it again.
-    /// - Throws: `CancellationError`, or an error that carries the failure of the attempt and that of the alternate.
+    /// - Throws: `CancellationError`, ``HTTPError/Code/deadlineExceeded`` when the call's time is over, or an error that carries the failure
+    ///   of the attempt and that of the alternate.
     func send(
         _ alternate: HTTPRequest, for attempt: Attempt, after outcome: Outcome, validators: [any HTTPValidator]
     ) async throws -> HTTPResponse {
@@ -26,7 +27,7 @@ final class AlternateRequests: Sendable {
                     isShared: shared.wasShared))
             return response
         } catch {
-            if Task.isCancelled { throw CancellationError() }
+            if let reason = attempt.next.position.reasonToEnd { throw reason }
             attempt.record(
                 .alternate(
                     request: alternate.description, outcome: TraceRecorder.text(of: error), status: nil,

@@ -49,9 +49,9 @@ public struct RetryStrategy: Sendable {
     /// After another request, such as one for a new token.
     ///
     /// It is sent by the same client, without the validator that asks for it, and shared by all calls that ask for the same one
-    /// at the same time. When it fails, `then` isn't called and the call ends with ``HTTPError/Code/authentication`` (after a 401,
-    /// 403 or 407) or ``HTTPError/Code/validation``, which carries both failures. One alternate request and one resend are
-    /// made even where `maxRetries` is 0.
+    /// at the same time; each waits for it until its own time is over. When it fails, `then` isn't called and the call ends with
+    /// ``HTTPError/Code/authentication`` (after a 401, 403 or 407) or ``HTTPError/Code/validation``, which carries both failures. One
+    /// alternate request and one resend are made even where `maxRetries` is 0.
     ///
     /// - Parameters:
     ///   - alternate: The other request.

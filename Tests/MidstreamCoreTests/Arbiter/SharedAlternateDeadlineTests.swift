@@ -1,0 +1,36 @@
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("E. The time that calls have for an alternate they share", .leavesNothing, .timeLimit(.minutes(10)))
+struct SharedAlternateDeadlineTests {
+    private let bench = ArbiterBench()
+
+    @Test("the deadline of the call that began it doesn't end it for the others")
+    func deadline() async throws {
+        let clock = bench.clock
+        let stub = StubTransport { request in
+            let isLogin = request.urlText.hasSuffix("/login")
+            if isLogin { try await clock.sleep(for: .seconds(2)) }
+            return HTTPResponse(status: isLogin || request.attempt == 2 ? .ok : .unauthorized, request: request)
+        }
+        let client = bench.client(
+            stub, validators: [AlternateRequestValidator { _, _ in HTTPRequest("/login") }, DefaultValidator()])
+        let call: @Sendable (Duration) async throws -> HTTPStatus = { deadline in
+            var request = HTTPRequest("/")
+            request.deadline = deadline
+            return try await client.send(request).status
+        }
+        let hasty = Task { try await call(.seconds(1)) }
+        // The deadlines of the call and of its login, and the login's own time.
+        await clock.waitForSleepers(3)
+        let patient = Task { try await call(.seconds(9)) }
+        await clock.waitForSleepers(5)
+        clock.advance(by: .seconds(1))
+        #expect(await hasty.result.httpError?.code == .deadlineExceeded)
+        clock.advance(by: .seconds(1))
+        #expect(try await patient.value == .ok)
+        #expect(stub.requests.count { $0.urlText.hasSuffix("/login") } == 1)
+    }
+}
