@@ -12,8 +12,9 @@ public import MidstreamCore
 /// to `maximumWait`, the attempt's timeout and the call's deadline; when that isn't enough it fails at once with
 /// ``HTTPError/Code/rateLimited``, which isn't retried.
 ///
-/// Responses adjust it: by the number of requests left (`RateLimit` and `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-11), and
-/// by a 429 with `Retry-After` (RFC 9110 §10.2.3), which takes precedence. Fields that can't be read are ignored, and noted in the trace.
+/// Responses adjust it, also for requests that wait already: by the number of requests left (`RateLimit` and `RateLimit-Policy`,
+/// draft-ietf-httpapi-ratelimit-headers-11), and by a 429 with `Retry-After` (RFC 9110 §10.2.3), which takes precedence. Fields that can't
+/// be read are ignored, and noted in the trace.
 ///
 /// Where a server has a quota for each user or the like, its fields name the partition that the request was counted in (`pk`). Limits of a
 /// partition hold for requests with the same credentials: secret fields (``HTTPHeaders/isSensitive(_:)``), cookies only where there are no
@@ -142,7 +143,8 @@ public final class RateLimit: HTTPInterceptor {
             case .granted: break
             case .waits(let place, let wait):
                 noteWait(wait, shelf, request, next)
-                try await queue.wait(place, on: next.timer) { table.time.now(next) }
+                let tooLong = try await queue.wait(place, on: next.timer) { table.time.now(next) }
+                if let tooLong { throw refusal(tooLong, shelf, request, next) }
             case .refused(let wait): throw refusal(wait, shelf, request, next)
             }
             taken.add { queue.giveBack() }

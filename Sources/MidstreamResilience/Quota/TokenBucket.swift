@@ -26,7 +26,7 @@ struct TokenBucket: Sendable {
     private var slowed: (rate: Double, lastGood: Double)?
     /// Nothing is sent before this.
     private var quietUntil = Int64.min
-    /// The number of requests that the server has left, and until when that holds.
+    /// The number of requests that the server has left for those to come, and until when that holds.
     private var left: (count: Int, until: Int64)?
 
     /// - Parameters:
@@ -74,19 +74,32 @@ struct TokenBucket: Sendable {
         if rate != nil { tokens = min(burst, tokens + 1) }
     }
 
+    /// The time before which the server doesn't want one of those who wait with a token.
+    ///
+    /// - Parameters:
+    ///   - number: Its place among them, from 0 on.
+    ///   - waiting: How many they are.
+    func silence(for number: Int, of waiting: Int) -> Int64 {
+        guard let left, left.count + waiting <= number else { return quietUntil }
+        return max(quietUntil, left.until)
+    }
+
     /// Applies the limits of a response.
     ///
     /// - Parameters:
     ///   - retryAfter: For how many nanoseconds the server wants to be left alone.
     ///   - isThrottled: Whether it has had too many requests.
-    mutating func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
+    ///   - waiting: How many have taken a token and aren't sent yet. What is left is theirs first.
+    mutating func learn(
+        _ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, waiting: Int = 0, at now: Int64
+    ) {
         fill(at: now)
         if givenRate == nil, ceiling == nil, let new = said.policy, new != policy {
             if policy == nil { tokens = Double(new.quota) }
             policy = new
         }
         if let count = said.left, let seconds = said.seconds {
-            left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence))
+            left = (count - waiting, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence))
         }
         guard isThrottled else { return }
         // It takes precedence over the fields.

@@ -67,13 +67,18 @@ struct QuotaQueueTests {
     private var timer: ClockTimer { ClockTimer(bench.clock) }
     private var queue: QuotaQueue { QuotaQueue(TokenBucket(rate: 1, burst: 1, isAdaptive: false)) }
 
-    private func place(in queue: QuotaQueue) -> QuotaQueue.Place? {
-        guard case .waits(let place, _) = queue.enter(at: 0, waitingAtMost: .max) else { return nil }
+    private func place(in queue: QuotaQueue, waitingAtMost most: Int64 = .max) -> QuotaQueue.Place? {
+        guard case .waits(let place, _) = queue.enter(at: 0, waitingAtMost: most) else { return nil }
         return place
     }
 
-    private func wait(_ place: QuotaQueue.Place, in queue: QuotaQueue) async throws {
+    private func refusal(of place: QuotaQueue.Place, in queue: QuotaQueue) async throws -> Int64? {
         try await queue.wait(place, on: timer) { [bench] in bench.clock.now.offset.wholeNanoseconds }
+    }
+
+    private func wait(_ place: QuotaQueue.Place, in queue: QuotaQueue) async throws {
+        let tooLong = try await refusal(of: place, in: queue)
+        #expect(tooLong == nil)
     }
 
     @Test("move up when somebody before them leaves")
@@ -151,6 +156,47 @@ struct QuotaQueueTests {
         // All that was taken is what went: one a second from now on.
         #expect(!queue.takeAtOnce(at: 1_000_000_000))
         #expect(queue.takeAtOnce(at: 2_000_000_000))
+    }
+
+    @Test("wait as long as the server wants to be left alone; who may not wait so long is let go at once")
+    func silence() async throws {
+        let clock = bench.clock
+        let queue = queue
+        #expect(queue.takeAtOnce(at: 0))
+        let a = try #require(place(in: queue))
+        let b = try #require(place(in: queue, waitingAtMost: 10_000_000_000))
+        let c = try #require(place(in: queue))
+        async let first: Void = wait(a, in: queue)
+        async let second = refusal(of: b, in: queue)
+        async let third: Void = wait(c, in: queue)
+        await clock.waitForSleepers(1)
+        queue.learn(.init(), retryAfter: 30_000_000_000, isThrottled: true, at: 0)
+        #expect(try await second == 30_000_000_000)
+        #expect(queue.waiting == 2)
+        await eventually { clock.nextDeadline?.offset == .seconds(30) }
+        clock.advance(by: .seconds(30))
+        try await first
+        try await third
+        #expect(queue.waiting == 0)
+    }
+
+    @Test("go as far as what the server has left reaches, and then when there is more")
+    func left() async throws {
+        let clock = bench.clock
+        let queue = queue
+        #expect(queue.takeAtOnce(at: 0))
+        let (a, b) = (try #require(place(in: queue)), try #require(place(in: queue)))
+        let said = RateLimitFields(["RateLimit": "\"a\";r=1;t=30"], nil, now: 0).general
+        queue.learn(said, retryAfter: nil, isThrottled: false, at: 0)
+        async let first: Void = wait(a, in: queue)
+        async let second: Void = wait(b, in: queue)
+        await eventually { clock.nextDeadline?.offset == .seconds(1) }
+        clock.advance(by: .seconds(1))
+        try await first
+        await eventually { clock.nextDeadline?.offset == .seconds(30) }
+        #expect(queue.waiting == 1)
+        clock.advance(by: .seconds(29))
+        try await second
     }
 
     @Test("get one token a second, whoever leaves meanwhile, and none is lost", arguments: 0..<20)
