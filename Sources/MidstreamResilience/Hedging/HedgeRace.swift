@@ -26,7 +26,7 @@ struct HedgeRace: Sendable {
                 var hedge = request
                 hedge.isHedge = true
                 group.startAtOnce { [hedge] in
-                    let result = RaceResult(isSecond: true, result: await result(of: hedge, leg))
+                    let result = RaceResult(isSecond: true, result: await result(of: hedge, leg).ofNoHedge)
                     if result.isRefusal { account.giveBackHedge() }
                     results.add(result)
                 }
@@ -71,6 +71,22 @@ struct HedgeRace: Sendable {
                 { .hedgeWon(isSecond: winner.isSecond, time: .nanoseconds(now &- start)) }, about: request)
         }
         return response
+    }
+}
+
+extension Result<HTTPResponse, any Error> {
+    /// The same about a request that is none of the second leg any more: sent again, it waits and probes as any other does.
+    fileprivate var ofNoHedge: Self {
+        switch self {
+        case .success(var response):
+            response.request.isHedge = false
+            return .success(response)
+        case .failure(let error):
+            guard var own = error as? HTTPError else { return self }
+            own.request?.isHedge = false
+            own.response?.request.isHedge = false
+            return .failure(own)
+        }
     }
 }
 

@@ -59,6 +59,8 @@ struct HedgingTests {
         bench.clock.advance(by: .seconds(1))
         let response = try await call
         #expect(response.headers["From"] == "second")
+        // Sent again, it is a request like any other.
+        #expect(!response.request.isHedge)
         #expect(wasCancelled.withLock { $0 })
         #expect(response.trace.events(named: "hedge").map(\.attributes["sent"]) == [true])
         #expect(response.trace.events(named: "hedge.won").map(\.attributes["second"]) == [true])
