@@ -7,10 +7,10 @@ extension ChainPosition {
     /// Takes the body of a response into memory, if that is how the call wants it and it isn't there yet.
     ///
     /// - Throws: What ``HTTPBody/collect(upTo:)`` throws; ``HTTPError/Code/timeout`` or ``HTTPError/Code/deadlineExceeded`` when the time is
-    ///   over before its end.
+    ///   over before its end. An answer to that, such as a fallback's file, isn't held to it any more.
     package func deliver(_ response: inout HTTPResponse) async throws {
         guard response.body.bytes == nil, let call, case .buffered(let limit) = call.delivery else { return }
-        guard due != .max else { return try await response.buffer(upTo: limit) }
+        guard due != .max, !(response.isWhole && isOver(due)) else { return try await response.buffer(upTo: limit) }
         let arriving = response
         response = try await withinTimeLeft(phase: .answered) { _ in
             var response = arriving

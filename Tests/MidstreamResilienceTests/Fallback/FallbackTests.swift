@@ -9,11 +9,11 @@ import Testing
 struct FallbackTests {
     private let bench = ArbiterBench()
 
-    private func client(_ transport: StubTransport) -> HTTPClient {
+    private func client(_ transport: StubTransport, body: HTTPBody = .text("yesterday")) -> HTTPClient {
         bench.client(
             transport,
             interceptors: {
-                Fallback { request, _ in HTTPResponse(status: 200, body: .text("yesterday"), request: request) }
+                Fallback { request, _ in HTTPResponse(status: 200, body: body, request: request) }
             })
     }
 
@@ -45,18 +45,21 @@ struct FallbackTests {
         }
     }
 
-    @Test("a deadline is answered, too")
-    func deadline() async throws {
+    @Test(
+        "a deadline is answered, too, wherever the answer's body comes from",
+        arguments: [HTTPBody.text("yesterday"), .stream { chunks("yester", "day") }])
+    func deadline(body: HTTPBody) async throws {
         let client = client(
             StubTransport { request in
                 try await untilCancelled()
                 return HTTPResponse(status: 200, request: request)
-            })
+            }, body: body)
         var request = HTTPRequest("/")
         request.deadline = .seconds(1)
         let call = Task { [request] in try await client.send(request) }
         await bench.clock.waitForSleepers(1)
         bench.clock.advance(by: .seconds(1))
-        #expect(try await call.value.isFallback)
+        let response = try await call.value
+        #expect(response.isFallback && response.body.text == "yesterday")
     }
 }
