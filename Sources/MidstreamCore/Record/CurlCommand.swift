@@ -50,8 +50,8 @@ extension HTTPRequest {
         guard includingSecrets else {
             // Only there can secrets be told from the rest.
             let type = headers[.contentType] ?? body.contentType
-            let isStructured = type.map { $0.contains("json") || $0.hasPrefix("application/x-www-form-urlencoded") } ?? false
-            let shown = isStructured ? Redaction().text(bytes, contentType: type) : nil
+            let form = TextForm(contentType: type)
+            let shown = form == .json || form == .items ? Redaction().text(bytes, contentType: type) : nil
             return ["--data-raw", (shown ?? .withheld).shellQuoted]
         }
         let text = String(decoding: bytes, as: UTF8.self)

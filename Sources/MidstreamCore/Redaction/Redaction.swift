@@ -10,7 +10,8 @@ internal import Foundation
 /// let client = HTTPClient(configuration: .init(redaction: Redaction(headers: ["X-Session"], jsonFields: ["iban"])))
 /// ```
 ///
-/// Bodies are searched where their media type says JSON or a form; multipart forms are withheld as a whole, and other text is shown.
+/// Bodies are searched where their media type says JSON, by its subtype, or a form; multipart forms are withheld as a whole, and other text
+/// is shown.
 public struct Redaction: Sendable, Hashable {
     /// Names of header fields beside those that are secret.
     public var headers: Set<HTTPHeaders.Name>
@@ -61,17 +62,12 @@ public struct Redaction: Sendable, Hashable {
     ///   - bytes: The body, or the beginning of it. A character that is cut off at its end is left out.
     ///   - contentType: What the `Content-Type` field says.
     public func text(_ bytes: [UInt8], contentType: String?) -> String? {
-        let type = (contentType ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         guard let text = Self.text(bytes) else { return nil }
-        switch type {
-        case "application/x-www-form-urlencoded": return marked(items(URLText.redactedItems(of: text)))
-        case _
-        where type == "application/json" || type.hasSuffix("+json") || type == "application/x-ndjson"
-            || type == "application/jsonl":
-            return JSONRedaction(names: jsonFields, mark: mark).redacted(text)
-        case "text/event-stream": return nil
-        case _ where type.hasPrefix("text/") || type.hasSuffix("xml") || type == "application/javascript": return text
-        default: return nil
+        switch TextForm(contentType: contentType) {
+        case .items: return marked(items(URLText.redactedItems(of: text)))
+        case .json: return JSONRedaction(names: jsonFields, mark: mark).redacted(text)
+        case .plain: return text
+        case .unknown: return nil
         }
     }
 
@@ -100,5 +96,32 @@ public struct Redaction: Sendable, Hashable {
             if let text = String(bytes: bytes.dropLast(cut), encoding: .utf8), !text.utf8.contains(0) { return text }
         }
         return nil
+    }
+}
+
+/// How secrets are told from the rest of a body, by what its `Content-Type` field says.
+enum TextForm {
+    /// By the names of items.
+    case items
+    /// By the names of fields.
+    case json
+    /// They aren't: it is text of any other kind.
+    case plain
+    /// They can't be: it may be binary, or have parts of any type.
+    case unknown
+
+    private static let namesOfJSON: Set<Substring> = ["json", "x-json", "ndjson", "x-ndjson", "jsonl"]
+
+    init(contentType: String?) {
+        let type = (contentType ?? "").prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
+        // Whatever stands before it: JSON is called text, too.
+        let subtype = type.drop { $0 != "/" }.dropFirst()
+        switch type {
+        case "application/x-www-form-urlencoded": self = .items
+        case "text/event-stream": self = .unknown
+        case _ where Self.namesOfJSON.contains(subtype) || subtype.hasSuffix("+json"): self = .json
+        case _ where type.hasPrefix("text/") || type.hasSuffix("xml") || type == "application/javascript": self = .plain
+        default: self = .unknown
+        }
     }
 }

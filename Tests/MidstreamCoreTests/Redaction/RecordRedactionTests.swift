@@ -22,6 +22,25 @@ struct RecordRedactionTests {
         #expect(redaction.text(Array(text.utf8), contentType: "application/problem+json; charset=utf-8") == shown)
     }
 
+    @Test(
+        "what is JSON by its subtype, also in a curl command",
+        arguments: ["text/json", "Text/X-JSON ; charset=utf-8", "application/x-json", "text/x-ndjson", "application/json"])
+    func jsonTypes(type: String) {
+        let shown = #"{"password":"‹withheld›"}"#
+        let request = HTTPRequest(
+            .post, "http://h/", headers: ["Content-Type": type], body: .text(#"{"password":"S3CR3T"}"#))
+        #expect(Redaction().text(request.body.bytes ?? [], contentType: type) == shown)
+        #expect(request.curlCommand().contains(shown))
+    }
+
+    @Test("text in a curl command that only mentions JSON in its type")
+    func mentionsJSON() {
+        let request = HTTPRequest(
+            .post, "http://h/", headers: ["Content-Type": "text/plain; profile=json"],
+            body: .text(#"{"password":"S3CR3T"}"#))
+        #expect(request.curlCommand().hasSuffix("--data-raw '‹withheld›' http://h/"))
+    }
+
     @Test("items of forms and of URLs, and fields")
     func others() {
         let redaction = Redaction(headers: ["X-Session"], queryItems: ["Session ID"], mark: "REDACTED")
