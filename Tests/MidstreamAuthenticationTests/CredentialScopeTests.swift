@@ -38,6 +38,19 @@ import Testing
         #expect(refreshes == 0)
     }
 
+    @Test(
+        "An origin of http gives its credential by https as well, on the port that becomes of its own",
+        arguments: [
+            ("http://a.example", "https://a.example/", true), ("http://a.example:80", "https://a.example:443/", true),
+            ("http://a.example:8080", "https://a.example:8080/", true), ("http://a.example:8080", "https://a.example/", false),
+            ("http://a.example", "https://a.example:80/", false), ("http://a.example", "https://b.example/", false),
+            ("https://a.example:80", "http://a.example/", false),
+        ])
+    func secured(base: String, url: String, isIn: Bool) async throws {
+        #expect(try await send(to: [url], base: base).sent == [isIn ? "token 1" : ""])
+        #expect(try await send(to: [base, url]).sent == ["token 1", isIn ? "token 1" : ""])
+    }
+
     @Test func withoutABaseURLTheFirstOriginGetsIt() async throws {
         let (sent, _) = try await send(to: ["https://a.example/1", "https://b.example/", "https://a.example/2"])
         #expect(sent == ["token 1", "", "token 1"])

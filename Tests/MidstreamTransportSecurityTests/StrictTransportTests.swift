@@ -45,6 +45,22 @@ struct StrictTransportTests {
         #expect(sent(stub).suffix(2) == ["http://b.a.example/", "http://example/"])
     }
 
+    @Test("The credentials that a host gets by http it gets by https, and they are renewed there")
+    func credentials() async throws {
+        let stub = StubTransport { request in
+            let isNew = request.headers[.authorization] == "Bearer new"
+            return HTTPResponse(status: isNew ? .ok : .unauthorized, request: request)
+        }
+        let client = testClient(baseURL: "http://a.example", transport: stub) {
+            AuthenticationInterceptor(BearerAuthenticator { rejected in rejected == nil ? "old" : "new" })
+            APIKeyInterceptor("k", header: "X-Key")
+            StrictTransport(store: StrictTransportStore([StrictTransportHost("a.example")]))
+        }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(sent(stub) == ["https://a.example/", "https://a.example/"])
+        #expect(stub.requests.map { $0.headers["X-Key"] } == ["k", "k"])
+    }
+
     @Test("Subdomains are included where that is said, and the last word counts")
     func subdomains() async throws {
         let fields = ["\(Self.year); includeSubDomains", Self.year, "max-age=0"]

@@ -3,7 +3,7 @@ internal import Interception
 /// The origins that a credential may be sent to.
 ///
 /// Given by URLs, or else the origin of the base URL of the client that a request belongs to; for a client without one, the
-/// origin of the first request that asks.
+/// origin of the first request that asks. To one of http that isn't given its host by https belongs, too, since a host may want that.
 package struct CredentialScope: Sendable {
     private let given: Result<[OriginMatch], HTTPError>?
     private let first = Locked<OriginMatch?>(nil)
@@ -28,12 +28,12 @@ package struct CredentialScope: Sendable {
     /// - Throws: ``HTTPError/Code/invalidRequest`` when the scope was given a text that is no http or https URL.
     package func contains(_ url: String, in call: Call? = ChainPosition.current?.call) throws -> Bool {
         if let given { return try given.get().contains { $0.matches(url) } }
-        if let base = call?.owner.baseOrigin { return base.matches(url) }
+        if let base = call?.owner.baseOrigin { return base.matchesOrSecures(url) }
         let origin = first.withLock { first in
             first = first ?? OriginMatch(url)
             return first
         }
-        return origin?.matches(url) ?? false
+        return origin?.matchesOrSecures(url) ?? false
     }
 
     private static func noOrigin(_ url: String) -> HTTPError {

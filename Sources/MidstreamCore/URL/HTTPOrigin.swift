@@ -20,6 +20,11 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         port = parts.portText.flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)
     }
 
+    /// Whether another origin is what this one becomes where its host wants https in place of http (RFC 6797 §8.3).
+    func isSecured(as other: HTTPOrigin) -> Bool {
+        scheme == "http" && other.scheme == "https" && other.host == host && other.port == (port == 80 ? 443 : port)
+    }
+
     /// The origin as the start of a URL, without the scheme's own port.
     public var description: String {
         port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
@@ -41,6 +46,11 @@ package final class OriginMatch: Sendable {
     /// Whether an absolute URL is of this origin.
     package func matches(_ url: String) -> Bool {
         bytes.withUnsafeBufferPointer { url.isCertainly(ofOrigin: $0) } || HTTPOrigin(url) == origin
+    }
+
+    /// Whether an absolute URL is of this origin, or by https in place of its http.
+    package func matchesOrSecures(_ url: String) -> Bool {
+        matches(url) || origin.scheme == "http" && HTTPOrigin(url).map { origin.isSecured(as: $0) } == true
     }
 }
 
