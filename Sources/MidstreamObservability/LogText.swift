@@ -5,13 +5,13 @@ extension CallRecord {
     func line(_ redaction: Redaction) -> String {
         let more = exchanges.count == 1 ? "" : ", \(exchanges.count) exchanges"
         let purpose = purpose == .own ? "" : " (\(purpose))"
-        return "\(method) \(redaction.url(url))\(purpose) \(outcome(status, failure)), \(duration.inMilliseconds) ms\(more)"
+        return "\(redaction.line(method, url))\(purpose) \(outcome(status, failure)), \(duration.inMilliseconds) ms\(more)"
     }
 }
 
 extension ExchangeRecord {
     func lines(_ redaction: Redaction, withBodies: Bool) -> String {
-        var lines = ["→ \(method) \(redaction.url(url)) (\(id.call), exchange \(id.number), \(cause))"]
+        var lines = ["→ \(redaction.line(method, url)) (\(id.call), exchange \(id.number), \(cause))"]
         lines += Self.lines(requestHeaders, redaction, mark: "> ")
         if withBodies { lines += Self.lines(requestBody, requestHeaders, redaction, mark: "> ") }
         let connection = metrics?.localPort.map { ", connection \($0)" } ?? ""

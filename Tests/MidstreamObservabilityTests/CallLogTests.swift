@@ -48,6 +48,23 @@ struct CallLogTests {
             ])
     }
 
+    @Test("has no lines that a URL or a method has made up, which nobody would send")
+    func forged() async throws {
+        let evil = "\nforged \u{1B}[2J"
+        for request in [
+            HTTPRequest(RequestURL("http://h/\(evil)" as String)), HTTPRequest(HTTPMethod(rawValue: "GET\(evil)"), "http://h/"),
+        ] {
+            let error = await httpError { try await client(.line) { answer($0) }.send(request) }
+            #expect(error?.code == .invalidRequest)
+            let record = try #require(error?.callRecord)
+            for text in ["\(request)", "\(record)", lines.withLock { $0.last } ?? ""] {
+                #expect(text.contains("\\u{A}forged \\u{1B}[2J"))
+                #expect(!text.contains("\n") && !text.contains("\u{1B}"))
+            }
+        }
+        #expect(lines.withLock { $0.count } == 2)
+    }
+
     @Test("shows heads and bodies without secrets, and what a server sends stays apart from the log")
     func bodies() async throws {
         let client = client(.bodies(upTo: 22), redaction: Redaction(headers: ["X-Mine"])) { request in answer(request) }

@@ -204,14 +204,14 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method and the URL without its credentials.
-    public var description: String { "\(method) \(redactedURL)" }
+    /// The method and the URL without its credentials, control characters escaped.
+    public var description: String { "\(method) \(redactedURL)".escapingControls }
 
     /// The method, the URL, the headers and what kind of body there is; secrets withheld.
     public var debugDescription: String { lines(by: Redaction()).joined(separator: "\n") }
 
     /// Its ``description`` for those who see what a redaction leaves.
-    package func line(by redaction: Redaction) -> String { "\(method) \(redaction.url(urlText))" }
+    package func line(by redaction: Redaction) -> String { redaction.line(method, urlText) }
 
     /// The lines of ``debugDescription``.
     func lines(by redaction: Redaction) -> [String] {

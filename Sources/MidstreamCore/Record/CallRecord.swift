@@ -99,7 +99,7 @@ extension CallRecord: CustomStringConvertible, CustomReflectable {
     /// The method, the URL and the outcome in a line; secrets withheld.
     public var description: String {
         let outcome = failure.map { "✗ \($0)" } ?? "→ \(status.map(String.init(describing:)) ?? "")"
-        return "\(method) \(redaction.url(url)) \(outcome), \(duration), \(exchanges.count) exchanges"
+        return "\(redaction.line(method, url)) \(outcome), \(duration), \(exchanges.count) exchanges"
     }
 
     /// Shows what ``description`` shows.

@@ -164,7 +164,7 @@ extension ExchangeRecord: CustomStringConvertible, CustomReflectable {
     /// The method, the URL and the outcome in a line; secrets withheld.
     public var description: String {
         let outcome = failure.map { "✗ \($0)" } ?? "→ \(status.map(String.init(describing:)) ?? "")"
-        return "\(method) \(redaction.url(url)) \(outcome), \(duration)"
+        return "\(redaction.line(method, url)) \(outcome), \(duration)"
     }
 
     /// Shows what ``description`` shows.

@@ -48,6 +48,9 @@ public struct Redaction: Sendable, Hashable {
         return marked(shown)
     }
 
+    /// The method and the URL of a request as they may be shown in one line, whatever somebody has made of them.
+    package func line(_ method: HTTPMethod, _ url: String) -> String { "\(method) \(self.url(url))".escapingControls }
+
     /// A field's value as it may be shown, its control characters escaped.
     ///
     /// - Parameter fields: The fields that it belongs to, which may have marked it as sensitive.

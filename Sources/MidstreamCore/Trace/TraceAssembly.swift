@@ -54,7 +54,7 @@ struct TraceAssembly {
             attempt: passedOn?.attempt ?? request?.attempt ?? 1,
             startNanoseconds: pass.start - recording.start,
             nanoseconds: pass.end == 0 ? nil : pass.end - pass.start,
-            request: request.map { "\($0.method) \(redaction.url($0.urlText))" } ?? "",
+            request: request.map { redaction.line($0.method, $0.urlText) } ?? "",
             requestChanges: request.flatMap { before in passedOn.map { $0.changes(since: before, secret: marked, redaction) } }
                 ?? [],
             responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked, redaction) } }
