@@ -134,6 +134,21 @@
             #expect(requests[1].text == "short" && requests[2].body == Self.content)
         }
 
+        @Test("Uploads that go on by offsets are sent as they are", arguments: [UploadProtocol.tus, .resumable])
+        func uploads(kind: UploadProtocol) async throws {
+            let content = (0..<100_000).map { UInt8(ascii: "a") + UInt8($0 % 16) }
+            let server = try MockServer()
+            server.respond { request in
+                guard request.method == .patch else { return .init(status: 201, headers: ["Location": "/uploads/1"]) }
+                let start = Int(request.headers["Upload-Offset"] ?? "") ?? 0
+                return .init(status: 204, headers: ["Upload-Offset": "\(start + request.bodyLength)"])
+            }
+            let client = testClient(baseURL: server.url()) { CompressRequests(.gzip) }
+            try await client.upload(.bytes(content), to: "/uploads", protocol: kind)
+            #expect(server.requests.flatMap(\.body) == content)
+            #expect(server.requests.allSatisfy { $0.headers[.contentEncoding] == nil })
+        }
+
         @Test("A refusal counts for its endpoint, for an hour, and only if the coding was the reason")
         func refusalOfOne() async throws {
             let server = try MockServer()
