@@ -16,7 +16,7 @@ extension Connection {
             }
             state.closers.append(end)
             guard state.closing == nil else { return (false, nil) }
-            state.closing = frame
+            state.closing = .closed(WebSocketClosure(frame, byPeer: false))
             state.closeSent = sent
             state.inbox.close()
             defer { state.inbox.receiver = nil }
@@ -35,33 +35,35 @@ extension Connection {
 
     /// The other side has sent a close frame: it is answered, unless it is the answer.
     func answer(_ frame: CloseFrame) async {
+        let closure = WebSocketClosure(frame, byPeer: true)
+        let theirs =
+            closure.isClean ? End.closed(closure) : End.lost(closure, "The server has closed the socket: \(closure.code).")
         let (ours, sent) = state.withLock { state in
-            defer { if state.closing == nil { state.closing = CloseFrame(code: frame.code) } }
+            defer { state.closing = state.closing ?? theirs }
             return (state.closing, state.closeSent)
         }
         if let ours {
             // Both may have begun at once.
             _ = await sent?.wait(for: Self.closeTimeout, on: stopwatch.timer)
-            return end(.closed(WebSocketClosure(ours, byPeer: false)))
+            return end(ours)
         }
         await sendLast(CloseFrame(code: frame.code))
-        let closure = WebSocketClosure(frame, byPeer: true)
-        if closure.isClean { return end(.closed(closure)) }
-        fail(closure, "The server has closed the socket: \(closure.code).")
+        end(theirs)
     }
 
     /// The other side doesn't keep to the protocol, or to what is allowed here.
     func refuse(_ violation: FrameViolation) async {
         let frame = CloseFrame(code: violation.code, reason: violation.message)
+        let failure = End.lost(WebSocketClosure(frame, byPeer: false), violation.message)
         let isFirst = state.withLock { state in
-            defer { state.closing = state.closing ?? frame }
+            defer { state.closing = state.closing ?? failure }
             return state.closing == nil
         }
         if isFirst {
             await sendLast(frame)
             await drain()
         }
-        fail(WebSocketClosure(frame, byPeer: false), violation.message)
+        end(failure)
     }
 
     /// Reads off what the other side still sends: closing with something unread would break the connection before the close frame is read.

@@ -9,12 +9,17 @@ final class Connection: Sendable {
         case closed(WebSocketClosure)
         /// What the reader and all others get.
         case failed(HTTPError)
+
+        /// The failure that a closure is.
+        static func lost(_ closure: WebSocketClosure, _ message: String) -> End {
+            .failed(HTTPError(.connectionLost, message, underlying: closure, phase: .answered))
+        }
     }
 
     struct State {
         var inbox = Inbox()
-        /// The close frame that has been sent, or is about to be: no message follows it.
-        var closing: CloseFrame?
+        /// Where the close frame leads that has been sent, or is about to be: no message follows it.
+        var closing: End?
         /// Resumed when the close frame of ``Connection/close(_:)`` has left.
         var closeSent: Suspension<Void>?
         var end: End?
@@ -216,25 +221,25 @@ final class Connection: Sendable {
         for task in ended.tasks { task.cancel() }
     }
 
-    /// The connection has ended without a close frame.
+    /// The connection has ended, without a close frame or before the closing was over.
     func lose(_ cause: (any Error)?) {
         let closing = state.withLock { $0.closing }
-        if let closing { return end(.closed(WebSocketClosure(closing, byPeer: false))) }
+        if let closing { return end(closing) }
         let message = (cause as? HTTPError)?.message ?? "The connection ended without a close frame."
         fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), message)
     }
 
-    func fail(_ closure: WebSocketClosure, _ message: String) {
-        end(.failed(HTTPError(.connectionLost, message, underlying: closure, phase: .answered)))
-    }
+    func fail(_ closure: WebSocketClosure, _ message: String) { end(.lost(closure, message)) }
 
     /// What those get who want something of a socket that has ended or is being closed.
     var failure: HTTPError {
-        if case .failed(let error) = state.withLock({ $0.end }) { return error }
-        let closing = state.withLock { $0.closing }
-        return HTTPError(
-            .connectionLost, "The socket is closed.", underlying: closing.map { WebSocketClosure($0, byPeer: false) },
-            phase: .notSent)
+        var closure: WebSocketClosure?
+        switch state.withLock({ $0.end ?? $0.closing }) {
+        case .failed(let error): return error
+        case .closed(let known): closure = known
+        case nil: break
+        }
+        return HTTPError(.connectionLost, "The socket is closed.", underlying: closure, phase: .notSent)
     }
 }
 

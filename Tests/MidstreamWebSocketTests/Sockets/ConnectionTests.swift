@@ -1,0 +1,61 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+import WebSocketFrames
+
+@testable import MidstreamWebSocket
+
+/// Over a connection that does what the test says.
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionTests {
+    /// Takes nothing of what is written, brings its bytes meanwhile, and breaks when it is told to.
+    private final class BlockedLine: IncomingBody, ByteWriter {
+        private let received: Locked<[[UInt8]]>
+        private let isWritten = Gate()
+        private let isClosed = Gate()
+        let breaks = Gate()
+
+        init(_ received: [UInt8]) { self.received = Locked([received]) }
+
+        nonisolated(nonsending) func next() async throws -> [UInt8]? {
+            await isWritten.wait()
+            if let bytes = received.withLock({ $0.popLast() }) { return bytes }
+            await isClosed.wait()
+            return nil
+        }
+
+        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
+            isWritten.open()
+            await breaks.wait()
+            throw HTTPError(.connectionLost, "The connection was reset.", phase: .answered)
+        }
+
+        func close() { isClosed.open() }
+        var isSpent: Bool { true }
+        var trailers: HTTPHeaders? { nil }
+        var metrics: TransportMetrics? { nil }
+    }
+
+    @Test(
+        arguments: [
+            ([0x88, 9, 0x03, 0xF4] + Array("restart".utf8), .restart, true), ([0x83, 0], .protocolError, false),
+        ] as [([UInt8], WebSocketClosure.Code, Bool)])
+    func `Why a socket is closed is told though a send breaks off meanwhile`(
+        received: [UInt8], code: WebSocketClosure.Code, byPeer: Bool
+    ) async throws {
+        let line = BlockedLine(received)
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let sending = Task { try await connection.send(.binary, [1]) }
+        await eventually { connection.state.withLock { $0.closing != nil } }
+        line.breaks.open()
+        let sent = await #expect(throws: HTTPError.self) { try await sending.value }
+        let read = await #expect(throws: HTTPError.self) { try await connection.next() }
+        for failure in [sent, read] {
+            let closure = failure?.underlying as? WebSocketClosure
+            #expect(closure?.code == code && closure?.byPeer == byPeer)
+            if byPeer { #expect(closure?.reason == "restart") }
+        }
+    }
+}
