@@ -39,7 +39,8 @@ extension HTTPClient {
     ///   - meter: Gets the progress; none by default.
     /// - Returns: The response to the request that completed the upload; that to the question for its state (`HEAD`) when the other was lost.
     /// - Throws: What ``send(_:)->HTTPResponse`` throws for the last request; ``HTTPError/Code/bodyTooLarge`` when the server takes less;
-    ///   ``HTTPError/Code/protocolViolation`` when its offset or length contradicts what was sent.
+    ///   ``HTTPError/Code/protocolViolation`` when its offset or length contradicts what was sent; ``HTTPError/Code/unacceptableStatus``
+    ///   when a redirect has made a request without the content of one that had it.
     @discardableResult
     public func upload(
         _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5,

@@ -101,7 +101,9 @@ struct Upload {
         }
         let (response, error) = try await send(creation)
         if response.status.isSuccess || told.withLock({ $0.url }) != nil {
-            Self.note(response.headers, from: response.request.urlText, for: request.urlText, in: told, at: stopwatch.elapsed)
+            // An interim one doesn't say which request it answers, after a redirect to another place.
+            let answering = response.status.isSuccess ? response.request.urlText : nil
+            Self.note(response.headers, from: answering, for: request.urlText, in: told, at: stopwatch.elapsed)
         }
         guard response.status.isSuccess else { return try failure(response, error) }
         if try isAllConfirmed(response, assuming: part.upperBound) { return .done(response) }
@@ -164,14 +166,22 @@ struct Upload {
 
     /// The response of any status, and the error that it was made.
     private func send(_ request: HTTPRequest) async throws -> (HTTPResponse, HTTPError?) {
+        let answer: HTTPResponse
         do {
-            return (try await next(request), nil)
+            answer = try await next(request)
         } catch let error as HTTPError {
             guard error.code == .unacceptableStatus || error.code == .retriesExhausted, let response = error.response else {
                 throw error
             }
             return (response, error)
         }
+        // Where a redirect leads to a page, such as one to log in, the body wasn't sent.
+        guard answer.request.method == request.method else {
+            throw HTTPError(
+                .unacceptableStatus, "A redirect has made a \(answer.request.method) of the \(request.method).",
+                request: answer.request, response: answer)
+        }
+        return (answer, nil)
     }
 
     private func counted(_ range: Range<Int64>) -> HTTPBody {
@@ -205,9 +215,11 @@ struct Upload {
         HTTPError(.protocolViolation, message + ".", request: response.request, phase: .answered)
     }
 
-    /// Takes over where the upload is, unless that is known, and what is allowed.
+    /// Takes over where the upload is, and what is allowed.
     ///
-    /// - Parameter first: The URL with which it began: from https it doesn't go on by http, which redirects don't either.
+    /// - Parameters:
+    ///   - base: What the answer's `Location` is relative to; nil: that isn't the upload's place.
+    ///   - first: The URL with which it began: from https it doesn't go on by http, which redirects don't either.
     private static func note(
         _ headers: HTTPHeaders, from base: String?, for first: String, in told: Locked<Told>, at time: Duration
     ) {
@@ -217,7 +229,7 @@ struct Upload {
             if let url, HTTPOrigin(first)?.scheme == "https", HTTPOrigin(url)?.scheme != "https" {
                 told.isUnsafe = true
             } else {
-                told.url = told.url ?? url
+                told.url = url ?? told.url
             }
             if let limit { (told.limit, told.limitTime) = (limit, time) }
         }

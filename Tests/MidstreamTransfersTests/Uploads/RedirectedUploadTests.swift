@@ -1,0 +1,43 @@
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("Uploads that are redirected", .leavesNothing, .timeLimit(.minutes(10)))
+struct RedirectedUploadTests {
+    private func client() -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.random = { 0 }
+        return testClient(configuration: configuration)
+    }
+
+    @Test("A page in place of an answer is no success", arguments: ["POST", "PATCH"], [UploadProtocol.resumable, .tus])
+    func page(method: String, kind: UploadProtocol) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.respond { request in
+            if request.path == "/login" { return .init(body: "Please log in.") }
+            if request.method.rawValue == method { return .init(status: 303, headers: ["Location": "/login"]) }
+            return .init(status: 201, headers: ["Location": "/1", "Upload-Offset": "0", "Upload-Complete": "?0"])
+        }
+        let error = await httpError { try await client().upload(.bytes([1, 2, 3]), to: server.url(), protocol: kind) }
+        #expect(error?.code == .unacceptableStatus && error?.response?.body.text == "Please log in.")
+        #expect(server.requests.map(\.method.rawValue) == (method == "POST" ? ["POST", "GET"] : ["POST", "PATCH", "GET"]))
+    }
+
+    @Test("The final response says where the upload is, since an interim one may be of another server")
+    func place() async throws {
+        let place = try MockServer()
+        place.enqueue(
+            .init(
+                status: 201, headers: ["Location": "/1", "Upload-Offset": "1", "Upload-Complete": "?0"],
+                interim: [.init(status: 104, headers: ["Location": "/1"])]),
+            .init(headers: ["Upload-Complete": "?1"]))
+        let server = try MockServer()
+        server.enqueue(.init(status: 307, headers: ["Location": place.url("/uploads")]))
+        try await client().upload(.bytes([1, 2]), to: server.url(), partSize: 1)
+        #expect(place.requests.map(\.path) == ["/uploads", "/1"])
+        #expect(place.requests.map(\.body) == [[1], [2]])
+        #expect(server.requests.count == 1)
+    }
+}
