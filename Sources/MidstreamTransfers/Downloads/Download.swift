@@ -69,7 +69,7 @@ final class Download: Sendable {
                 state.recorded = done.count
             }
         } else {
-            try part.truncate(to: 0)
+            try part.clear()
         }
     }
 
@@ -96,7 +96,7 @@ final class Download: Sendable {
         }
         source.told.forget()
         tellBeginning(isRestart: true)
-        try part.truncate(to: 0)
+        try part.clear()
     }
 
     // MARK: Fetching

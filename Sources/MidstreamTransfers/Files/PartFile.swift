@@ -69,9 +69,10 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Cuts the file.
-    func truncate(to size: Int64) throws {
-        guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("shorten") }
+    /// Empties the file. The record goes first: left by a process that is killed later, it would stand for the bytes that come now.
+    func clear() throws {
+        guard unlink(recordPath) == 0 || errno == ENOENT else { throw failure("remove the record of") }
+        guard ftruncate(descriptor, 0) == 0 else { throw failure("shorten") }
     }
 
     /// Checks whether the disk has room for so many bytes in all. On Apple's platforms only writing shows that.

@@ -53,6 +53,16 @@ struct PartFileTests {
         #expect(kind(folder.target) == .typeSymbolicLink)
     }
 
+    @Test("A record is gone when the bytes are that it is of")
+    func cleared() throws {
+        let part = try PartFile(replacing: folder.target)
+        try part.write([1, 2, 3], at: 0)
+        try part.write(PartRecord(url: "https://h/film", validator: .eTag("\"1\""), total: 10))
+        #expect(part.readRecord() != nil)
+        try part.clear()
+        #expect(part.size == 0 && part.readRecord() == nil)
+    }
+
     @Test("The mode of a replaced file is kept", arguments: [0o600, 0o640, 0o755])
     func mode(mode: Int) async throws {
         try Data("old".utf8).write(to: folder.target)
