@@ -79,15 +79,17 @@ final class Download: Sendable {
         guard isUseful, (try? record()) != nil else { return part.discard() }
     }
 
-    private func record() throws {
-        let record = state.withLock { state -> PartRecord? in
+    private func record() throws { try part.write(present()) }
+
+    /// The record of what is there; nil when a later download couldn't use that.
+    private func present() -> PartRecord? {
+        state.withLock { state -> PartRecord? in
             guard let validator = state.validator else { return nil }
             var record = PartRecord(url: source.request.redactedURL, validator: validator, total: state.total)
             if state.isSparse { record.done = state.done.ranges.map { [$0.lowerBound, $0.upperBound] } }
             state.recorded = state.done.count
             return record
         }
-        if let record { try part.write(record) }
     }
 
     private func startAgain(takingEncodings: Bool = false) throws {
@@ -271,8 +273,12 @@ final class Download: Sendable {
         try part.write(chunk, at: position)
         let isDue = state.withLock { state in
             state.done.insert(position..<(position + Int64(chunk.count)))
-            options.meter?.advance(to: state.done.count, wire: state.takesEncodings ? nil : Int64(chunk.count))
-            return state.isSparse && state.done.count - state.recorded >= Self.recordInterval
+            let count = state.done.count
+            options.meter?.advance(to: count, wire: state.takesEncodings ? nil : Int64(chunk.count))
+            guard state.isSparse, count - state.recorded >= Self.recordInterval else { return false }
+            // Here, so that one connection of several does it.
+            state.recorded = count
+            return true
         }
         if isDue { try record() }
     }

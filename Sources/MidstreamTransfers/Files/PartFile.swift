@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Interception
 public import MidstreamCore
 internal import Platform
 
@@ -22,6 +23,8 @@ final class PartFile: Sendable {
     private let path: String
     private let recordPath: String
     private let descriptor: Int32
+    /// Held by who writes the record.
+    private let recording = Locked(())
 
     /// Opens the file, or makes it.
     ///
@@ -127,11 +130,18 @@ final class PartFile: Sendable {
         return count > 0 ? PartRecord(Data(bytes[..<count])) : nil
     }
 
-    /// Writes the record in place of the old one.
-    func write(_ record: PartRecord) throws {
+    /// Writes the record in place of the old one; nothing for nil. May be called concurrently.
+    ///
+    /// - Parameter record: Evaluated when it is its turn, so that the newest is written last.
+    func write(_ record: @autoclosure () -> PartRecord?) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        let data = try encoder.encode(record)
+        try recording.withLock { _ in
+            if let newest = record() { try replaceRecord(by: encoder.encode(newest)) }
+        }
+    }
+
+    private func replaceRecord(by data: Data) throws {
         let temporary = recordPath + ".new"
         unlink(temporary)
         let opened = Platform.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -63,6 +63,19 @@ struct PartFileTests {
         #expect(part.size == 0 && part.readRecord() == nil)
     }
 
+    @Test("Records that are written at once don't get into each other's way")
+    func records() async throws {
+        let part = try PartFile(replacing: folder.target)
+        let record = PartRecord(url: "https://h/film", validator: .eTag("\"1\""), total: 10)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<200 { try part.write(record) } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(part.readRecord() == record)
+    }
+
     @Test("The mode of a replaced file is kept", arguments: [0o600, 0o640, 0o755])
     func mode(mode: Int) async throws {
         try Data("old".utf8).write(to: folder.target)
