@@ -20,6 +20,8 @@ final class Download: Sendable {
         var recorded: Int64 = 0
         /// Whether encodings are taken: the offsets of what comes then mean nothing to the server.
         var takesEncodings = false
+        /// Whether parts that several connections asked for were of no use: a server may offer ranges and answer with the whole.
+        var isSingle = false
         /// Whether there has been an answer with a body, so that a failure is one of the transfer.
         var hasBegun = false
     }
@@ -94,7 +96,7 @@ final class Download: Sendable {
 
     private func startAgain(takingEncodings: Bool = false) throws {
         state.withLock { state in
-            state = State(takesEncodings: state.takesEncodings || takingEncodings, hasBegun: true)
+            state = State(takesEncodings: state.takesEncodings || takingEncodings, isSingle: state.isSingle, hasBegun: true)
         }
         source.told.forget()
         tellBeginning(isRestart: true)
@@ -228,7 +230,12 @@ final class Download: Sendable {
             let fetch = ParallelFetch(source, pieces, of: total, validator, resumes: options.resumes) { [self] in
                 try store($0, at: $1)
             }
-            try await fetch.run(response, workers: options.parallel)
+            do {
+                try await fetch.run(response, workers: options.parallel)
+            } catch let again as StartsAgain {
+                state.withLock { $0.isSingle = true }
+                throw again
+            }
             return
         }
         var position = range.lowerBound
@@ -252,8 +259,8 @@ final class Download: Sendable {
 
     /// What several connections can share; nil when one is enough.
     private func pieces(beginningWith range: Range<Int64>, of response: HTTPResponse) -> [Range<Int64>]? {
-        let (done, total, validator) = state.withLock { ($0.done, $0.total, $0.validator) }
-        guard options.parallel > 1, let total, validator != nil, total - done.count >= Self.leastParallel,
+        let (done, total, validator, isSingle) = state.withLock { ($0.done, $0.total, $0.validator, $0.isSingle) }
+        guard options.parallel > 1, !isSingle, let total, validator != nil, total - done.count >= Self.leastParallel,
             response.version == .http1_1, response.status == .partialContent || response.headers.acceptsByteRanges
         else { return nil }
         let gaps = done.gaps(upTo: total)

@@ -93,7 +93,8 @@ struct ParallelFetch: Sendable {
     private func fetch(_ number: PiecePool.Number, _ arriving: HTTPBody?) async throws {
         let range = pool.range(of: number)
         guard !range.isEmpty else { return }
-        var position = range.lowerBound
+        // What the body brings by its head.
+        var (position, end) = (range.lowerBound, range.upperBound)
         let body: HTTPBody
         if let arriving {
             body = arriving
@@ -103,9 +104,9 @@ struct ParallelFetch: Sendable {
             let question = RangeAnswer.Question(start: range.lowerBound, total: total, validator: validator)
             guard case .part(let came, _) = RangeAnswer(status: response.status, headers: response.headers, to: question) else {
                 body.close()
-                throw Download.StartsAgain(reason: "a part of another version came")
+                throw Download.StartsAgain(reason: "what came is no part of the same version")
             }
-            position = came.lowerBound
+            (position, end) = (came.lowerBound, came.upperBound)
         }
         guard pool.began(number, body) else { return body.close() }
         do {
@@ -125,6 +126,10 @@ struct ParallelFetch: Sendable {
             body.close()
             throw error
         }
-        throw HTTPError(.connectionLost, "The body ended after \(position) bytes, within its range.", phase: .answered)
+        guard position == end else {
+            throw HTTPError(.connectionLost, "The body ended after \(position) bytes, within its range.", phase: .answered)
+        }
+        // A server may send less than was asked for (RFC 9110 §15.3.7).
+        pool.giveBack(number)
     }
 }

@@ -9,6 +9,10 @@ final class FileServer: Sendable {
     struct File: Sendable {
         var content: [UInt8]
         var headers: HTTPHeaders
+        /// Whether a request for a range is answered with the whole, although ranges are offered.
+        var ignoresRanges = false
+        /// How many bytes the answer to a request for a range has at most.
+        var largestPart = Int.max
 
         init(_ content: [UInt8], eTag: String?) {
             self.content = content
@@ -19,7 +23,7 @@ final class FileServer: Sendable {
         /// The usual answer.
         func answer(to request: RecordedRequest) -> MockServer.Response {
             var response = MockServer.Response(headers: headers, body: .bytes(content))
-            guard let range = request.headers[.range],
+            guard !ignoresRanges, let range = request.headers[.range],
                 request.headers[.ifRange] == nil || request.headers[.ifRange] == headers[.etag]
             else {
                 return response
@@ -28,7 +32,8 @@ final class FileServer: Sendable {
             guard let first = bounds.first, first < content.count else {
                 return .init(status: 416, headers: ["Content-Range": "bytes */\(content.count)"])
             }
-            let last = bounds.count > 1 ? min(bounds[1], content.count - 1) : content.count - 1
+            let wanted = bounds.count > 1 ? min(bounds[1], content.count - 1) : content.count - 1
+            let last = wanted - first < largestPart ? wanted : first + largestPart - 1
             response.status = 206
             response.headers[.contentRange] = "bytes \(first)-\(last)/\(content.count)"
             response.body = .bytes(content[first...last])

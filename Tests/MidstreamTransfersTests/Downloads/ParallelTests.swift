@@ -76,6 +76,25 @@ struct ParallelTests {
         #expect(folder.content == other)
     }
 
+    @Test("One connection goes on where ranges are offered, and answered with the whole")
+    func ignoredRanges() async throws {
+        server.change { $0.ignoresRanges = true }
+        // Slow, so that the others have asked before all is there.
+        server.next({ $0.fault = .throttle(bytesPerSecond: 8 << 20) })
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        #expect(folder.content == Self.content)
+        #expect(ranges.filter { $0 == nil }.count == 2)
+    }
+
+    @Test("Parts that are shorter than what was asked for are no failures")
+    func shortParts() async throws {
+        server.change { $0.largestPart = 1 << 20 }
+        server.next({ $0.fault = .throttle(bytesPerSecond: 8 << 20) })
+        try await server.client().download(
+            HTTPRequest(server.url), to: folder.target, options: .init(parallel: 3, resumes: 0))
+        #expect(folder.content == Self.content)
+    }
+
     @Test("What several connections have left is gone on with by one, or by several", arguments: [1, 3])
     func later(parallel: Int) async throws {
         let cut: @Sendable (inout MockServer.Response) -> Void = { $0.fault = .disconnect(.insideBody(afterBytes: 3 << 20)) }
