@@ -86,6 +86,9 @@ package final class RepresentationDigests: Sendable {
 
     package func tell(_ digest: ExpectedDigest) { told.withLock { if !$0.contains(digest) { $0.append(digest) } } }
 
+    /// Takes over what another answer has told.
+    package func tell(_ others: RepresentationDigests) { for digest in others.all { tell(digest) } }
+
     /// Begins anew for another representation.
     package func forget() { told.withLock { $0 = [] } }
 }

@@ -134,7 +134,9 @@ final class Download: Sendable {
     private func fetchMore() async throws -> HTTPResponse? {
         let (done, total, validator, takesEncodings) = state.withLock { ($0.done, $0.total, $0.validator, $0.takesEncodings) }
         let gap = done.count > 0 ? done.gaps(upTo: total ?? .max).first ?? (done.end..<Int64.max) : nil
-        var response = try await source.ask(gap, of: total, validator, isPlain: source.isResumable && !takesEncodings)
+        let told = RepresentationDigests()
+        var response = try await source.ask(
+            gap, of: total, validator, isPlain: source.isResumable && !takesEncodings, telling: told)
         do {
             if source.isWhole, isEncoded(response), !takesEncodings {
                 try startAgain(takingEncodings: true)
@@ -150,7 +152,7 @@ final class Download: Sendable {
             }
             let question = RangeAnswer.Question(start: gap?.lowerBound, total: total, validator: validator)
             let answer = source.isWhole ? RangeAnswer(status: response.status, headers: response.headers, to: question) : .whole
-            try await take(answer, response, gap)
+            try await take(answer, response, gap, told)
         } catch {
             response.body.close()
             throw error
@@ -176,7 +178,9 @@ final class Download: Sendable {
         response.headers[.contentLength] = state.withLock { $0.total }.map { "\($0)" }
     }
 
-    private func take(_ answer: RangeAnswer, _ response: HTTPResponse, _ gap: Range<Int64>?) async throws {
+    private func take(
+        _ answer: RangeAnswer, _ response: HTTPResponse, _ gap: Range<Int64>?, _ digests: RepresentationDigests
+    ) async throws {
         switch answer {
         case .complete:
             response.body.close()
@@ -191,6 +195,7 @@ final class Download: Sendable {
                 source.record(.transferRestart(reason: "the answer is the whole"))
                 try startAgain()
             }
+            source.told.tell(digests)
             if let known, let told = response.body.length, known != told {
                 throw HTTPError(
                     .protocolViolation, "The server has \(told) bytes, and had \(known) with the same tag.",
@@ -200,6 +205,7 @@ final class Download: Sendable {
             let total = state.withLock { $0.total }
             try await receive(response, 0..<(total ?? .max), isOpen: total == nil)
         case .part(let range, let total):
+            source.told.tell(digests)
             state.withLock { state in
                 state.total = total
                 state.hasBegun = true

@@ -5,7 +5,7 @@ internal import MidstreamCore
 /// Where a download gets its bytes from: the pipeline further in, by requests for the whole or for a range.
 struct DownloadSource: Sendable {
     let request: HTTPRequest
-    /// The digests of the whole that servers have announced.
+    /// The digests of the whole that taken answers have announced.
     let told = RepresentationDigests()
     private let next: Next<HTTPRequest, HTTPResponse>
     private let options: DownloadOptions
@@ -15,8 +15,6 @@ struct DownloadSource: Sendable {
         _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, _ options: DownloadOptions,
         random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date
     ) {
-        var request = request
-        request.representationDigests = told
         self.request = request
         self.next = next
         self.options = options
@@ -34,12 +32,15 @@ struct DownloadSource: Sendable {
 
     /// Asks for the whole, or for a range if the representation is still the same.
     ///
-    /// - Parameter isPlain: Whether it asks for no encoding, so that the offsets of what comes are those of the representation.
-    func ask(_ range: Range<Int64>? = nil, of total: Int64? = nil, _ validator: StrongValidator? = nil, isPlain: Bool)
-        async throws
-        -> HTTPResponse
-    {
+    /// - Parameters:
+    ///   - isPlain: Whether it asks for no encoding, so that the offsets of what comes are those of the representation.
+    ///   - told: Gets the digests of the whole that the answer announces.
+    func ask(
+        _ range: Range<Int64>?, of total: Int64?, _ validator: StrongValidator?, isPlain: Bool,
+        telling told: RepresentationDigests
+    ) async throws -> HTTPResponse {
         var request = request
+        request.representationDigests = told
         if isPlain, choosesEncoding { request.headers[.acceptEncoding] = "identity" }
         guard let range, let validator else { return try await next(request) }
         let isOpen = range.upperBound == .max || range.upperBound == total

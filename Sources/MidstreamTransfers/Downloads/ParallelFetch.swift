@@ -99,7 +99,7 @@ struct ParallelFetch: Sendable {
         if let arriving {
             body = arriving
         } else {
-            let response = try await source.ask(range, of: total, validator, isPlain: true)
+            let response = try await source.ask(range, of: total, validator, isPlain: true, telling: source.told)
             body = response.body
             let question = RangeAnswer.Question(start: range.lowerBound, total: total, validator: validator)
             guard case .part(let came, _) = RangeAnswer(status: response.status, headers: response.headers, to: question) else {

@@ -295,6 +295,24 @@ struct DownloadTests {
         #expect(ranges == [nil, "bytes=70000-"])
     }
 
+    @Test("… also when it came with a whole in place of the rest, and that broke off")
+    func representationDigestOfOtherVersion() async throws {
+        let other = FileServer.content(200_000, seed: 2)
+        let wrong = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: [1]))
+        server.cut(70_000)
+        server.next(
+            { _ in },
+            { [server] in
+                server.replace(other, eTag: "\"2\"")
+                $0 = .init(headers: ["ETag": "\"2\"", "Repr-Digest": wrong], body: .bytes(other))
+                $0.fault = .disconnect(.insideBody(afterBytes: 50_000))
+            })
+        let client = server.client { VerifyDigest() }
+        #expect(await httpError { try await download(by: client) }?.code == .digestMismatch)
+        #expect(ranges == [nil, "bytes=70000-", "bytes=50000-"])
+        #expect(folder.names.isEmpty)
+    }
+
     @Test("A state as a killed process leaves it, at any moment, is gone on with or started again; never is it mixed")
     func killed() async throws {
         for round in 0..<40 {
