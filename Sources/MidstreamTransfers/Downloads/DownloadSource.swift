@@ -40,7 +40,8 @@ struct DownloadSource: Sendable {
         telling told: RepresentationDigests
     ) async throws -> HTTPResponse {
         var request = request
-        request.representationDigests = told
+        // A file that is a range by the request's own wish isn't the whole.
+        if isWhole { request.representationDigests = told }
         if isPlain, choosesEncoding { request.headers[.acceptEncoding] = "identity" }
         guard let range, let validator else { return try await next(request) }
         let isOpen = range.upperBound == .max || range.upperBound == total

@@ -313,6 +313,15 @@ struct DownloadTests {
         #expect(folder.names.isEmpty)
     }
 
+    @Test("… but not that of a range that the request asked for by itself")
+    func representationDigestOfOwnRange() async throws {
+        let digest = try DigestAlgorithm.sha256.digest(of: Self.content)
+        server.change { $0.headers["Repr-Digest"] = DigestAlgorithm.sha256.field(digest) }
+        let client = server.client { VerifyDigest() }
+        try await client.download(HTTPRequest(server.url, headers: ["Range": "bytes=5-9"]), to: folder.target)
+        #expect(folder.content == Array(Self.content[5...9]))
+    }
+
     @Test("A state as a killed process leaves it, at any moment, is gone on with or started again; never is it mixed")
     func killed() async throws {
         for round in 0..<40 {
