@@ -13,9 +13,10 @@ public import MidstreamCore
 /// }
 /// ```
 ///
-/// It works while it is read, by one task: that waits between attempts, opens sockets, and closes the last one when it stops reading. Each
-/// socket is opened through the client's whole pipeline, so a new token is fetched where one is needed, and each attempt but the first is paid
-/// from the client's retry budget; while that has nothing, the next one waits for its turn. There is no limit to the attempts.
+/// It works while it is read, by one task: that waits between attempts, opens sockets, and closes the last one when it stops reading: at once,
+/// so call ``close(_:_:)`` before it leaves the loop if the server is to be told. Each socket is opened through the client's whole pipeline, so
+/// a new token is fetched where one is needed, and each attempt but the first is paid from the client's retry budget; while that has nothing,
+/// the next one waits for its turn. There is no limit to the attempts.
 ///
 /// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status is one that may pass
 /// by itself (408, 429, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, and a socket that was closed with 1000, 1002,
@@ -83,10 +84,19 @@ public final class ReconnectingWebSocket: Sendable {
 }
 
 extension ReconnectingWebSocket: AsyncSequence {
+    /// What all copies of an iterator hold: with the last of them the reading is over.
+    fileprivate final class Reading: Sendable {
+        let feed: ReconnectingWebSocket
+
+        init(_ feed: ReconnectingWebSocket) { self.feed = feed }
+
+        deinit { feed.letGo() }
+    }
+
     /// Reads the events, and does the work.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         /// Nil: somebody else reads.
-        private let feed: ReconnectingWebSocket?
+        private let reading: Reading?
         private var messages: WebSocket.AsyncIterator?
         private var last: WebSocketMessage?
         /// How long the next attempt waits; nil: it is the first.
@@ -95,13 +105,13 @@ extension ReconnectingWebSocket: AsyncSequence {
         private var opened: Stopwatch?
         private var isOver = false
 
-        fileprivate init(_ feed: ReconnectingWebSocket?) { self.feed = feed }
+        fileprivate init(_ reading: Reading?) { self.reading = reading }
 
         /// The next event; nil once the socket was closed by this side, or by the server with 1000.
         ///
         /// - Throws: The failure after which no other attempt is made; `CancellationError`.
         public mutating func next() async throws -> Event? {
-            guard let feed else {
+            guard let feed = reading?.feed else {
                 throw HTTPError(.bodyNotReplayable, "The socket can be read only once, and it is being read.", phase: .notSent)
             }
             guard !isOver else { return nil }
@@ -111,7 +121,7 @@ extension ReconnectingWebSocket: AsyncSequence {
                 throw error
             } catch {
                 messages = nil
-                feed.state.withLock { $0.socket = nil }
+                feed.letGo()
                 guard !feed.isClosed else { return over() }
                 guard Self.mayHelp(error) else {
                     isOver = true
@@ -141,7 +151,7 @@ extension ReconnectingWebSocket: AsyncSequence {
         private mutating func over() -> Event? {
             isOver = true
             messages = nil
-            feed?.state.withLock { $0.socket = nil }
+            reading?.feed.letGo()
             return nil
         }
 
@@ -178,7 +188,15 @@ extension ReconnectingWebSocket: AsyncSequence {
             defer { state.isRead = true }
             return !state.isRead
         }
-        return AsyncIterator(isFirst ? self : nil)
+        return AsyncIterator(isFirst ? Reading(self) : nil)
+    }
+
+    /// Releases the socket, outside of the lock, which closes it unless somebody else has it.
+    private func letGo() {
+        _ = state.withLock { state in
+            defer { state.socket = nil }
+            return state.socket
+        }
     }
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }

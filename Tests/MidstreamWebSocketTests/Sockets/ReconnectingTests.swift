@@ -130,6 +130,19 @@
             #expect(try await events.next() == nil)
         }
 
+        @Test func `A reader that leaves closes the socket, though the feed is kept`() async throws {
+            let left = Gate()
+            server.enqueue(
+                .webSocket { socket in
+                    while let event = try? await socket.next() { if case .close = event { break } }
+                    left.open()
+                })
+            let feed = client().webSocket("feed").reconnecting()
+            for try await event in feed { if case .opened = event { break } }
+            try #require(feed.socket == nil)
+            await left.wait()
+        }
+
         @Test func `Closing ends the pause between two attempts, and cancelling does`() async throws {
             server.respond { _ in .init(status: .serviceUnavailable) }
             let feed = client().webSocket("feed").reconnecting()
