@@ -266,6 +266,9 @@
             #expect(try await authenticators[0].refresh(token) == other)
             try await authenticators[0].save(nil)
             await #expect(throws: RefreshRefusal.loginEnded) { try await authenticators[1].refresh(other) }
+            // What that member has kept of the login doesn't begin it again.
+            await #expect(throws: OAuthError.self) { try await authenticators[1].refresh(other) }
+            #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
         }
 
         @Test("isn't waited for when the news of it came between asking and waiting")

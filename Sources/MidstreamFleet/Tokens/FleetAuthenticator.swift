@@ -117,6 +117,11 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         return token
     }
 
+    /// Has the authenticator behind it go on from what the fleet has; after a logout that is no token.
+    private func hand(over mine: SharedToken.Held) async {
+        if mine.record.generation > 0 { try? await base.save(mine.token) }
+    }
+
     /// A token that doesn't rotate may be refreshed twice.
     private var grace: Duration {
         if case .clientCredentials = (base as? OAuthAuthenticator)?.grant { return .zero }
@@ -128,7 +133,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         let begin = core.stopwatch.elapsed
         let generation = mine.record.generation
         do {
-            if let token = mine.token { try? await base.save(token) }
+            await hand(over: mine)
             // A process that was stopped here may find that another one has the lock.
             guard core.stopwatch.elapsed - begin < min(Self.margin, lease / 2) else {
                 throw FleetRefreshError(code: .late, retryAfter: .milliseconds(100))
@@ -181,7 +186,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             }
             return credential
         case .refreshAlone:
-            if let token = mine.token { try? await base.save(token) }
+            await hand(over: mine)
             let token = try await base.refresh(mine.token)
             _ = try shared.advance(to: token, from: mine.record)
             core.noteRefresh()
