@@ -10,6 +10,8 @@ final class ModelStore: Sendable {
     struct Token {
         var record = TokenRecord.none
         var isKnown = false
+        /// By which the login began.
+        var wish: String?
         var lock: (holder: String, end: Duration)?
         var spentUntil: Duration?
         var quietUntil: Duration = .zero
@@ -62,7 +64,8 @@ final class ModelStore: Sendable {
 
 extension ModelStore.Token {
     fileprivate mutating func put(_ new: TokenRecord, quietUntil: Duration = .zero) {
-        self = ModelStore.Token(record: new, isKnown: true, lock: lock, quietUntil: quietUntil)
+        let wish = new.login == record.login ? self.wish : nil
+        self = ModelStore.Token(record: new, isKnown: true, wish: wish, lock: lock, quietUntil: quietUntil)
     }
 }
 
@@ -118,7 +121,7 @@ final class ModelLink: FleetStore {
                     token.isKnown = true
                     token.quietUntil = now + grace
                 }
-                guard token.record.generation == present.generation, token.record.obtained == present.obtained else {
+                guard !token.record.isNewer(than: present), !present.isNewer(than: token.record) else {
                     return .other(token.record)
                 }
                 if token.record.isDead { return .dead }
@@ -139,7 +142,9 @@ final class ModelLink: FleetStore {
     func writeToken(_ record: TokenRecord, as name: String, holder: String) async -> Answer<Bool> {
         await run {
             model.withToken(name) { token, _ in
-                guard token.lock?.holder == holder, token.record.generation == record.generation - 1 else { return false }
+                guard token.lock?.holder == holder, token.record.login == record.login,
+                    token.record.generation == record.generation - 1
+                else { return false }
                 token.put(record)
                 token.lock = nil
                 return true
@@ -147,23 +152,31 @@ final class ModelLink: FleetStore {
         }
     }
 
-    func replaceToken(_ record: TokenRecord, as name: String) async -> Answer<TokenRecord> {
+    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<TokenRecord> {
         await run {
             model.withToken(name) { token, _ in
+                guard token.wish != wish else { return token.record }
                 var record = record
+                record.login = max(token.record.login + 1, record.login)
                 record.generation = max(token.record.generation + 1, record.generation)
                 token.put(record)
+                token.wish = wish
+                token.lock = nil
                 return record
             }
         }
     }
 
-    func failToken(_ name: String, generation: Int64, holder: String, pause: Duration?, isDead: Bool) async -> Answer<Void> {
+    func failToken(
+        _ name: String, of record: TokenRecord, holder: String, pause: Duration?, isDead: Bool
+    ) async -> Answer<Void> {
         await run {
             model.withToken(name) { token, now in
                 let isMine = token.lock?.holder == holder
                 if isMine { token.lock = nil }
-                guard token.isKnown, token.record.generation == generation, isMine || isDead else { return }
+                guard token.isKnown, token.record.login == record.login, token.record.generation == record.generation,
+                    isMine || isDead
+                else { return }
                 token.spentUntil = nil
                 if isDead { token.record.isDead = true }
                 guard let pause, !isDead else { return }

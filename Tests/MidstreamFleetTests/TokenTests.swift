@@ -72,7 +72,7 @@
             let turn = await fleet.core.store.takeToken(
                 name, insteadOf: .none, holder: "test", lease: .milliseconds(1), grace: .zero)
             if case .success(.mine) = turn {
-                _ = await fleet.core.store.failToken(name, generation: 0, holder: "test", pause: nil, isDead: false)
+                _ = await fleet.core.store.failToken(name, of: .none, holder: "test", pause: nil, isDead: false)
             }
             if case .success(.other(let record)) = turn { return record.generation >= generation }
             return false

@@ -9,8 +9,14 @@ final class SharedToken: Sendable {
     struct Held: Sendable {
         var token: OAuthToken?
         var record: TokenRecord
+        /// The name of the wish to begin or end this login, of which the store may not have heard yet.
+        var wish: String?
 
         static let none = Held(token: nil, record: .none)
+
+        /// Whether it takes the place of what the store has. A login does that, however little this member knew before.
+        func isNewer(than there: TokenRecord) -> Bool { wish != nil || record.isNewer(than: there) }
+        func isOlder(than there: TokenRecord) -> Bool { wish == nil && there.isNewer(than: record) }
     }
 
     let name: String
@@ -58,19 +64,18 @@ final class SharedToken: Sendable {
             token = opened
         }
         return held.withLock { held in
-            if record.isNewer(than: held.record) { replace(&held, by: Held(token: token, record: record)) }
+            if held.isOlder(than: record) { replace(&held, by: Held(token: token, record: record)) }
             return held
         }
     }
 
     /// Takes a token that this member has obtained in place of another.
     func advance(to token: OAuthToken, from old: TokenRecord) throws -> Held {
-        let next = Held(
-            token: token,
-            record: TokenRecord(
-                generation: old.generation + 1, obtained: token.milliseconds, token: try sealed(token)))
+        let record = TokenRecord(
+            login: old.login, generation: old.generation + 1, obtained: token.milliseconds, token: try sealed(token))
         return held.withLock { held in
-            if next.record.isNewer(than: held.record) { replace(&held, by: next) }
+            let next = Held(token: token, record: record, wish: held.wish)
+            if record.isNewer(than: held.record) { replace(&held, by: next) }
             return next
         }
     }
@@ -79,25 +84,33 @@ final class SharedToken: Sendable {
     func replace(with token: OAuthToken?) async throws {
         let old = present.record
         let record = TokenRecord(
-            generation: old.generation + 1, obtained: token?.milliseconds ?? Int64(Date().timeIntervalSince1970 * 1000),
-            token: try token.map(sealed) ?? [])
-        held.withLock { replace(&$0, by: Held(token: token, record: record)) }
-        if case .success(let record) = await core.store.replaceToken(record, as: name) {
-            held.withLock { held in
-                if held.record.generation <= record.generation { held = Held(token: token, record: record) }
-            }
-        } else {
-            offerInBackground(holder: "")
-        }
+            login: old.login + 1, generation: old.generation + 1,
+            obtained: token?.milliseconds ?? Int64(Date().timeIntervalSince1970 * 1000), token: try token.map(sealed) ?? [])
+        held.withLock { replace(&$0, by: Held(token: token, record: record, wish: core.newHolder())) }
+        if await offer() == nil { offerInBackground(holder: "") }
     }
 
-    /// Puts the token into the store if that has an older one.
+    /// Puts the token into the store if that has an older one, or hasn't heard of its login.
     ///
     /// - Returns: What the store has; nil when it didn't answer.
     func offer(holder: String = "", grace: Duration = .zero) async -> TokenRecord? {
         var held = present
         if held.record.token.isEmpty, let token = held.token, let bytes = try? sealed(token) { held.record.token = bytes }
+        if let wish = held.wish { return await begin(held.record, by: wish) }
         return try? await core.store.offerToken(held.record, as: name, holder: holder, grace: grace).get()
+    }
+
+    /// Begins or ends a login in the store, unless the same wish has done so before.
+    private func begin(_ record: TokenRecord, by wish: String) async -> TokenRecord? {
+        guard let there = try? await core.store.replaceToken(record, as: name, wish: wish).get() else { return nil }
+        held.withLock { held in
+            // There may have been another login, or a refresh of this one, here or by another member.
+            guard held.wish == wish else { return }
+            held.wish = nil
+            held.record.login = there.login
+            if held.record.token == there.token { held.record = there }
+        }
+        return there
     }
 
     /// Puts the token into the store as soon as that answers.
@@ -118,7 +131,7 @@ final class SharedToken: Sendable {
         let there = await offer(holder: holder, grace: grace)
         return isOffering.withLock { isOffering in
             // One that has come since then is offered by this task, too.
-            isOffering = core.isOpen && there.map { present.record.isNewer(than: $0) } ?? true
+            isOffering = core.isOpen && there.map { present.isNewer(than: $0) } ?? true
             return !isOffering
         }
     }
@@ -127,13 +140,13 @@ final class SharedToken: Sendable {
     ///
     /// - Parameter pause: How long nobody should try, at least; nil: it wasn't tried.
     func release(
-        mayHoldAs holder: String, generation: Int64 = 0, pause: Duration? = nil, isDead: Bool = false, for lease: Duration
+        mayHoldAs holder: String, of record: TokenRecord = .none, pause: Duration? = nil, isDead: Bool = false,
+        for lease: Duration
     ) {
         let end = core.stopwatch.elapsed + lease
         _ = CallersExecutor().startDetached { [weak core, name, timer = core.timer, stopwatch = core.stopwatch] in
             while stopwatch.elapsed < end, core?.isOpen == true, let store = core?.store {
-                let answer = await store.failToken(
-                    name, generation: generation, holder: holder, pause: pause, isDead: isDead)
+                let answer = await store.failToken(name, of: record, holder: holder, pause: pause, isDead: isDead)
                 if case .success = answer { return }
                 try? await timer.sleep(for: Self.offerPause)
             }

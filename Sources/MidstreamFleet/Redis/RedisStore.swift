@@ -56,7 +56,8 @@ final class RedisStore: FleetStore {
         _ name: String, insteadOf present: TokenRecord, holder: String, lease: Duration, grace: Duration
     ) async -> Answer<TokenTurn> {
         let words: [Word] = [
-            .text(holder), "\(present.generation)", "\(present.obtained)", lease.milliseconds, "\(grace.wholeMilliseconds)",
+            .text(holder), "\(present.login)", "\(present.generation)", "\(present.obtained)", lease.milliseconds,
+            "\(grace.wholeMilliseconds)",
         ]
         return await onToken(.takeToken, name, words) { reply in
             guard let parts = reply.elements else { return nil }
@@ -76,23 +77,24 @@ final class RedisStore: FleetStore {
         await onToken(.writeToken, name, [.text(holder)] + words(record, name), \.isDone)
     }
 
-    func replaceToken(_ record: TokenRecord, as name: String) async -> Answer<TokenRecord> {
-        await onToken(.replaceToken, name, words(record, name), TokenRecord.init(reply:))
+    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<TokenRecord> {
+        await onToken(.replaceToken, name, [.text(wish)] + words(record, name), TokenRecord.init(reply:))
     }
 
     func failToken(
-        _ name: String, generation: Int64, holder: String, pause: Duration?, isDead: Bool
+        _ name: String, of record: TokenRecord, holder: String, pause: Duration?, isDead: Bool
     ) async -> Answer<Void> {
         let words: [Word] = [
-            .text(holder), "\(generation)", pause?.milliseconds ?? "-1", isDead ? "1" : "0", .text(names.news), .text(name),
+            .text(holder), "\(record.login)", "\(record.generation)", pause?.milliseconds ?? "-1", isDead ? "1" : "0",
+            .text(names.news), .text(name),
         ]
         return await onToken(.failToken, name, words) { _ in () }
     }
 
     private func words(_ record: TokenRecord, _ name: String) -> [Word] {
         [
-            "\(record.generation)", "\(record.obtained)", .bytes(record.token), Self.tokenLife.milliseconds, .text(names.news),
-            .text(name),
+            "\(record.login)", "\(record.generation)", "\(record.obtained)", .bytes(record.token), Self.tokenLife.milliseconds,
+            .text(names.news), .text(name),
         ]
     }
 
@@ -166,13 +168,13 @@ extension ResponseKeys {
 }
 
 extension TokenRecord {
-    /// The fields g, o, t and d.
+    /// The fields g, o, t, d and l.
     fileprivate init?(reply: RESPValue) {
-        guard let fields = reply.elements, fields.count == 4 else { return nil }
+        guard let fields = reply.elements, fields.count == 5 else { return nil }
         let generation = fields[0].number ?? 0
         self.init(
-            generation: generation, obtained: fields[1].number ?? 0, token: fields[2].content ?? [],
-            isDead: fields[3].number == generation)
+            login: fields[4].number ?? 0, generation: generation, obtained: fields[1].number ?? 0,
+            token: fields[2].content ?? [], isDead: fields[3].number == generation)
     }
 }
 

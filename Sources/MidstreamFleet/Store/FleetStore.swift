@@ -25,8 +25,10 @@ package enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
 
 package typealias Answer<Value> = Result<Value, StoreFailure>
 
-/// A token in the order of all that a fleet has had: by generation, and within one the later one counts.
+/// A token in the order of all that a fleet has had: by login, then by generation, and within one the later one counts.
 package struct TokenRecord: Sendable, Equatable {
+    /// Counts up with each login and logout of which the members have told each other.
+    package var login: Int64 = 0
     /// Counts up with each refresh and login; 0: there has been none.
     package var generation: Int64
     /// In milliseconds since 1970, by the clock of who obtained it.
@@ -39,7 +41,7 @@ package struct TokenRecord: Sendable, Equatable {
     package static let none = TokenRecord(generation: 0, obtained: 0, token: [])
 
     package func isNewer(than other: TokenRecord) -> Bool {
-        (generation, obtained) > (other.generation, other.obtained)
+        (login, generation, obtained) > (other.login, other.generation, other.obtained)
     }
 }
 
@@ -113,17 +115,23 @@ package protocol FleetStore: Sendable {
     func takeToken(
         _ name: String, insteadOf present: TokenRecord, holder: String, lease: Duration, grace: Duration
     ) async -> Answer<TokenTurn>
-    /// Keeps what a refresh has brought, if the lock is still the holder's and the token still that of the generation before, and gives
-    /// back the lock.
+    /// Keeps what a refresh has brought, if the lock is still the holder's and the token still that of the login and of the generation
+    /// before, and gives back the lock.
     ///
     /// - Returns: Whether it was kept.
     func writeToken(_ record: TokenRecord, as name: String, holder: String) async -> Answer<Bool>
-    /// Begins a login, or ends it with an empty token: the next generation after that which is there and `record`'s.
-    func replaceToken(_ record: TokenRecord, as name: String) async -> Answer<TokenRecord>
+    /// Begins a login, or ends it with an empty token: the next login and generation after those that are there, and `record`'s at
+    /// least. Takes the lock from whoever has it.
+    ///
+    /// - Parameter wish: Has another name each time, and the same when it is tried again: what it has begun isn't begun anew.
+    /// - Returns: The token that is there now.
+    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<TokenRecord>
     /// Gives back the lock after a failure. A token is dead whoever has the lock by now.
     ///
     /// - Parameter pause: How long nobody should try, at least; nil: it wasn't tried.
-    func failToken(_ name: String, generation: Int64, holder: String, pause: Duration?, isDead: Bool) async -> Answer<Void>
+    func failToken(
+        _ name: String, of record: TokenRecord, holder: String, pause: Duration?, isDead: Bool
+    ) async -> Answer<Void>
 
     /// Takes a place in the order of requests.
     func reserve(_ name: String, _ rate: QuotaRate, waitingAtMost longest: Duration) async -> Answer<QuotaDecision>

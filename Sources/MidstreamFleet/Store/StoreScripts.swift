@@ -14,24 +14,26 @@ enum StoreScript: CaseIterable, Sendable {
             redis.call('PEXPIRE', KEYS[1], 10 * tonumber(ARGV[2]))
             return redis.call('ZCARD', KEYS[1])
             """
-        // KEYS: token, lock. ARGV: holder, generation, obtained, token, life, channel, name, grace. Returns the token that is there.
+        // KEYS: token, lock. ARGV: holder, what is put, grace. Returns the token that is there.
         case .offerToken:
             Self.token + """
-                local new, obtained = tonumber(ARGV[2]), tonumber(ARGV[3])
-                if new > g or (new == g and obtained > o) then
-                  put(ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]))
+                local login, new, obtained = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+                if login > l or (login == l and (new > g or (new == g and obtained > o))) then
+                  put(login, new, login == l and r[6], tonumber(ARGV[9]))
                 end
                 if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
-                return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
+                return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l')
                 """
-        // KEYS: token, lock. ARGV: holder, generation, obtained, lease, grace. Returns what the answer is, and its parts.
+        // KEYS: token, lock. ARGV: holder, login, generation, obtained, lease, grace. Returns what the answer is, and its parts.
         case .takeToken:
             Self.token + """
-                if not r[1] and tonumber(ARGV[5]) > 0 then
-                  redis.call('HSET', KEYS[1], 'g', 0, 'o', 0, 'hu', now + tonumber(ARGV[5]))
+                if not r[1] and tonumber(ARGV[6]) > 0 then
+                  redis.call('HSET', KEYS[1], 'g', 0, 'o', 0, 'hu', now + tonumber(ARGV[6]))
                   redis.call('PEXPIRE', KEYS[1], day)
                 end
-                if g ~= tonumber(ARGV[2]) or o ~= tonumber(ARGV[3]) then return {'other', r[1], r[2], r[3], r[4]} end
+                if l ~= tonumber(ARGV[2]) or g ~= tonumber(ARGV[3]) or o ~= tonumber(ARGV[4]) then
+                  return {'other', r[1], r[2], r[3], r[4], r[5]}
+                end
                 if tonumber(r[4] or '-1') == g then return {'dead'} end
                 local f = redis.call('HMGET', KEYS[1], 'fg', 'fu', 'sg', 'su', 'hu')
                 if tonumber(f[5] or '0') > now then return {'held', tonumber(f[5]) - now} end
@@ -39,43 +41,48 @@ enum StoreScript: CaseIterable, Sendable {
                 local holder = redis.call('GET', KEYS[2])
                 if holder and holder ~= ARGV[1] then return {'held', redis.call('PTTL', KEYS[2])} end
                 if not holder and tonumber(f[3] or '-1') == g and tonumber(f[4]) > now then return {'held', tonumber(f[4]) - now} end
-                redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[4])
-                redis.call('HSET', KEYS[1], 'g', ARGV[2], 'o', ARGV[3], 'sg', ARGV[2], 'sb', ARGV[1], 'su', now + tonumber(ARGV[4]))
+                redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[5])
+                redis.call('HSET', KEYS[1], 'g', ARGV[3], 'o', ARGV[4], 'sg', ARGV[3], 'sb', ARGV[1], 'su', now + tonumber(ARGV[5]))
                 if redis.call('PTTL', KEYS[1]) < day then redis.call('PEXPIRE', KEYS[1], day) end
                 return {'mine'}
                 """
-        // KEYS: token, lock. ARGV: holder, generation, obtained, token, life, channel, name.
+        // KEYS: token, lock. ARGV: holder, what is put.
         case .writeToken:
             Self.token + """
-                if redis.call('GET', KEYS[2]) ~= ARGV[1] or g ~= tonumber(ARGV[2]) - 1 then return 0 end
-                put(ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], 0)
+                if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+                if l ~= tonumber(ARGV[2]) or g ~= tonumber(ARGV[3]) - 1 then return 0 end
+                put(ARGV[2], ARGV[3], r[6], 0)
                 redis.call('DEL', KEYS[2])
                 return 1
                 """
-        // KEYS: token. ARGV: generation at least, obtained, token, life, channel, name. Returns the token that is there.
+        // KEYS: token, lock. ARGV: wish, what is put, of which login and generation are the least. Returns the token that is there.
         case .replaceToken:
             Self.token + """
-                put(math.max(g + 1, tonumber(ARGV[1])), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], 0)
-                return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
+                if r[6] ~= ARGV[1] then
+                  put(math.max(l + 1, tonumber(ARGV[2])), math.max(g + 1, tonumber(ARGV[3])), ARGV[1], 0)
+                  redis.call('DEL', KEYS[2])
+                end
+                return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l')
                 """
-        // KEYS: token, lock. ARGV: holder, generation, pause or -1, 1 for dead, channel, name.
+        // KEYS: token, lock. ARGV: holder, login, generation, pause or -1, 1 for dead, channel, name.
         case .failToken:
             Self.token + """
                 local mine = redis.call('GET', KEYS[2]) == ARGV[1]
                 if mine then redis.call('DEL', KEYS[2]) end
-                if not r[1] or g ~= tonumber(ARGV[2]) or not (mine or ARGV[4] == '1') then return 0 end
+                if not r[1] or l ~= tonumber(ARGV[2]) or g ~= tonumber(ARGV[3]) then return 0 end
+                if not (mine or ARGV[5] == '1') then return 0 end
                 redis.call('HDEL', KEYS[1], 'sg', 'sb', 'su')
-                if ARGV[4] == '1' then
-                  redis.call('HSET', KEYS[1], 'd', ARGV[2])
+                if ARGV[5] == '1' then
+                  redis.call('HSET', KEYS[1], 'd', ARGV[3])
                   redis.call('PEXPIRE', KEYS[1], 90 * day)
-                elseif tonumber(ARGV[3]) >= 0 then
+                elseif tonumber(ARGV[4]) >= 0 then
                   local f = redis.call('HMGET', KEYS[1], 'fg', 'fn')
                   local n = 0
                   if tonumber(f[1] or '-1') == g then n = math.min(tonumber(f[2]) + 1, 10) end
-                  local pause = math.max(tonumber(ARGV[3]), math.min(5000, 100 * 2 ^ n))
-                  redis.call('HSET', KEYS[1], 'fg', ARGV[2], 'fu', string.format('%.0f', now + pause), 'fn', n)
+                  local pause = math.max(tonumber(ARGV[4]), math.min(5000, 100 * 2 ^ n))
+                  redis.call('HSET', KEYS[1], 'fg', ARGV[3], 'fu', string.format('%.0f', now + pause), 'fn', n)
                 end
-                redis.call('PUBLISH', ARGV[5], ARGV[6])
+                redis.call('PUBLISH', ARGV[6], ARGV[7])
                 return 1
                 """
         // KEYS: quota. ARGV: µs a token, burst, µs that it may wait. Returns whether it is sent, and the wait.
@@ -133,21 +140,24 @@ enum StoreScript: CaseIterable, Sendable {
         }
     }
 
-    /// What all that change a token begin with: the fields of what is there, and how it is replaced.
+    /// What all that change a token begin with: the fields of what is there, and how it is replaced. What is put is ARGV from 2 to 8: login,
+    /// generation, obtained, token, life, channel, name.
     ///
-    /// A token: g generation, o obtained, t sealed, d generation that is dead; fg, fu, fn generation, end and number of failures; sg, sb, su
-    /// generation that is being spent, by whom, until when; hu until when nobody refreshes, since members may know a newer one.
+    /// A token: l login, where it isn't 0; g generation, o obtained, t sealed, d generation that is dead; w the wish by which its login began;
+    /// fg, fu, fn generation, end and number of failures; sg, sb, su generation that is being spent, by whom, until when; hu until when nobody
+    /// refreshes, since members may know a newer one.
     private static let token = """
         local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)
         local day = 86400000
-        local r = redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd')
-        local g, o = tonumber(r[1] or '0'), tonumber(r[2] or '0')
-        local function put(new, obtained, token, life, channel, name, grace)
+        local r = redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l', 'w')
+        local g, o, l = tonumber(r[1] or '0'), tonumber(r[2] or '0'), tonumber(r[5] or '0')
+        local function put(login, generation, wish, grace)
           redis.call('DEL', KEYS[1])
-          redis.call('HSET', KEYS[1], 'g', new, 'o', obtained, 't', token)
+          redis.call('HSET', KEYS[1], 'l', login, 'g', generation, 'o', ARGV[4], 't', ARGV[5])
+          if wish then redis.call('HSET', KEYS[1], 'w', wish) end
           if grace > 0 then redis.call('HSET', KEYS[1], 'hu', now + grace) end
-          redis.call('PEXPIRE', KEYS[1], life)
-          redis.call('PUBLISH', channel, name)
+          redis.call('PEXPIRE', KEYS[1], ARGV[6])
+          redis.call('PUBLISH', ARGV[7], ARGV[8])
         end
 
         """

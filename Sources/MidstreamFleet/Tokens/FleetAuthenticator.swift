@@ -17,7 +17,7 @@ public enum TokenWhenAlone: Sendable, Hashable {
 /// Refreshes a token once for all members of a fleet; see ``Fleet/sharing(_:as:whenAlone:refreshTimeout:reuseInterval:)``.
 ///
 /// What a refresh brings is found by the others in the store, sealed. The member that asks the issuer holds a lock for as long as that
-/// may take, and any failure gives it back. What comes too late is refused by the store: tokens are numbered.
+/// may take, and any failure gives it back. What comes too late is refused by the store: tokens and logins are numbered.
 ///
 /// The first credential of a process counts as older than what the fleet has. Another one that is set later, such as by
 /// ``AuthenticationInterceptor/logIn(_:)``, begins a login for all; and a logout ends it for all.
@@ -80,7 +80,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
                 mayHold = false
                 return try await obtained(insteadOf: mine, holder)
             case .success(.other(let record)):
-                guard record.isNewer(than: mine.record) else {
+                guard mine.isOlder(than: record) else {
                     _ = await shared.offer(grace: grace)
                     continue
                 }
@@ -131,7 +131,6 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
     /// Asks the issuer, for all.
     private func obtained(insteadOf mine: SharedToken.Held, _ holder: String) async throws -> OAuthToken {
         let begin = core.stopwatch.elapsed
-        let generation = mine.record.generation
         do {
             await hand(over: mine)
             // A process that was stopped here may find that another one has the lock.
@@ -150,7 +149,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             case .success(true): return token
             case .success(false):
                 // Too late for the lock. What is newer than the one replaced was obtained by another member.
-                if let newer = await newer(than: next.record, holder) { return newer }
+                if let newer = try await newer(than: next.record, holder) { return newer }
             case .failure: break
             }
             shared.offerInBackground(holder: holder)
@@ -159,20 +158,21 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             let isDead = (error as? OAuthError)?.code == .invalidGrant
             let pause = (error as? any PostponedRefresh)?.retryAfter ?? .zero
             shared.release(
-                mayHoldAs: holder, generation: generation, pause: error is CancellationError ? nil : pause, isDead: isDead,
-                for: lease)
+                mayHoldAs: holder, of: mine.record, pause: error is CancellationError ? nil : pause, isDead: isDead, for: lease)
             guard isDead else { throw error }
             // The lock may have expired, and another member been quicker.
-            if let newer = await newer(than: mine.record, "") { return newer }
+            if let newer = try await newer(than: mine.record, "") { return newer }
             throw FleetRefreshError(code: .dead, retryAfter: .seconds(1))
         }
     }
 
     /// What the store has by now, if that is newer.
-    private func newer(than record: TokenRecord, _ holder: String) async -> OAuthToken? {
-        guard let there = await shared.offer(holder: holder), there.isNewer(than: record),
-            let token = shared.adopt(there)?.token
+    ///
+    /// - Throws: ``RefreshRefusal/loginEnded`` if that is no token.
+    private func newer(than record: TokenRecord, _ holder: String) async throws -> OAuthToken? {
+        guard let there = await shared.offer(holder: holder), there.isNewer(than: record), let newer = shared.adopt(there)
         else { return nil }
+        guard let token = newer.token else { throw RefreshRefusal.loginEnded }
         return await saved(token)
     }
 

@@ -1,0 +1,78 @@
+import Foundation
+import Interception
+import MidstreamAuthentication
+import MidstreamCore
+import TestSupport
+import Testing
+
+@testable import MidstreamFleet
+
+@Suite("A token that members share", .leavesNothing, .timeLimit(.minutes(10)))
+struct SharedTokenTests {
+    private let model = ModelStore(ContinuousClock())
+
+    /// A member, whose messages to the store are lost while that is so.
+    private func member(_ isCut: Locked<Bool> = Locked(false)) -> FleetCore {
+        let link = ModelLink(model, patience: .zero) { isCut.withLock { $0 } ? .isLost : .arrives(after: .zero) }
+        let core = FleetCore(name: "f", key: testKey, member: "m", clock: ContinuousClock(), store: link)
+        Belongings.current?.add(core)
+        return core
+    }
+
+    /// The issuer's clock is ahead, so that what it gives out is later than any login here.
+    private func authenticator(_ core: FleetCore, _ issuer: Issuer) -> FleetAuthenticator<OAuthAuthenticator> {
+        Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t", whenAlone: .refreshAlone)
+    }
+
+    @Test("of a login that ends while it is refreshed is thrown away")
+    func logoutDuringRefresh() async throws {
+        let (gate, isHeld) = (Gate(), Locked(false))
+        let issuer = Issuer(before: { if isHeld.withLock({ $0 }) { await gate.wait() } })
+        let (a, b) = (authenticator(member(), issuer), authenticator(member(), issuer))
+        let token = try await a.refresh(nil)
+        #expect(try await b.refresh(issuer.first) == token)
+        isHeld.withLock { $0 = true }
+        let refreshed = Task { try await a.refresh(token) }
+        await gate.reached()
+        try await b.save(nil)
+        gate.open()
+        await #expect(throws: RefreshRefusal.loginEnded) { try await refreshed.value }
+        await #expect(throws: OAuthError.self) { try await b.refresh(nil) }
+        #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
+    }
+
+    @Test("of a login that is replaced while it is refreshed doesn't come back")
+    func loginDuringRefresh() async throws {
+        let (gate, isHeld) = (Gate(), Locked(false))
+        let issuer = Issuer(before: { if isHeld.withLock({ $0 }) { await gate.wait() } })
+        let (a, b) = (authenticator(member(), issuer), authenticator(member(), issuer))
+        let token = try await a.refresh(nil)
+        #expect(try await b.refresh(issuer.first) == token)
+        isHeld.withLock { $0 = true }
+        let refreshed = Task { try await a.refresh(token) }
+        await gate.reached()
+        let other = OAuthToken(accessToken: "other", refreshToken: "r", expires: .distantFuture)
+        try await b.save(other)
+        gate.open()
+        #expect(try await refreshed.value == other)
+        #expect(try await authenticator(member(), issuer).refresh(nil) == other)
+    }
+
+    @Test("of a login is ended by a member that couldn't reach the store, and hadn't heard of that login")
+    func logoutInOutage() async throws {
+        let issuer = Issuer()
+        let isCut = Locked(false)
+        let (a, b) = (authenticator(member(), issuer), authenticator(member(isCut), issuer))
+        let token = try await a.refresh(nil)
+        #expect(try await b.refresh(issuer.first) == token)
+        isCut.withLock { $0 = true }
+        let logins = ["first", "second"].map {
+            OAuthToken(accessToken: $0, refreshToken: "r", obtained: Date() + 120, expires: .distantFuture)
+        }
+        for login in logins { try await a.save(login) }
+        try await b.save(nil)
+        isCut.withLock { $0 = false }
+        await #expect(throws: OAuthError.self) { try await b.refresh(nil) }
+        await #expect(throws: RefreshRefusal.loginEnded) { try await a.refresh(logins[1]) }
+    }
+}
