@@ -75,8 +75,8 @@ public final class Fleet: Sendable {
     /// - Parameters:
     ///   - authenticator: Obtains tokens, such as an `OAuthAuthenticator` with a store in memory.
     ///   - name: The token's: members that use the same one share it.
-    ///   - whenAlone: What is done while the store doesn't answer; nil, the default: ``TokenWhenAlone/useOldUntilExpired`` for a token
-    ///     with a refresh token, otherwise ``TokenWhenAlone/refreshAlone``.
+    ///   - whenAlone: What is done while the store doesn't answer; nil, the default: ``TokenWhenAlone/refreshAlone`` for client credentials
+    ///     and for a token without a refresh token, otherwise ``TokenWhenAlone/useOldUntilExpired``, also while no token is known yet.
     ///   - refreshTimeout: How long the issuer may take; 60 s by default. When a member disappears while it refreshes, another one takes
     ///     over 15 s after that.
     ///   - reuseInterval: How long the issuer takes a refresh token that was used already; another member takes over after that time then.

@@ -24,6 +24,17 @@ struct SharedTokenTests {
         Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t", whenAlone: .refreshAlone)
     }
 
+    @Test("isn't refreshed by a member that can't reach the store and doesn't know whether it can be used once")
+    func unknownInOutage() async throws {
+        let issuer = Issuer()
+        let core = member(Locked(true))
+        defer { core.close() }
+        let authenticator = Fleet(core).sharing(issuer.authenticator(), as: "t")
+        let error = await #expect(throws: FleetRefreshError.self) { try await authenticator.refresh(nil) }
+        #expect(error?.code == .alone)
+        #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
+    }
+
     @Test("of a login that ends while it is refreshed is thrown away")
     func logoutDuringRefresh() async throws {
         let (gate, isHeld) = (Gate(), Locked(false))

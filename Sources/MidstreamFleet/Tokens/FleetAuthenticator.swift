@@ -124,8 +124,11 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
 
     /// A token that doesn't rotate may be refreshed twice.
     private var grace: Duration {
-        if case .clientCredentials = (base as? OAuthAuthenticator)?.grant { return .zero }
-        return whenAlone == .refreshAlone ? .zero : core.grace
+        isByClientCredentials || whenAlone == .refreshAlone ? .zero : core.grace
+    }
+
+    private var isByClientCredentials: Bool {
+        if case .clientCredentials = (base as? OAuthAuthenticator)?.grant { true } else { false }
     }
 
     /// Asks the issuer, for all.
@@ -176,9 +179,14 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         return await saved(token)
     }
 
+    /// Whether a refresh spends no refresh token. Where no token is known yet, the authenticator's own store may have one.
+    private func spendsNothing(_ mine: SharedToken.Held) -> Bool {
+        isByClientCredentials || mine.record.generation > 0 && mine.token?.refreshToken == nil
+    }
+
     /// What is done while the store doesn't answer; nil: wait.
     private func alone(_ mine: SharedToken.Held, _ credential: OAuthToken?, _ holder: String) async throws -> OAuthToken? {
-        switch whenAlone ?? (mine.token?.refreshToken == nil ? .refreshAlone : .useOldUntilExpired) {
+        switch whenAlone ?? (spendsNothing(mine) ? .refreshAlone : .useOldUntilExpired) {
         case .waits: return nil
         case .useOldUntilExpired:
             guard let credential, let end = credential.expires, end > Date() else {
