@@ -80,6 +80,24 @@
             #expect(try await client.send(HTTPRequest("https://h.test/4")).data.count == 600_000)
         }
 
+        @Test(
+            "takes places that make no sense for a miss",
+            arguments: ["9223372036854775807 1 x", "4194305 1 x", "-1 1 x", "0 9223372036854775807 x"])
+        func places(list: String) async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let client = Self.client(try server.fleet(), sends, length: 100)
+            for _ in 0..<2 { _ = try await client.send(HTTPRequest("https://h.test/a")) }
+            #expect(sends.withLock { $0 } == 1)
+            let names = try await server.command(["KEYS", "*:c:*"]).elements?.compactMap(\.string) ?? []
+            let name = try #require(names.first)
+            let fields = try await server.command(["HKEYS", name]).elements?.compactMap(\.string) ?? []
+            let field = try #require(fields.first { $0.hasPrefix("p") })
+            try await server.command(["HSET", name, field, list])
+            #expect(try await client.send(HTTPRequest("https://h.test/a")).data.count == 100)
+            #expect(sends.withLock { $0 } == 2)
+        }
+
         @Test("takes what Redis evicts while it is written and read for a miss")
         func eviction() async throws {
             let server = try await RedisServer(["--maxmemory", "6mb", "--maxmemory-policy", "allkeys-random"])

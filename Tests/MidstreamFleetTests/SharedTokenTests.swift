@@ -24,6 +24,17 @@ struct SharedTokenTests {
         Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t", whenAlone: .refreshAlone)
     }
 
+    @Test("isn't read from a record with a number that can't be counted up", arguments: [-1, 1 << 53, Int64.max])
+    func numbers(number: Int64) {
+        for place in [0, 1, 4] {
+            var fields: [RESPValue] = ["7", "8", "t", "", "9"].map { .bytes(Array($0.utf8)) }
+            let record = TokenRecord(login: 9, generation: 7, obtained: 8, token: Array("t".utf8))
+            #expect(TokenRecord(reply: .array(fields)) == record)
+            fields[place] = .bytes(Array("\(number)".utf8))
+            #expect(TokenRecord(reply: .array(fields)) == nil)
+        }
+    }
+
     @Test("isn't refreshed by a member that can't reach the store and doesn't know whether it can be used once")
     func unknownInOutage() async throws {
         let issuer = Issuer()

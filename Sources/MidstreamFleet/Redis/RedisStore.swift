@@ -168,13 +168,14 @@ extension ResponseKeys {
 }
 
 extension TokenRecord {
-    /// The fields g, o, t, d and l.
-    fileprivate init?(reply: RESPValue) {
+    /// The fields g, o, t, d and l. Others may have written them; numbers are at most what a script can count to.
+    init?(reply: RESPValue) {
         guard let fields = reply.elements, fields.count == 5 else { return nil }
-        let generation = fields[0].number ?? 0
+        let (generation, obtained, login) = (fields[0].number ?? 0, fields[1].number ?? 0, fields[4].number ?? 0)
+        guard [generation, obtained, login].allSatisfy({ 0..<(1 << 53) ~= $0 }) else { return nil }
         self.init(
-            login: fields[4].number ?? 0, generation: generation, obtained: fields[1].number ?? 0,
-            token: fields[2].content ?? [], isDead: fields[3].number == generation)
+            login: login, generation: generation, obtained: obtained, token: fields[2].content ?? [],
+            isDead: fields[3].number == generation)
     }
 }
 
@@ -188,8 +189,8 @@ extension StoredResponse {
         let lines = text.split(separator: "\n")
         let pieces = lines.compactMap { line -> Piece? in
             let parts = line.split(separator: " ")
-            guard parts.count == 3, let offset = Int64(parts[0]), let length = Int64(parts[1]), offset >= 0,
-                1...Int64(RESPReader.longestBulk) ~= length
+            guard parts.count == 3, let offset = Int64(parts[0]), let length = Int64(parts[1]),
+                0...Int64(FleetCacheStore.longestBody) ~= offset, 1...Int64(RESPReader.longestBulk) ~= length
             else { return nil }
             return Piece(offset: offset, length: length, name: String(parts[2]))
         }
