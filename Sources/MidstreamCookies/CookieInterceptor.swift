@@ -4,7 +4,8 @@ public import MidstreamCore
 /// Sends the cookies of a jar, and keeps those that servers set (RFC 6265).
 ///
 /// It stands at ``InterceptorStage/exchange``, so each attempt and each hop of a redirect gets the cookies of its own URL, and those of
-/// every answer are kept, whatever its status. In the list it goes before what signs requests or logs them.
+/// every answer are kept, whatever its status, and those of a challenge that a `DigestInterceptor` answers. In the list it goes before
+/// what signs requests or logs them.
 ///
 /// A `Cookie` header that the request has itself stays as it is: the jar adds those whose names it lacks. A `Set-Cookie` that a
 /// server may not send is ignored; the trace names it and the reason. Values appear nowhere but on the wire.
@@ -32,14 +33,31 @@ public struct CookieInterceptor: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         let removals = jar.removals
+        if next.mayGiveUpAnswers { keepGivenUp(in: &request, since: removals) }
         Self.add(jar.take(for: request.urlText), to: &request)
         let response = try await next(request)
+        keep(response, since: removals)
+        return response
+    }
+
+    private func keep(_ response: HTTPResponse, since removals: Int) {
         // A stored response's were taken when it came from the server.
-        guard response.headers.contains(.setCookie), !response.isFromCache else { return response }
+        guard response.headers.contains(.setCookie), !response.isFromCache else { return }
         // An interceptor further in may have sent it elsewhere.
         let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText, since: removals)
-        request.note(outcomes.map(\.description).joined(separator: ", "))
-        return response
+        response.note(outcomes.map(\.description).joined(separator: ", "))
+    }
+
+    /// Has the cookies kept of answers that aren't handed on, and the request that takes their place bring what the jar has by then.
+    private func keepGivenUp(in request: inout HTTPRequest, since removals: Int) {
+        let (own, outer) = (request.headers.values(.cookie), request.onGivenUp)
+        request.onGivenUp = { response, request in
+            outer?(response, &request)
+            keep(response, since: removals)
+            request.headers.remove(.cookie)
+            for field in own { request.headers.add(.cookie, field) }
+            Self.add(jar.take(for: request.urlText), to: &request)
+        }
     }
 
     /// Adds the cookies, and names them.

@@ -11,12 +11,15 @@ struct Exchange: Interceptor {
 
     /// Who decides whose the pipeline's requests are.
     let identities: PipelineIdentities
+    /// The place of the innermost that may give up answers; -1: there is none.
+    let lastResending: Int
 
     init(_ transport: any HTTPTransport, elements: [Pipeline.Element] = []) {
         self.transport = transport
         informed = transport as? any ExchangeTransport
         remark = informed?.remark
         identities = PipelineIdentities(elements, transport)
+        lastResending = elements.lastIndex { $0.interceptor is any Resending } ?? -1
     }
 
     /// The end of a pipeline of other elements.

@@ -84,6 +84,7 @@ public final class DigestInterceptor: HTTPInterceptor {
             let origin = HTTPOrigin(request.urlText)
         else { return try await next(request) }
         let path = String(URLText(request.urlText).path)
+        var request = request
         var use = use(of: nil, for: origin, path)
         var freshChallenges = 0
         while true {
@@ -98,6 +99,7 @@ public final class DigestInterceptor: HTTPInterceptor {
                 freshChallenges == 0 || (freshChallenges == 1 && challenge.isStale)
             else { return response }
             freshChallenges += 1
+            if let onGivenUp = request.onGivenUp { onGivenUp(response, &request) }
             response.body.close()
             request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce")
             use = self.use(of: challenge, for: origin, path)
@@ -164,6 +166,8 @@ public final class DigestInterceptor: HTTPInterceptor {
         }
     }
 }
+
+extension DigestInterceptor: Resending {}
 
 extension DigestInterceptor: CustomReflectable {
     /// Shows no credentials.

@@ -55,6 +55,24 @@ import Testing
         }
     }
 
+    @Test func cookiesOfAChallengeAreKeptAndComeWithItsAnswer() async throws {
+        let challenge = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
+        let stub = StubTransport(sequence: [
+            .respond(.unauthorized, headers: [.wwwAuthenticate: challenge, .setCookie: "sid=2"]), .respond(.ok),
+        ])
+        let jar = CookieJar()
+        jar.set(try Cookie("sid", "1", domain: "a.example"))
+        let client = testClient(transport: stub) {
+            CookieInterceptor(jar)
+            DigestInterceptor(user: "Mufasa", password: "Circle of Life")
+        }
+        let response = try await client.send(HTTPRequest("https://a.example/", headers: ["Cookie": "own=1"]))
+        #expect(response.status == .ok)
+        #expect(stub.requests.map { $0.headers[.cookie] } == ["own=1; sid=1", "own=1; sid=2"])
+        #expect(jar.cookies.map(\.value) == ["2"])
+        #expect("\(response.trace)".contains("stored sid"))
+    }
+
     @Test func aStaleNonceIsReplaced() async throws {
         let server = try DigestServer()
         let client = client(server)
