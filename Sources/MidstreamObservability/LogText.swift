@@ -36,7 +36,7 @@ extension ExchangeRecord {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
             "\(mark)  \(String($0).escapingControls)"
         }
-        return body.isWhole ? lines : lines + ["\(mark)[\(body.bytes.count) of \(body.size) bytes]"]
+        return body.isWhole ? lines : lines + ["\(mark)[\(body)]"]
     }
 }
 

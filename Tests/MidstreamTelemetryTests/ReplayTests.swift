@@ -160,6 +160,55 @@ struct ReplayTests {
         }
     }
 
+    @Test("breaks off where it broke off and where a reader left it, behind a redirect whose body nobody read")
+    func brokenBodies() async throws {
+        for (way, code) in [("failed", .connectionLost), ("closed", .notRecorded), ("released", .notRecorded)]
+            as [(String, HTTPError.Code)]
+        {
+            try await withFolder { folder in
+                let recorder = try HARRecorder(file: "\(folder)/a.har")
+                let transport = StubTransport { request in
+                    let isFirst = request.urlText.hasSuffix("/old")
+                    let body = ArrivingBody(
+                        [Array("hel".utf8)], thenThrowing: way == "failed" ? HTTPError(.connectionLost, "gone") : nil)
+                    return HTTPResponse(
+                        status: isFirst ? .found : .ok,
+                        headers: isFirst ? [.contentType: "text/plain", .location: "/new"] : [.contentType: "text/plain"],
+                        body: .incoming(body), request: request)
+                }
+                try await read(way, by: testClient(configuration: .init(observers: [recorder]), transport: transport))
+                await recorder.flush()
+                let archive = try HARArchive(contentsOf: "\(folder)/a.har")
+                #expect(archive.count == 2)
+                let replay = testClient(transport: ReplayTransport(archive))
+                let response = try await replay.stream(HTTPRequest("http://h/old"))
+                var chunks = response.body.makeAsyncIterator()
+                #expect(try await chunks.next() == Array("hel".utf8))
+                #expect(response.status == .ok)
+                let again = try await replay.stream(HTTPRequest("http://h/old"))
+                #expect(await httpError { try await again.body.collect() }?.code == code, "\(way)")
+            }
+        }
+    }
+
+    /// Reads the beginning of a body, and whether it fails or is closed or let go of behind that.
+    private func read(_ way: String, by client: HTTPClient) async throws {
+        let response = try await client.stream(HTTPRequest("http://h/old"))
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Array("hel".utf8))
+        if way == "failed" { _ = try? await chunks.next() }
+        if way == "closed" { response.body.close() }
+    }
+
+    @Test("by a transport that records before a body has come isn't played as if that were empty")
+    func recordedOnArrival() async throws {
+        let recording = RecordingTransport(
+            StubTransport { HTTPResponse(status: .ok, body: .incoming(ArrivingBody()), request: $0) })
+        #expect(try await recording.send(HTTPRequest("http://h/")).body.collect() == Array("hello".utf8))
+        let response = try await ReplayTransport(recording.archive).send(HTTPRequest("http://h/"))
+        #expect(await httpError { try await response.body.collect() }?.code == .notRecorded && response.status == .ok)
+    }
+
     @Test("in a capsule of an error is told with what the client is and would do")
     func account() async throws {
         let client = testClient(

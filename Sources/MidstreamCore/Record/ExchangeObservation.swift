@@ -13,15 +13,16 @@ struct ExchangeObservation: Sendable {
         let limit = call.settings.keepsBodies
         let requestBody = limit > 0 ? KeptBody(upTo: limit) : nil
         self.requestBody = requestBody
-        guard let requestBody, !body.isNone else { return }
-        guard body.bytes == nil else {
-            requestBody.add(body.bytes ?? [])
+        guard let requestBody else { return }
+        if let bytes = body.bytes {
+            requestBody.keep(all: bytes)
             return
         }
         body = body.observed {
             // A body that is read again is kept as it was read last.
             requestBody.clear()
-            return HTTPBody.Observer(onChunk: { requestBody.add($0) })
+            return HTTPBody.Observer(
+                onChunk: { requestBody.add($0) }, onEnd: { if case .complete = $0 { requestBody.end() } })
         }
     }
 
@@ -35,7 +36,7 @@ struct ExchangeObservation: Sendable {
         let limit = response.status.code == 101 ? 0 : call.settings.keepsBodies
         let body = limit > 0 ? KeptBody(upTo: limit) : nil
         if let bytes = response.body.bytes {
-            body?.add(bytes)
+            body?.keep(all: bytes)
             outcome.responseBody = body?.contents
             return call.ended(ExchangeRecord(beginning, outcome))
         }
@@ -50,13 +51,15 @@ struct ExchangeObservation: Sendable {
     private func ended(_ end: HTTPBody.End, _ body: KeptBody?, after head: ExchangeRecord.Outcome) {
         var outcome = head
         outcome.duration = call.elapsed - beginning.start
-        outcome.requestBody = requestBody?.contents
-        outcome.responseBody = body?.contents
         switch end {
-        case .complete(_, let metrics): outcome.metrics = metrics ?? outcome.metrics
+        case .complete(_, let metrics):
+            body?.end()
+            outcome.metrics = metrics ?? outcome.metrics
         case .failed(let error): outcome.fail(error)
         case .closed, .released: break
         }
+        outcome.requestBody = requestBody?.contents
+        outcome.responseBody = body?.contents
         call.ended(end, of: ExchangeRecord(beginning, outcome))
     }
 
@@ -94,7 +97,7 @@ extension ExchangeRecord.Outcome {
 /// The first bytes of a body that passes.
 private final class KeptBody: Sendable {
     private let limit: Int
-    private let body = Locked(ExchangeRecord.Body(bytes: [], size: 0))
+    private let body = Locked(ExchangeRecord.Body(bytes: [], size: 0, hasEnded: false))
 
     init(upTo limit: Int) { self.limit = limit }
 
@@ -109,7 +112,15 @@ private final class KeptBody: Sendable {
         }
     }
 
-    func clear() { body.withLock { $0 = ExchangeRecord.Body(bytes: [], size: 0) } }
+    func keep(all bytes: [UInt8]) {
+        add(bytes)
+        end()
+    }
+
+    /// Nothing more comes.
+    func end() { body.withLock { $0.hasEnded = true } }
+
+    func clear() { body.withLock { $0 = ExchangeRecord.Body(bytes: [], size: 0, hasEnded: false) } }
 
     var contents: ExchangeRecord.Body { body.withLock { $0 } }
 }

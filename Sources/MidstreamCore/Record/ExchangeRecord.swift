@@ -16,17 +16,21 @@ public final class ExchangeRecord: Sendable {
         public internal(set) var bytes: [UInt8]
         /// The length of the whole body, decoded, as far as it has passed.
         public internal(set) var size: Int64
+        /// Whether it has passed to its end.
+        var hasEnded: Bool
 
-        init(bytes: [UInt8], size: Int64) { (self.bytes, self.size) = (bytes, size) }
-
-        /// Nil for one that isn't in memory.
-        init?(whole body: HTTPBody) {
-            guard let bytes = body.bytes else { return nil }
-            self.init(bytes: bytes, size: Int64(bytes.count))
+        init(bytes: [UInt8], size: Int64, hasEnded: Bool = true) {
+            (self.bytes, self.size, self.hasEnded) = (bytes, size, hasEnded)
         }
 
-        /// Whether all of it was kept.
-        public var isWhole: Bool { Int64(bytes.count) == size }
+        /// All of one that is in memory, and nothing of any other.
+        init(of body: HTTPBody) {
+            let bytes = body.bytes
+            self.init(bytes: bytes ?? [], size: Int64(bytes?.count ?? 0), hasEnded: bytes != nil)
+        }
+
+        /// Whether all of it was kept. Of a body that broke off, or wasn't read to its end, nobody has all.
+        public var isWhole: Bool { hasEnded && Int64(bytes.count) == size }
     }
 
     /// The exchange.
@@ -128,20 +132,23 @@ public final class ExchangeRecord: Sendable {
     }
 
     /// The record of an exchange that nobody observed. Bodies that are in memory are kept.
+    ///
+    /// - Parameter isBodyArriving: Whether the body of the response wasn't there yet, whatever that has in its place.
     package convenience init(
         of request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, number: Int = 1, at date: Date,
-        start: Duration = .zero, duration: Duration
+        start: Duration = .zero, duration: Duration, isBodyArriving: Bool = false
     ) {
         let beginning = Beginning(
             id: ID(call: .unique(), number: number), attempt: request.attempt, cause: "first", date: date, start: start,
             method: request.method, url: request.urlText, route: request.route, requestHeaders: request.headers,
             source: RecordSource(Redaction()))
         var outcome = Outcome(duration: duration)
-        outcome.requestBody = Body(whole: request.body)
+        outcome.requestBody = Body(of: request.body)
+        outcome.isBodyArriving = isBodyArriving
         switch result {
         case .success(let response):
             (outcome.status, outcome.version, outcome.responseHeaders) = (response.status, response.version, response.headers)
-            (outcome.responseBody, outcome.metrics) = (Body(whole: response.body), response.metrics)
+            (outcome.responseBody, outcome.metrics) = (isBodyArriving ? nil : Body(of: response.body), response.metrics)
         case .failure(let error): outcome.fail(error)
         }
         self.init(beginning, outcome)
@@ -173,7 +180,9 @@ extension ExchangeRecord: CustomStringConvertible, CustomReflectable {
 
 extension ExchangeRecord.Body: CustomStringConvertible, CustomReflectable {
     /// The sizes; never the content.
-    public var description: String { isWhole ? "\(size) bytes" : "\(bytes.count) of \(size) bytes" }
+    public var description: String {
+        isWhole ? "\(size) bytes" : "\(bytes.count) of \(hasEnded ? "" : "at least ")\(size) bytes"
+    }
 
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["body": description]) }

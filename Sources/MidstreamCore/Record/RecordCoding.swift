@@ -174,14 +174,17 @@ private struct EncodedBody: Codable {
     var text: String?
     var base64: Data?
     var size: Int64
+    /// Whether it didn't pass to its end.
+    var isCut: Bool?
 
     init(_ body: ExchangeRecord.Body, _ contentType: String?, showing redaction: Redaction?) {
         size = body.size
+        isCut = body.hasEnded ? nil : true
         if let redaction { text = redaction.text(body.bytes, contentType: contentType) } else { base64 = Data(body.bytes) }
     }
 
     var body: ExchangeRecord.Body {
-        ExchangeRecord.Body(bytes: base64.map { Array($0) } ?? Array((text ?? "").utf8), size: size)
+        ExchangeRecord.Body(bytes: base64.map { Array($0) } ?? Array((text ?? "").utf8), size: size, hasEnded: isCut != true)
     }
 }
 

@@ -18,7 +18,7 @@ extension HAREntry {
         _midstream = Own(
             call: exchange.call.description, number: exchange.number, attempt: exchange.attempt, cause: exchange.cause,
             events: events.isEmpty ? nil : events, error: exchange.error, isOpen: exchange.isBodyArriving ? true : nil,
-            isCut: exchange.responseBody?.isWhole == false ? true : nil)
+            isCut: isCut(exchange) ? true : nil)
     }
 
     /// A call that a cache answered; nil for any other.
@@ -36,6 +36,11 @@ extension HAREntry {
         time = timings.sum
         _fromCache = outcome.attributes["store"] == "disk" ? "disk" : "memory"
         _midstream = Own(call: call.id.description, events: call.events.map { Event($0, redaction: redaction) })
+    }
+
+    /// Whether less than the whole body of the response was kept.
+    private func isCut(_ exchange: ExchangeRecord) -> Bool {
+        exchange.responseBody.map { !$0.isWhole } ?? (exchange.status != nil && response.bodySize != 0)
     }
 
     private static func text(_ date: Date) -> String {

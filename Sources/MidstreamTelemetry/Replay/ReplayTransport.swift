@@ -10,8 +10,8 @@ public import MidstreamCore
 ///
 /// Values that were withheld match any; so do, in requests and archives with secrets, the values that a redaction would withhold. Of equal
 /// requests each gets the next recorded answer, and the last one again when there are no more. An exchange that failed fails again, with the
-/// same ``HTTPError/Code``. Copies share what has been played; any number of tasks may send at once. Answers come at once, not in the time
-/// that they took.
+/// same ``HTTPError/Code``, and a body that broke off breaks off there again. Copies share what has been played; any number of tasks may send
+/// at once. Answers come at once, not in the time that they took.
 public struct ReplayTransport: HTTPTransport {
     /// What of a request has to be as recorded.
     public enum Part: Sendable, Hashable {
@@ -80,7 +80,9 @@ public struct ReplayTransport: HTTPTransport {
 
     /// Answers as recorded.
     ///
-    /// - Throws: The recorded failure; ``HTTPError/Code/notRecorded``, also for a response whose body wasn't kept as a whole; what the other transport throws.
+    /// A body that wasn't kept as a whole is there as far as it was; what comes then is ``HTTPError/Code/notRecorded``.
+    ///
+    /// - Throws: The recorded failure; ``HTTPError/Code/notRecorded``; what the other transport throws.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
         let key = try await key(of: request)
@@ -199,16 +201,9 @@ private struct ReplayKey: Sendable, Equatable {
 extension HAREntry {
     /// The recorded answer, or the recorded failure.
     fileprivate func response(to request: HTTPRequest) throws -> HTTPResponse {
-        guard 100...999 ~= response.status else {
-            let code = _midstream?.error.map(HTTPError.Code.init(rawValue:)) ?? .connection
-            if code.rawValue == "cancelled" { throw CancellationError() }
-            throw HTTPError(code, "Recorded: \(response._error ?? "no response").", request: request)
-        }
-        guard response.content.text != nil || response.content.size <= 0, _midstream?.isCut != true, _midstream?.isOpen != true
-        else {
-            throw HTTPError(
-                .notRecorded, "The body of the response to \(request) wasn't recorded, or not the whole of it.", request: request,
-                phase: .notSent)
+        // With an error that came before anything of the body, there is no response to begin with.
+        guard 100...999 ~= response.status, _midstream?.error == nil || response.content.text != nil else {
+            throw failure(of: request, "connection", phase: nil)
         }
         var headers = HTTPHeaders()
         // The body is recorded as it was read, decoded and whole.
@@ -222,8 +217,35 @@ extension HAREntry {
             throw HTTPError(.notRecorded, "The recorded body isn't Base64.", request: request, phase: .notSent)
         }
         return HTTPResponse(
-            status: HTTPStatus(Int(response.status)), headers: headers, body: .bytes(bytes), request: request,
+            status: HTTPStatus(Int(response.status)), headers: headers, body: body(bytes, of: request), request: request,
             version: HTTPVersion(recorded: response.httpVersion))
+    }
+
+    /// The body, which may break off behind these bytes. Whoever doesn't read that far, as who follows a redirect, doesn't get to know.
+    private func body(_ bytes: [UInt8], of request: HTTPRequest) -> HTTPBody {
+        let isKept = response.content.text != nil || response.content.size <= 0
+        guard !isKept || _midstream?.isCut == true || _midstream?.isOpen == true || _midstream?.error != nil else {
+            return .bytes(bytes)
+        }
+        let (failure, rest) = (failure(of: request, "notRecorded", phase: .answered), Locked(bytes))
+        return .incoming(
+            next: {
+                try Task.checkCancellation()
+                let chunk = rest.withLock { rest in
+                    defer { rest = [] }
+                    return rest
+                }
+                guard !chunk.isEmpty else { throw failure }
+                return chunk
+            }, close: {})
+    }
+
+    /// - Parameter code: That of an exchange of which no error was recorded.
+    private func failure(of request: HTTPRequest, _ code: String, phase: HTTPError.Phase?) -> any Error {
+        let code = _midstream?.error ?? code
+        if code == "cancelled" { return CancellationError() }
+        let reason = response._error ?? (response.status > 0 ? "only a part of the body, or nothing of it" : "no response")
+        return HTTPError(HTTPError.Code(rawValue: code), "Recorded: \(reason).", request: request, phase: phase)
     }
 }
 

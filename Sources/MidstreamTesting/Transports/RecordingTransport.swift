@@ -18,6 +18,8 @@ public struct RecordingTransport: HTTPTransport {
         public let start: Duration
         /// How long it took until the transport returned, which for a streamed response is its head.
         public let duration: Duration
+        /// Whether the body was still arriving.
+        let isBodyArriving: Bool
     }
 
     private let base: any HTTPTransport
@@ -52,14 +54,14 @@ public struct RecordingTransport: HTTPTransport {
     public var exchanges: [Exchange] { log.withLock { $0 } }
 
     /// The exchanges so far as an archive, to be saved and to be played by `ReplayTransport`; secrets are withheld. Dates are counted from now
-    /// back.
+    /// back. A body that was still arriving isn't there: when it is played, reading it fails with `notRecorded`.
     public var archive: HARArchive {
         let began = Date() - elapsed() / .seconds(1)
         return HARArchive(
             exchanges.map { exchange in
                 ExchangeRecord(
                     of: exchange.request, exchange.result, at: began + exchange.start / .seconds(1), start: exchange.start,
-                    duration: exchange.duration)
+                    duration: exchange.duration, isBodyArriving: exchange.isBodyArriving)
             })
     }
 
@@ -83,7 +85,7 @@ extension RecordingTransport: ExchangeTransport {
                 } else {
                     try await base.send(request)
                 }
-            keep(request, .success(response.withoutArrivingBody), since: start)
+            keep(request, .success(response), since: start)
             return response
         } catch {
             keep(request, .failure(error), since: start)
@@ -92,7 +94,9 @@ extension RecordingTransport: ExchangeTransport {
     }
 
     private func keep(_ request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, since start: Duration) {
-        let exchange = Exchange(request: request, result: result, start: start, duration: elapsed() - start)
+        let exchange = Exchange(
+            request: request, result: result.map(\.withoutArrivingBody), start: start, duration: elapsed() - start,
+            isBodyArriving: (try? result.get())?.body.incoming != nil)
         log.withLock { $0.append(exchange) }
     }
 }
