@@ -78,6 +78,7 @@ struct OptionTests {
         Example(
             "$m $u/file?token=a --har $d/a.har -H A:b; $m replay $d/a.har; $m replay $d/a.har --send", "hello", "can be played",
             status: 2),
+        Example("$m put $u/echo -d hello --har $d/a.har -o $d/x; $m replay $d/a.har --send", "or not all of it", status: 2),
         Example(
             "$m $u/echo -H A:b -H Authorization:S --har $d/a.har -o $d/x; $m replay $d/a.har --send -H C:d", "\nA: b\n",
             "\nC: d\n"),

@@ -18,7 +18,7 @@ extension HAREntry {
         _midstream = Own(
             call: exchange.call.description, number: exchange.number, attempt: exchange.attempt, cause: exchange.cause,
             events: events.isEmpty ? nil : events, error: exchange.error, isOpen: exchange.isBodyArriving ? true : nil,
-            isCut: isCut(exchange) ? true : nil)
+            isCut: isCut(exchange) ? true : nil, isRequestCut: isRequestCut(exchange) ? true : nil)
     }
 
     /// A call that a cache answered; nil for any other.
@@ -41,6 +41,12 @@ extension HAREntry {
     /// Whether less than the whole body of the response was kept.
     private func isCut(_ exchange: ExchangeRecord) -> Bool {
         exchange.responseBody.map { !$0.isWhole } ?? (exchange.status != nil && response.bodySize != 0)
+    }
+
+    /// Whether less than the whole body of the request is in the entry: it wasn't kept, or can't be searched for secrets.
+    private func isRequestCut(_ exchange: ExchangeRecord) -> Bool {
+        guard let body = exchange.requestBody else { return request.bodySize > 0 }
+        return !body.isWhole || body.size > 0 && request.postData?.text.isEmpty != false
     }
 
     private static func text(_ date: Date) -> String {
@@ -82,7 +88,9 @@ extension HAREntry.Request {
         httpVersion = exchange.version.name
         headers = HAREntry.fields(exchange.requestHeaders, redaction)
         queryString = Self.items(of: url)
-        bodySize = (exchange.metrics?.requestBodyBytes ?? exchange.requestBody?.size).map(Double.init) ?? -1
+        // Of a body that nobody has read yet the size isn't known.
+        let kept = exchange.requestBody.flatMap { $0.isWhole || $0.size > 0 ? $0.size : nil }
+        bodySize = (exchange.metrics?.requestBodyBytes ?? kept).map(Double.init) ?? -1
         guard let body = exchange.requestBody, body.size > 0 else { return }
         let content = HAREntry.content(body, exchange.requestHeaders, redaction)
         postData = HAREntry.PostData(

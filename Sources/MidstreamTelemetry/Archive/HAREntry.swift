@@ -103,8 +103,10 @@ struct HAREntry: Codable, Sendable {
         var error: String?
         /// Whether the body hadn't ended.
         var isOpen: Bool?
-        /// Whether only the beginning of the response's body was kept.
+        /// Whether less than the whole body of the response was kept.
         var isCut: Bool?
+        /// Whether less than the whole body of the request was kept.
+        var isRequestCut: Bool?
         /// How many exchanges after this one were left out.
         var omitted: Int?
     }

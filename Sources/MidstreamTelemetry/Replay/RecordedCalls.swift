@@ -8,6 +8,8 @@ extension HARArchive {
         package let request: HTTPRequest
         /// How often it was retried.
         package let retries: Int
+        /// Whether its body isn't there, or not as a whole.
+        package let isCut: Bool
     }
 
     /// The calls in the order in which they began. An exchange that wasn't recorded by this library counts as one.
@@ -18,10 +20,11 @@ extension HARArchive {
             let own = entry._midstream
             if let id = own?.call, let place = places[id] {
                 let retries = calls[place].retries + (own?.cause == "retry" ? 1 : 0)
-                calls[place] = Call(request: calls[place].request, retries: retries)
+                calls[place] = Call(request: calls[place].request, retries: retries, isCut: calls[place].isCut)
             } else {
                 if let id = own?.call { places[id] = calls.count }
-                calls.append(Call(request: entry.request.request, retries: 0))
+                let isCut = own?.isRequestCut == true || entry.request.lacksBody
+                calls.append(Call(request: entry.request.request, retries: 0, isCut: isCut))
             }
         }
         return calls
@@ -29,6 +32,9 @@ extension HARArchive {
 }
 
 extension HAREntry.Request {
+    /// Whether nothing is here of a body that there was.
+    fileprivate var lacksBody: Bool { bodySize > 0 && postData?.text.isEmpty != false }
+
     fileprivate var request: HTTPRequest {
         var headers = HTTPHeaders()
         for field in self.headers where !field.name.hasPrefix(":") { headers.add(HTTPHeaders.Name(field.name), field.value) }

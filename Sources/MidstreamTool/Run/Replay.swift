@@ -15,7 +15,7 @@ struct Replay {
         let transport = try arguments.sendsAnew ? arguments.transport.transport() : ReplayTransport(archive)
         var status: Int32 = 0
         for call in archive.calls {
-            var request = arguments.sendsAnew ? try Self.sendable(call.request) : call.request
+            var request = arguments.sendsAnew ? try Self.sendable(call) : call.request
             for (name, value) in arguments.headers { request.headers[name] = value }
             let shown = Redaction().url(request.urlText).escapingControls
             Terminal.printError("midst: \(request.method) \(shown)")
@@ -25,12 +25,15 @@ struct Replay {
     }
 
     /// A request without what was withheld of it, which has to be given anew.
-    private static func sendable(_ request: HTTPRequest) throws -> HTTPRequest {
-        let isCut = request.body.bytes.map { String(decoding: $0, as: UTF8.self).contains(Redaction.withheld) } ?? false
-        guard !isCut, request.urlText.removingPercentEncoding?.contains(Redaction.withheld) != true else {
+    private static func sendable(_ call: HARArchive.Call) throws -> HTTPRequest {
+        guard !call.isCut else {
+            throw UsageError("a body isn't in the archive, or not all of it: its request can be played, but not be sent")
+        }
+        var request = call.request
+        let isWithheld = request.body.bytes.map { String(decoding: $0, as: UTF8.self).contains(Redaction.withheld) } ?? false
+        guard !isWithheld, request.urlText.removingPercentEncoding?.contains(Redaction.withheld) != true else {
             throw UsageError("a URL or body in the archive has secrets that were withheld: it can be played, but not be sent")
         }
-        var request = request
         for (name, value) in request.headers where value.contains(Redaction.withheld) { request.headers.remove(name) }
         for name: HTTPHeaders.Name in ["Host", .contentLength, "Transfer-Encoding", .userAgent, "Accept-Encoding"] {
             request.headers.remove(name)
