@@ -131,11 +131,13 @@ struct HARArchiveTests {
             #"{"log":{"entries":[{"request":{"url":"http://h/"}}]}}"#,
             #"{"log":{"entries":[{"request":{"url":"http://h/","method":"GET","headersSize":"x"},"response":{"status":0},"timings":{"wait":-5.5}}]}}"#,
             #"{"log":{"entries":[{"request":{"url":"http://h/"},"response":{"status":1e300,"content":{"text":"a"}}}], "pages":[1]}}"#,
+            #"{"log":{"entries":[{"request":{"url":"http://h/"},"time":1e300,"response":{"status":200.5,"bodySize":1e19},"timings":{"wait":1e308}}]}}"#,
         ])
     func tolerance(text: String) throws {
         let archive = try HARArchive(Data(text.utf8))
         #expect(archive.count == 1 && archive.entries[0].request.url == "http://h/")
         #expect(throws: Never.self) { try HARArchive(archive.encoded()) }
+        #expect(CallReport(archive).html().contains("http://h/"))
     }
 
     @Test(

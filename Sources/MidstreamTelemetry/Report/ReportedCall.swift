@@ -79,7 +79,7 @@ struct ReportedCall {
         let at = max(0, (entry.start?.timeIntervalSince(first) ?? 0) * 1_000 - start)
         if let kind = entry._fromCache { cache = kind } else { exchanges.append(ReportedExchange(entry, start: at)) }
         duration = max(duration, at + max(0, entry.time))
-        status = entry.response.status > 0 ? Int(clamping: Int64(entry.response.status.rounded(.down))) : nil
+        status = entry.response.code
         error = entry._midstream?.error ?? (status == nil ? "failed" : nil)
         message = entry.response._error
         if let known = entry._midstream?.events, known.count > events.count { events = known }
@@ -151,14 +151,14 @@ private struct ReportedExchange {
         exchange.append { $0.append(entry.timings) }
         exchange.add("method", entry.request.method)
         exchange.add("url", entry.request.url)
-        exchange.add("status", entry.response.status > 0 ? Int64(entry.response.status.rounded(.down)) : nil)
-        exchange.add("error", own?.error ?? (entry.response.status > 0 ? nil : "failed"))
+        exchange.add("status", entry.response.code)
+        exchange.add("error", own?.error ?? (entry.response.code == nil ? "failed" : nil))
         exchange.add("message", entry.response._error)
         exchange.add("connection", entry.connection)
         exchange.add("reused", entry.timings.connect < 0)
         exchange.add("peer", entry.serverIPAddress)
         exchange.add("version", entry.response.httpVersion)
-        exchange.add("responseSize", entry.response.bodySize >= 0 ? Int64(entry.response.bodySize) : nil)
+        exchange.add("responseSize", entry.response.size)
         exchange.add("requestHeaders", entry.request.headers)
         exchange.add("responseHeaders", entry.response.headers)
         if let data = entry.request.postData {
@@ -170,6 +170,12 @@ private struct ReportedExchange {
         }
         return exchange
     }
+}
+
+/// What others have written may be any number; one that is no integer's counts as none.
+extension HAREntry.Response {
+    fileprivate var code: Int? { status > 0 ? Int(exactly: status.rounded(.down)) : nil }
+    fileprivate var size: Int? { bodySize >= 0 ? Int(exactly: bodySize.rounded(.down)) : nil }
 }
 
 extension JSONObject {
