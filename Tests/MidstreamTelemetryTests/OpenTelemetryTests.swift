@@ -510,6 +510,18 @@ struct TelemetryExportTests {
         #expect(exporter.rejected == 4 && exporter.failure == "the collector refused 4 of the data points")
     }
 
+    @Test("counts as many as a number holds, whatever a collector says")
+    func refusedWithoutEnd() async throws {
+        let counts = #"{"rejectedSpans":"9223372036854775807","rejectedDataPoints":"9223372036854775807"}"#
+        let collector = StubTransport { request in
+            HTTPResponse(status: .ok, body: .text(#"{"partialSuccess":\#(counts)}"#), request: request)
+        }
+        let exporter = try OpenTelemetryExporter(to: .collector("http://collector", over: collector), service: "shop")
+        exporter.metrics.drop(1)
+        for _ in 0..<2 { await exporter.flush() }
+        #expect(exporter.rejected == .max && collector.requests.count == 2)
+    }
+
     @Test("that is released drops what it has, and counts it where that outlives it")
     func release() async throws {
         let (collector, metrics) = (StubTransport.ok, Locked<CallMetrics?>(nil))

@@ -332,7 +332,7 @@ public final class OpenTelemetryExporter: CallObserver {
             failure = "\(error)"
         }
         state.withLock { [failure, rejected] state in
-            state.rejected += rejected
+            state.rejected.addRefused(rejected)
             state.failures[kind] = failure
         }
     }

@@ -36,6 +36,14 @@ struct TelemetryRefusal {
     let message: String?
 }
 
+extension Int {
+    /// Counts what a collector says it has refused, which may be any number.
+    mutating func addRefused(_ count: Int) {
+        let (sum, isTooMuch) = addingReportingOverflow(Swift.max(0, count))
+        self = isTooMuch ? .max : sum
+    }
+}
+
 /// Takes documents.
 protocol TelemetrySink: Sendable {
     /// Returns what was refused of it.
@@ -115,7 +123,7 @@ struct CollectorSink: TelemetrySink {
                 let fields = try decoder.container(keyedBy: Key.self)
                 for key in [Key.rejectedSpans, .rejectedDataPoints] {
                     let text = (try? fields.decode(String.self, forKey: key)).flatMap { Int($0) }
-                    rejected += text ?? (try? fields.decode(Int.self, forKey: key)) ?? 0
+                    rejected.addRefused(text ?? (try? fields.decode(Int.self, forKey: key)) ?? 0)
                 }
                 message = try? fields.decode(String.self, forKey: .errorMessage)
             }
