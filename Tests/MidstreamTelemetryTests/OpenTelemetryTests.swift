@@ -499,6 +499,22 @@ struct TelemetryExportTests {
         #expect(exporter.dropped == 10 && received.withLock { $0 } == 6)
     }
 
+    @Test("sends metrics in their time, also where each batch is full before its own")
+    func metricsUnderLoad() async throws {
+        let (collector, clock) = (StubTransport.ok, TestClock())
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", metricsInterval: .seconds(8), clock: clock)
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        func sent(_ kind: String) -> Int { collector.requests.count { $0.urlText.hasSuffix(kind) } }
+        for round in 1...6 {
+            for _ in 0..<512 { _ = try await client.send(HTTPRequest("http://h/")) }
+            await eventually { sent("traces") == round }
+            clock.advance(by: .seconds(4))
+        }
+        // After 8 s and after 16 s.
+        #expect(sent("metrics") >= 2 && exporter.dropped == 0)
+    }
+
     @Test("counts the data points that are refused")
     func refusedPoints() async throws {
         let collector = StubTransport { request in

@@ -257,12 +257,13 @@ public final class OpenTelemetryExporter: CallObserver {
         _ find: @Sendable () -> OpenTelemetryExporter?, _ first: Suspension<Void>, _ timer: ClockTimer, _ batch: Duration,
         _ metrics: Duration
     ) async {
-        var (wake, waited) = (first, Duration.zero)
+        var (wake, stopwatch) = (first, Stopwatch(on: timer.clock))
         while true {
-            if case .timedOut = await wake.wait(for: batch, on: timer) { waited += batch }
+            // Over in time or with a full batch.
+            _ = await wake.wait(for: batch, on: timer)
             guard let exporter = find() else { return }
-            let isDue = waited >= metrics
-            if isDue { waited = .zero }
+            let isDue = stopwatch.elapsed >= metrics
+            if isDue { stopwatch = stopwatch.restarted() }
             let next = exporter.state.withLock { state -> Suspension<Void>? in
                 if isDue { state.metricsAreDue = true }
                 let isIdle = isDue && state.queue.isEmpty
