@@ -63,6 +63,16 @@ struct InspectorTests {
         #expect(numbers(await reader.read(until: "\n\n")) == ["6"])
     }
 
+    @Test("is there for a browser, which leaves out the port 80, and only that")
+    func usualPort() {
+        for (port, found) in [(80, InspectorPath.Resource.page), (8080, nil)] as [(Int, InspectorPath.Resource?)] {
+            let path = InspectorPath(port: port)
+            let target = String(path.url.dropFirst("http://127.0.0.1:\(port)".count))
+            #expect(path.resource(target, ["Host": "127.0.0.1:\(port)"]) == .page)
+            for name in ["127.0.0.1", "LocalHost"] { #expect(path.resource(target, ["Host": name]) == found) }
+        }
+    }
+
     @Test("isn't there for who comes by another name or path, and says nothing about it")
     func strangers() async throws {
         let inspector = try InspectorObserver()

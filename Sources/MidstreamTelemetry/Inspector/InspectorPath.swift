@@ -1,4 +1,3 @@
-internal import LoopbackServer
 internal import MidstreamCore
 
 /// The secret path of the live page, and what is found there.
@@ -16,20 +15,22 @@ struct InspectorPath: Sendable {
     init(port: Int) {
         var random = SystemRandomNumberGenerator()
         root = "/" + (0..<32).map { _ in String(UInt8.random(in: 0..<16, using: &random), radix: 16) }.joined() + "/"
-        hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
+        let names = ["127.0.0.1", "localhost"]
+        // Browsers leave out the port that belongs to http.
+        hosts = names.map { "\($0):\(port)" } + (port == 80 ? names : [])
         url = "http://\(hosts[0])\(root)"
     }
 
     /// Nil for what isn't there, and for whoever came by another name: a page of another origin can have its own name resolve to this machine, and would be
     /// of the same origin then.
-    func resource(_ head: RequestHead) -> Resource? {
-        guard let host = head.headers[.host], hosts.contains(host.lowercased()), isRoot(head.target.utf8.prefix(root.utf8.count))
+    func resource(_ target: String, _ headers: HTTPHeaders) -> Resource? {
+        guard let host = headers[.host], hosts.contains(host.lowercased()), isRoot(target.utf8.prefix(root.utf8.count))
         else { return nil }
-        let rest = String(decoding: head.target.utf8.dropFirst(root.utf8.count), as: UTF8.self)
+        let rest = String(decoding: target.utf8.dropFirst(root.utf8.count), as: UTF8.self)
         if rest.isEmpty { return .page }
         let parts = rest.split(separator: "?after=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts[0] == "events" else { return nil }
-        let last = head.headers["Last-Event-ID"] ?? (parts.count > 1 ? String(parts[1]) : "")
+        let last = headers["Last-Event-ID"] ?? (parts.count > 1 ? String(parts[1]) : "")
         return .events(after: max(0, Int(last) ?? 0))
     }
 

@@ -67,7 +67,7 @@ final class InspectorServer: Sendable {
         var reader = RequestReader(socket, limits: limits)
         do {
             guard let head = try reader.head() else { return }
-            switch path.resource(head) {
+            switch path.resource(head.target, head.headers) {
             case nil: try send(.notFound, to: socket)
             case _ where head.method != .get: try send(.methodNotAllowed, [("Allow", "GET")], to: socket)
             case .page: try sendPage(to: socket)
