@@ -35,6 +35,7 @@ struct FromCurlTests {
         arguments: [
             "curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl h -b cookies.txt", "curl 'h",
             "curl h --data-urlencode a@b", "curl h -F 'a=@b;type=c'", "curl -G h -d @a",
+            "curl h -F 'a=<b'", #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
         ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 
@@ -42,7 +43,7 @@ struct FromCurlTests {
         "are split as shells do",
         arguments: [
             ("a  b\\tc", ["a", "btc"]), ("'a b'c \"d \\\" e\"", ["a bc", "d \" e"]), ("a \\\n b", ["a", "b"]), ("''", [""]),
-            (#"$'it\'s\n\u0041\x42'"#, ["it's\nAB"]), ("", []),
+            (#"$'it\'s\n\u0041\x42'"#, ["it's\nAB"]), (#"$'a\ud83d\ude00b'"#, ["a😀b"]), ("", []),
         ])
     func words(text: String, words: [String]) throws { #expect(try ShellWords.split(text) == words) }
 }

@@ -32,7 +32,9 @@ enum FromCurl {
                 data.append(value)
             case .encoded: data.append(try encoded(value))
             case .part:
-                guard !value.contains(";") else { throw UsageError("midst has nothing for a ; in curl's -F") }
+                guard !value.contains(";"), !value.drop(while: { $0 != "=" }).hasPrefix("=<") else {
+                    throw UsageError("midst has nothing for a ; or a < in curl's -F")
+                }
                 options += ["-F", value]
             }
         }
@@ -156,14 +158,25 @@ enum ShellWords {
                 continue
             }
             let digits = next == "u" ? 4 : next == "x" ? 2 : 0
-            if digits > 0, let scalar = UInt32(rest.prefix(digits), radix: 16).flatMap(Unicode.Scalar.init) {
+            if digits > 0, let unit = UInt32(rest.prefix(digits), radix: 16) {
                 rest = rest.dropFirst(digits)
-                text.unicodeScalars.append(scalar)
+                text.unicodeScalars.append(try scalar(unit, &rest))
             } else {
                 text.append(["n": "\n", "r": "\r", "t": "\t"][next] ?? next)
             }
         }
         throw unclosed
+    }
+
+    /// The character of a unit of UTF-16, which may be the first of two.
+    private static func scalar(_ unit: UInt32, _ rest: inout Substring) throws -> Unicode.Scalar {
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        guard rest.hasPrefix(#"\u"#), let second = UInt32(rest.dropFirst(2).prefix(4), radix: 16),
+            0xD800..<0xDC00 ~= unit, 0xDC00..<0xE000 ~= second,
+            let scalar = Unicode.Scalar(0x1_0000 + (unit & 0x3FF) * 0x400 + (second & 0x3FF))
+        else { throw UsageError("half of a character is escaped without the other half") }
+        rest = rest.dropFirst(6)
+        return scalar
     }
 
     static func quoted(_ word: String) -> String {
