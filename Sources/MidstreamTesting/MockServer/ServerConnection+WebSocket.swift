@@ -35,12 +35,22 @@ extension ServerConnection {
 final class SocketChannel: ByteChannel {
     let incoming = MemoryPipe()
     private let socket: Socket
+    /// One write at a time, in the order in which they came: the rest of a frame mustn't come behind the beginning of another.
+    private let writing = Locked((isUnderWay: false, next: [Suspension<Void>]()))
 
     init(_ socket: Socket) { self.socket = socket }
 
     func read() async throws -> [UInt8]? { try await incoming.read() }
 
     func write(_ bytes: [UInt8]) async throws {
+        let turn = Suspension<Void>()
+        let waits = writing.withLock { writing in
+            if writing.isUnderWay { writing.next.append(turn) }
+            defer { writing.isUnderWay = true }
+            return writing.isUnderWay
+        }
+        if waits { await turn.value() }
+        defer { endWrite() }
         try Task.checkCancellation()
         let sent = try bytes.withUnsafeBytes { try socket.sendAtOnce($0) }
         guard sent < bytes.count else { return }
@@ -52,6 +62,14 @@ final class SocketChannel: ByteChannel {
             }
             if !isStarted { writer.resume(throwing: ConnectionEnded()) }
         }
+    }
+
+    private func endWrite() {
+        let next = writing.withLock { writing -> Suspension<Void>? in
+            writing.isUnderWay = !writing.next.isEmpty
+            return writing.isUnderWay ? writing.next.removeFirst() : nil
+        }
+        next?.resume()
     }
 
     func endSending() { socket.endSending() }

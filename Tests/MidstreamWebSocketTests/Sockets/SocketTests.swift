@@ -50,6 +50,21 @@
             }
         }
 
+        @Test func `What several tasks of a server send is whole`() async throws {
+            let sent = [UInt8](1...3).map { [UInt8](repeating: $0, count: 8 << 20) }
+            let socket = try await connect { socket in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for bytes in sent { group.addTask { try await socket.send(bytes) } }
+                    try await group.waitForAll()
+                }
+                try await socket.echo()
+            }
+            var (messages, left) = (socket.makeAsyncIterator(), Set(sent))
+            while !left.isEmpty, case .binary(let bytes)? = try await messages.next() { left.remove(bytes) }
+            #expect(left.isEmpty)
+            try await socket.close()
+        }
+
         @Test func `Values are encoded and decoded`() async throws {
             struct Quote: Codable, Equatable { var price: Int }
             let socket = try await connect { socket in
