@@ -92,6 +92,23 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("that keeps no bodies tells where there were any, which the transport doesn't measure")
+    func withoutBodies() async throws {
+        try await withFolder { folder in
+            let recorder = try HARRecorder(file: "\(folder)/a.har", bodies: 0)
+            let client = client(recorder, StubTransport(status: .noContent))
+            for body in [.empty, .text("text"), .incoming(ArrivingBody())] as [HTTPBody] {
+                _ = try await client.send(HTTPRequest(.put, "http://h/", body: body))
+            }
+            await recorder.flush()
+            let archive = try HARArchive(contentsOf: "\(folder)/a.har")
+            #expect(archive.calls.map(\.isCut) == [false, true, true])
+            // A response without a body has all of it.
+            let replay = testClient(transport: ReplayTransport(archive))
+            #expect(try await replay.send(HTTPRequest(.put, "http://h/")).status == .noContent)
+        }
+    }
+
     @Test("tells what a cache answered, which isn't played")
     func cache() async throws {
         try await withFolder { folder in

@@ -4,6 +4,7 @@ internal import Interception
 struct ExchangeObservation: Sendable {
     let beginning: ExchangeRecord.Beginning
     private let call: CallObservation
+    private let hasRequestBody: Bool
     private let requestBody: KeptBody?
 
     /// - Parameter body: That of the request, which is read through this if it is to be kept and isn't in memory.
@@ -11,8 +12,9 @@ struct ExchangeObservation: Sendable {
         self.beginning = beginning
         self.call = call
         let limit = call.settings.keepsBodies
-        let requestBody = limit > 0 ? KeptBody(upTo: limit) : nil
-        self.requestBody = requestBody
+        let hasBody = body.bytes?.isEmpty != true
+        let requestBody = limit > 0 && hasBody ? KeptBody(upTo: limit) : nil
+        (hasRequestBody, self.requestBody) = (hasBody, requestBody)
         guard let requestBody else { return }
         if let bytes = body.bytes {
             requestBody.keep(all: bytes)
@@ -37,7 +39,7 @@ struct ExchangeObservation: Sendable {
         let body = limit > 0 ? KeptBody(upTo: limit) : nil
         if let bytes = response.body.bytes {
             body?.keep(all: bytes)
-            outcome.responseBody = body?.contents
+            outcome.responseBody = bytes.isEmpty ? .empty : body?.contents
             return call.ended(ExchangeRecord(beginning, outcome))
         }
         outcome.isBodyArriving = true
@@ -58,7 +60,7 @@ struct ExchangeObservation: Sendable {
         case .failed(let error): outcome.fail(error)
         case .closed, .released: break
         }
-        outcome.requestBody = requestBody?.contents
+        outcome.requestBody = keptOfRequest
         outcome.responseBody = body?.contents
         call.ended(end, of: ExchangeRecord(beginning, outcome))
     }
@@ -83,8 +85,11 @@ struct ExchangeObservation: Sendable {
 
     private func outcome(_ metrics: TransportMetrics?) -> ExchangeRecord.Outcome {
         ExchangeRecord.Outcome(
-            duration: call.elapsed - beginning.start, requestBody: requestBody?.contents, metrics: metrics)
+            duration: call.elapsed - beginning.start, requestBody: keptOfRequest, metrics: metrics)
     }
+
+    /// Where there is no body that is known, whatever is kept.
+    private var keptOfRequest: ExchangeRecord.Body? { hasRequestBody ? requestBody?.contents : .empty }
 }
 
 extension ExchangeRecord.Outcome {

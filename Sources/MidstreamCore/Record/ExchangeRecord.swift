@@ -23,6 +23,9 @@ public final class ExchangeRecord: Sendable {
             (self.bytes, self.size, self.hasEnded) = (bytes, size, hasEnded)
         }
 
+        /// All of one that is empty.
+        static let empty = Body(bytes: [], size: 0)
+
         /// All of one that is in memory, and nothing of any other.
         init(of body: HTTPBody) {
             let bytes = body.bytes
@@ -58,7 +61,7 @@ public final class ExchangeRecord: Sendable {
     public var route: String? { beginning.route }
     /// The header fields that the transport was given.
     public var requestHeaders: HTTPHeaders { beginning.requestHeaders }
-    /// What was kept of the request's body; nil: nothing.
+    /// What was kept of the request's body; nil: nothing of one that there was.
     public var requestBody: Body? { outcome.requestBody }
     /// The response's status; nil when there was no response.
     public var status: HTTPStatus? { outcome.status }
@@ -66,7 +69,7 @@ public final class ExchangeRecord: Sendable {
     public var version: HTTPVersion? { outcome.version }
     /// The response's header fields.
     public var responseHeaders: HTTPHeaders? { outcome.responseHeaders }
-    /// What was kept of the response's body, decoded; nil: nothing.
+    /// What was kept of the response's body, decoded; nil: nothing, or there was no response.
     public var responseBody: Body? { outcome.responseBody }
     /// The transport's measurements.
     public var metrics: TransportMetrics? { outcome.metrics }
@@ -161,8 +164,9 @@ public final class ExchangeRecord: Sendable {
     var withoutBodies: ExchangeRecord {
         guard keptBytes > 0 else { return self }
         var outcome = outcome
-        outcome.requestBody = nil
-        outcome.responseBody = nil
+        // One that is empty stays known as that.
+        if outcome.requestBody?.bytes.isEmpty == false { outcome.requestBody = nil }
+        if outcome.responseBody?.bytes.isEmpty == false { outcome.responseBody = nil }
         return ExchangeRecord(beginning, outcome)
     }
 }

@@ -45,7 +45,7 @@ extension HAREntry {
 
     /// Whether less than the whole body of the request is in the entry: it wasn't kept, or can't be searched for secrets.
     private func isRequestCut(_ exchange: ExchangeRecord) -> Bool {
-        guard let body = exchange.requestBody else { return request.bodySize > 0 }
+        guard let body = exchange.requestBody else { return true }
         return !body.isWhole || body.size > 0 && request.postData?.text.isEmpty != false
     }
 
