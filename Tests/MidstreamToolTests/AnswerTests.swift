@@ -164,6 +164,15 @@ struct OutputFormatTests {
         #expect(format.laidOut(Array("{}".utf8), contentType: "text/html") == nil)
     }
 
+    @Test("JSON behind a byte order mark is laid out without it, and what isn't UTF-8 isn't")
+    func encodings() {
+        var format = OutputFormat()
+        format.color = .never
+        let json = Array(#"{"a":1}"#.utf8)
+        #expect(format.laidOut([0xEF, 0xBB, 0xBF] + json, contentType: "application/json") == "{\n  \"a\": 1\n}")
+        #expect(format.laidOut([0xFF, 0xFE] + json.flatMap { [$0, 0] }, contentType: "application/json") == nil)
+    }
+
     @Test("colours are escapes around names and values, and what a server sends stays text")
     func colors() {
         var format = OutputFormat()

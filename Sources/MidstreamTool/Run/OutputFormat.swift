@@ -39,10 +39,13 @@ struct OutputFormat {
     /// JSON with an indented line for each value; nil when it is none.
     func laidOut(_ bytes: [UInt8], contentType: String?) -> String? {
         let type = (contentType ?? "").prefix { $0 != ";" }.lowercased()
-        guard type == "application/json" || type.hasSuffix("+json"), bytes.count <= 4 << 20,
-            (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        // Foundation reads UTF-16 and UTF-32 as well, in which each sign of JSON's has a 0; in UTF-8 none has.
+        guard type == "application/json" || type.hasSuffix("+json"), text.count <= 4 << 20, !text.contains(0),
+            (try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)) != nil
         else { return nil }
-        return JSONLayout(paint: colored).text(of: bytes)
+        return JSONLayout(paint: colored).text(of: text)
     }
 
     /// A line with the colours of JSON, if that is what it is.
@@ -50,7 +53,7 @@ struct OutputFormat {
         guard (try? JSONSerialization.jsonObject(with: Data(line.utf8), options: .fragmentsAllowed)) != nil else {
             return line.escapingControls
         }
-        return JSONLayout(paint: colored, isOneLine: true).text(of: Array(line.utf8))
+        return JSONLayout(paint: colored, isOneLine: true).text(of: Array(line.utf8)[...])
     }
 
     private func colored(_ text: String, _ code: Int) -> String { isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
@@ -61,9 +64,9 @@ private struct JSONLayout {
     let paint: (String, Int) -> String
     var isOneLine = false
 
-    func text(of bytes: [UInt8]) -> String {
+    func text(of bytes: ArraySlice<UInt8>) -> String {
         var (text, depth) = ("", 0)
-        var rest = bytes[...]
+        var rest = bytes
         func line() { if !isOneLine { text += "\n" + String(repeating: "  ", count: depth) } }
         while let byte = rest.first {
             switch byte {
