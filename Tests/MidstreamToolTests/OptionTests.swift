@@ -70,7 +70,7 @@ struct OptionTests {
         Example("$m $u/json --lines", "{\"a\":1}"), Example("$m $u/sse --sse", #"{"data":"1","event":"x"}"#, #"{"data":"2""#),
         Example(
             "$m $u/json --color; $m $u/json --no-color", "{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[36m1\u{1B}[0m\n}", #"{"a":1}"#),
-        Example("$m $u/json --color --raw", #"{"a":1}"#),
+        Example("$m $u/json --color --raw", #"{"a":1}"#), Example("$m $u/rows --color", "{\"a\":1}\n{\"a\":2}\n"),
         Example("$m $u -v; $m $u --verbose", "> GET ", "< 200 OK"),
         Example("$m $u --trace", "WireTimes", "first byte"), Example("$m $u --explain", "would send"),
         Example("$m $u password=x a=b --curl", "curl --request POST", "application/json", "a\":\"b", "withheld"),
@@ -160,6 +160,7 @@ struct OptionTests {
         case "/slow": try await untilCancelled()
         case "/status/404": return .init(status: .notFound)
         case "/json": return .init(headers: [.contentType: "application/json"], body: .text(#"{"a":1}"#))
+        case "/rows": return .init(headers: [.contentType: "application/x-ndjson"], body: "{\"a\":1}\n{\"a\":2}\n")
         case "/old/v1/traces":
             return .init(body: #"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#)
         case "/file": return .init(headers: [.contentType: "text/plain", "ETag": "\"1\""], body: "hello")

@@ -27,15 +27,16 @@ struct Answer {
             }
             return
         }
-        if format.isLaidOut, type?.contains("json") == true, response.body.length ?? .max <= 4 << 20,
-            case let bytes = try await response.body.collect(upTo: 4 << 20),
-            let text = format.laidOut(bytes, contentType: type)
-        {
-            return try Terminal.print(text)
+        var body = response.body
+        if format.isLaidOut, type?.contains("json") == true, body.length ?? .max <= 4 << 20 {
+            let bytes = try await body.collect(upTo: 4 << 20)
+            if let text = format.laidOut(bytes, contentType: type) { return try Terminal.print(text) }
+            // What came can be read only once.
+            body = .bytes(bytes)
         }
-        for try await chunk in response.body {
+        for try await chunk in body {
             if format.isUnfit(chunk) {
-                response.body.close()
+                body.close()
                 return Terminal.printError("midst: the body isn't text; -o FILE keeps it, --raw prints it")
             }
             try Terminal.put(chunk, into: STDOUT_FILENO)
