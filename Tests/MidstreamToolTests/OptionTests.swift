@@ -83,6 +83,9 @@ struct OptionTests {
             "$m $u/echo -H A:b -H Authorization:S --har $d/a.har -o $d/x; $m replay $d/a.har --send -H C:d", "\nA: b\n",
             "\nC: d\n"),
         Example(
+            #"printf '{"url":"%s/file"}\n{"url":"%s/json"}\n' $u $u | $m batch --jobs 1 --har $d/a; "#
+                + "$m replay $d/a --har $d/b && grep -c startedDateTime $d/b", #"hello{"a":1}2"#),
+        Example(
             "$m $u/file --har $d/a.har; head -c -3 $d/a.har > $d/b.har; $m har mend $d/b.har; cat $d/b.har", "1 entries", "]}}"),
         Example(
             "$m $u/redirect --har $d/a.har; $m report $d/a.har; cat $d/a.html; $m report $d/a.har -o - | tail -1",

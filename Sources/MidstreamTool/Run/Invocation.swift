@@ -29,12 +29,15 @@ struct Invocation {
         return try await run(request(), by: transport)
     }
 
-    func run(_ request: HTTPRequest, by transport: any HTTPTransport) async throws -> Int32 {
+    /// - Parameter recording: What keeps the call along with others; nil: one of its own.
+    func run(
+        _ request: HTTPRequest, by transport: any HTTPTransport, recording: Recording? = nil
+    ) async throws -> Int32 {
         if arguments.showsCurlCommand {
             try Terminal.print(request.curlCommand())
             return 0
         }
-        let recording = try Recording(arguments, over: transport)
+        let recording = try recording ?? Recording(arguments, over: transport)
         let client = client(recording.observers, transport)
         if arguments.showsExplanation {
             try Terminal.print("\(await client.explain(request))")

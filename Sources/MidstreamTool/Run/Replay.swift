@@ -13,13 +13,15 @@ struct Replay {
         if let account = archive.account { Terminal.printError("midst: recorded: \(account.failure)") }
         if arguments.showsTrace { Terminal.printError(archive.account?.trace ?? "") }
         let transport = try arguments.sendsAnew ? arguments.transport.transport() : ReplayTransport(archive)
+        let recording = try Recording(arguments, over: transport)
         var status: Int32 = 0
         for call in archive.calls {
             var request = arguments.sendsAnew ? try Self.sendable(call) : call.request
             for (name, value) in arguments.headers { request.headers[name] = value }
             let shown = Redaction().url(request.urlText).escapingControls
             Terminal.printError("midst: \(request.method) \(shown)")
-            status = try await Invocation(arguments, retries: max(arguments.retries, call.retries)).run(request, by: transport)
+            let invocation = Invocation(arguments, retries: max(arguments.retries, call.retries))
+            status = try await invocation.run(request, by: transport, recording: recording)
         }
         return status
     }
