@@ -171,6 +171,7 @@ struct OptionTests {
         case "/cookie": return .init(headers: [.setCookie: "a=b"])
         case "/sse" where request.headers["Last-Event-ID"] == nil:
             return .init(headers: [.contentType: "text/event-stream"], body: "event: x\ndata: 1\n\nretry: 1\nid: 7\ndata: 2\n\n")
+        case "/socket": return .webSocket { try await $0.echo() }
         case "/sse": return .init(status: .noContent)
         case "/flaky" where server.requests.filter { $0.path == "/flaky" }.count == 1: return .init(status: 503)
         case "/digest" where request.headers[.authorization] == nil:
@@ -202,6 +203,16 @@ struct OptionTests {
         .enabled(if: Tool.path != nil && ProcessInfo.processInfo.environment["MIDSTREAM_NGINX_MTLS"] != nil),
         arguments: examplesWithNginx)
     fileprivate func worksWithNginx(example: Example) async throws { try await run(example) }
+
+    #if Wire && os(Linux)
+        @Test("that sends lines on a socket says so where it can't send them all", .enabled(if: Tool.path != nil))
+        func socketInput() async throws {
+            try await run(
+                Example(
+                    "(echo first; head -c 2000000 /dev/zero) | timeout 60 $m ws $u/socket --transport wire", "first\n",
+                    "bodyTooLarge", status: 1))
+        }
+    #endif
 
     #if !Curl
         @Test("that takes libcurl says so where there is none", .enabled(if: Tool.path != nil))

@@ -8,11 +8,19 @@ struct Conversation {
     let showsTrace: Bool
 
     /// Runs until one side closes; this one does at the input's end, once what was sent before has been seen by the server.
+    ///
+    /// - Throws: Why the rest of the input couldn't be read, too; what stood before that has been sent.
     func run() async throws -> Int32 {
         let socket = try await socket.connect()
         if showsTrace { Terminal.printError("\(socket.response.trace)") }
+        let failure = Locked<(any Error)?>(nil)
         let sending = Task {
-            for try await line in HTTPBody.once(InputChunks(.standardInput)).lines() { try await socket.send(line) }
+            do {
+                for try await line in HTTPBody.once(InputChunks(.standardInput)).lines() { try await socket.send(line) }
+            } catch let error where (error as? HTTPError)?.code != .connectionLost && !(error is CancellationError) {
+                // It isn't the socket's, whose end is told to those who read it.
+                failure.withLock { $0 = error }
+            }
             try await socket.ping()
             try await socket.close()
         }
@@ -23,6 +31,7 @@ struct Conversation {
             case .binary(let bytes): try Terminal.put(bytes, into: STDOUT_FILENO)
             }
         }
+        if let failure = failure.withLock({ $0 }) { throw failure }
         return 0
     }
 }
