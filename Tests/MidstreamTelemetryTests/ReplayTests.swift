@@ -101,6 +101,18 @@ struct ReplayTests {
         #expect(await httpError { try await sequence.send(HTTPRequest("http://h/b")) }?.code == .notRecorded)
     }
 
+    @Test("and wasn't asked for with that body goes elsewhere with all of it, also if it can be read only once")
+    func missesWithBodies() async throws {
+        let stub = StubTransport { request in
+            HTTPResponse(status: .ok, body: .bytes(try await request.body.collect()), request: request)
+        }
+        for miss in [ReplayTransport.Miss.forward(stub), .record(stub)] {
+            let replay = ReplayTransport(HARArchive([]), matching: [.method, .url, .body], miss: miss)
+            let request = HTTPRequest(.post, "http://h/", body: .once(HTTPBody.text("once")))
+            #expect(try await testClient(transport: replay).send(request).body.text == "once")
+        }
+    }
+
     @Test("grows by what is missing, which is saved with it", arguments: [ReplayTransport.Order.byRequest, .sequence])
     func growth(order: ReplayTransport.Order) async throws {
         let stub = StubTransport { request in

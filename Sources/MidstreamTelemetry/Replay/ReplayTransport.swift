@@ -85,6 +85,9 @@ public struct ReplayTransport: HTTPTransport {
     /// - Throws: The recorded failure; ``HTTPError/Code/notRecorded``; what the other transport throws.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
+        var request = request
+        // Whoever it goes to has to read it as well.
+        if parts.contains(.body), request.body.replayability == .once { request.body = .bytes(try await request.body.collect()) }
         let key = try await key(of: request)
         if let entry = take(key) { return try entry.response(to: request) }
         switch miss {
