@@ -153,6 +153,18 @@ struct CallReportTests {
         #expect(try page(empty).calls.isEmpty && empty.utf8.count < 80 << 10)
     }
 
+    @Test("withholds what a client's own redaction names, in its route as well")
+    func ownNames() async throws {
+        let keeper = CallKeeper()
+        let client = testClient(
+            configuration: .init(observers: [keeper], redaction: Redaction(queryItems: ["session"])), transport: StubTransport.ok)
+        var request = HTTPRequest("http://h/users/7?session=canary")
+        request.route = "http://h/users/{}?session=canary"
+        _ = try await client.send(request)
+        let html = CallReport(keeper.calls).html()
+        #expect(html.contains("{}?session=") && !html.contains("canary"))
+    }
+
     @Test("lets run the script and the style that it has, and nothing else")
     func policy() async throws {
         for (file, hash) in [

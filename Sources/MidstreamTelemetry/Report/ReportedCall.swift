@@ -30,7 +30,7 @@ struct ReportedCall {
         duration = call.duration / .milliseconds(1)
         method = call.method.rawValue
         url = redaction.url(call.url)
-        route = call.route
+        route = call.route.map(redaction.url)
         status = call.status?.code
         (error, message) = (call.error, call.failure)
         cache = HAREntry(call, redaction: redaction)?._fromCache
