@@ -81,3 +81,17 @@ struct ValueSourceTests {
         #expect(throws: Never.self) { try Arguments(["post", "h", "-d", "@\(binary)"]) }
     }
 }
+
+@Suite("Logins in a file")
+struct NetrcTests {
+    @Test("are found whatever its lines end in, behind comments and macros", arguments: ["\n", "\r\n"])
+    func lineEnds(end: String) {
+        let lines = [
+            "# mine", "machine a.test login x password y", "macdef m", "machine b.test", "", "machine c.test # his", "login z",
+        ]
+        let netrc = Netrc(lines.map { $0 + end }.joined())
+        #expect(netrc.login(for: "a.test") == Identity.Login(user: "x", password: "y"))
+        #expect(netrc.login(for: "b.test") == nil)
+        #expect(netrc.login(for: "C.test") == Identity.Login(user: "z", password: ""))
+    }
+}

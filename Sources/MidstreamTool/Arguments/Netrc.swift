@@ -50,7 +50,7 @@ struct Netrc {
     private static func words(_ text: String) -> [String] {
         var words: [String] = []
         var isInMacro = false
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if isInMacro {
                 isInMacro = !line.allSatisfy(\.isWhitespace)
                 continue
