@@ -251,7 +251,7 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Loca
     /// The code, the message, the request line and the status; secrets withheld.
     public var description: String {
         var text = "\(code): \(message)"
-        if let request { text += " [\(request.method) \(request.redactedURL)]" }
+        if let request { text += " [\(request)]" }
         if let response { text += " [\(response.status)]" }
         if let underlying = underlying as? HTTPError {
             text += " (\(underlying.code): \(underlying.message))"

@@ -26,7 +26,7 @@ struct RequestSnapshot: Sendable {
         if before.urlText != urlText { changes.append("url: \(redaction.url(urlText))") }
         changes += headers.changes(since: before.headers, secret: secret, redaction)
         if before.body != body { changes.append("body replaced") }
-        return changes
+        return changes.map(\.escapingControls)
     }
 }
 

@@ -178,8 +178,8 @@ extension URL: RequestURLConvertible {
 }
 
 extension RequestURL: CustomStringConvertible, CustomReflectable {
-    /// The text without its credentials.
-    public var description: String { URLText.redacted(text) }
+    /// The text without its credentials, control characters escaped.
+    public var description: String { URLText.redacted(text).escapingControls }
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }

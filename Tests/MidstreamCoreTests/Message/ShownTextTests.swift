@@ -36,4 +36,17 @@ struct ShownTextTests {
         // The value itself stays as it came.
         #expect(response.headers["X"] == "\u{1B}[2J\u{9B}")
     }
+
+    @Test("And so does what is in a request that can't be sent: in its error, and in what the trace says of it")
+    func refusedRequests() async throws {
+        let forged = "https://h/a\nERROR forged"
+        let client = testClient(transport: StubTransport.ok)
+        let error = try #require(await httpError { try await client.send(HTTPRequest(forged)) })
+        let changing = testClient(transport: StubTransport.ok) { ClosureRequestInterceptor { $0.urlText = forged } }
+        let trace = try #require(await httpError { try await changing.send(HTTPRequest("https://h/")) }?.trace)
+        for text in ["\(error)", "\(trace)", "\(RequestURL(forged))"] {
+            #expect(text.contains("/a\\u{A}ERROR forged"))
+            #expect(!text.contains("\nERROR forged"))
+        }
+    }
 }
