@@ -42,6 +42,16 @@ import Testing
         #expect(stub.requests[0].body.length == 150_000)
     }
 
+    @Test func aBodyThatAnInterceptorPutsInKeepsItsMediaType() async throws {
+        let stub = stub([])
+        let task = HTTPClient.stubbed(stub).post("a")
+            .interceptor(ClosureRequestInterceptor { $0.body = .json(text: "{}") })
+            .progress(.upload) { _ in }
+        _ = try await task.result()
+        #expect(stub.requests[0].headers[.contentType] == "application/json")
+        #expect(stub.requests[0].body.length == 2)
+    }
+
     @Test func bothAreReportedToEveryoneWhoAsked() async throws {
         let inner = Log<TransferProgress.Direction>()
         let outer = Log<TransferProgress.Direction>()

@@ -36,7 +36,8 @@ struct TransferObserver: Sendable {
         let pieces = Pieces(body: body)
         let sent: HTTPBody =
             body.replayability == .replayable ? .stream(length: length) { pieces } : .once(pieces, length: length)
-        return counted(sent, .upload, total: length)
+        // Where an interceptor has put the body in, the request has no other `Content-Type` yet.
+        return counted(body.contentType.map { sent.withContentType($0) } ?? sent, .upload, total: length)
     }
 
     func observing(received body: HTTPBody) -> HTTPBody {
