@@ -35,6 +35,10 @@ import Testing
             query(try client.get("a").query(encoding: Filter(size: "m"), as: .commas))
                 == "a?isNew=true&limit=100&size=m&tags=a%2Cb,c")
         #expect(query(try client.get("a").query(encoding: ["n": 1.5])) == "a?n=1.5")
+        let numbers = ["a": [UInt64.max, 1 << 63, 0]]
+        #expect(
+            query(try client.get("a").query(encoding: numbers, as: .commas))
+                == "a?a=18446744073709551615,9223372036854775808,0")
         for value in [["a": ["b": 1]]] {
             #expect(throws: HTTPError.self) { try client.get("a").query(encoding: value) }
         }

@@ -85,6 +85,9 @@ private struct QueryValue: Decodable {
             text = String(flag)
         } else if let number = try? value.decode(Int64.self) {
             text = String(number)
+        } else if let number = try? value.decode(UInt64.self) {
+            // As a floating-point number it would be another one.
+            text = String(number)
         } else if let number = try? value.decode(Double.self) {
             text = String(number)
         } else {
