@@ -75,11 +75,20 @@ private struct EncodedCall: Codable {
 
     var contents: CallRecord.Contents {
         CallRecord.Contents(
-            id: id, requestID: request, purpose: purpose, servedCall: serves, start: start, duration: .seconds(duration),
+            id: id, requestID: request, purpose: purpose, servedCall: serves, start: start, duration: .told(duration),
             method: HTTPMethod(rawValue: method), url: url, route: route, status: status.map { HTTPStatus($0) }, error: error,
             failure: failure, exchanges: exchanges.map { ExchangeRecord($0.beginning, $0.outcome) }, events: events,
             source: RecordSource(Redaction()),
             decodedSpans: spans)
+    }
+}
+
+extension Duration {
+    /// The seconds that a record names, a century of them at most: there is no duration for every number that may stand in a file.
+    fileprivate static func told(_ seconds: Double) -> Duration {
+        let most: Double = longest / .seconds(1)
+        // In this order what is no number is the least.
+        return .seconds(seconds > -most ? (seconds < most ? seconds : most) : -most)
     }
 }
 
@@ -131,13 +140,13 @@ private struct EncodedExchange: Codable {
     var beginning: ExchangeRecord.Beginning {
         ExchangeRecord.Beginning(
             id: ExchangeRecord.ID(call: call, number: number), attempt: attempt, cause: cause, date: date,
-            start: .seconds(start), method: HTTPMethod(rawValue: method), url: url, route: route,
+            start: .told(start), method: HTTPMethod(rawValue: method), url: url, route: route,
             requestHeaders: EncodedField.headers(requestHeaders), source: RecordSource(Redaction()))
     }
 
     var outcome: ExchangeRecord.Outcome {
         ExchangeRecord.Outcome(
-            duration: .seconds(duration), requestBody: requestBody?.body, status: status.map { HTTPStatus($0) },
+            duration: .told(duration), requestBody: requestBody?.body, status: status.map { HTTPStatus($0) },
             version: version.flatMap { HTTPVersion(rawValue: $0) },
             responseHeaders: responseHeaders.map(EncodedField.headers), responseBody: responseBody?.body,
             metrics: metrics?.metrics, error: error, failure: failure)
@@ -235,7 +244,7 @@ private struct EncodedMetrics: Codable {
 
     var metrics: TransportMetrics {
         var metrics = TransportMetrics()
-        for (name, path) in Self.durations { metrics[keyPath: path] = times[name].map { .seconds($0) } }
+        for (name, path) in Self.durations { metrics[keyPath: path] = times[name].map { .told($0) } }
         for (name, path) in Self.texts { metrics[keyPath: path] = addresses[name] }
         for (name, path) in Self.integers { metrics[keyPath: path] = counts[name].map { Int(clamping: $0) } }
         for (name, path) in Self.sizes { metrics[keyPath: path] = counts[name] }

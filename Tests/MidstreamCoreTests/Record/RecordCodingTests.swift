@@ -65,6 +65,16 @@ struct RecordCodingTests {
         #expect(try encoder.encode(read) == encoder.encode(call))
     }
 
+    @Test("is read whatever numbers stand for its times")
+    func anyTimes() async throws {
+        let encoded = String(decoding: try JSONEncoder().encode(try await call()), as: UTF8.self)
+        let text = encoded.replacing(#/"(start|duration|firstByte)":[-+.0-9eE]+/#) { "\"\($0.output.1)\":1e300" }
+        let read = try JSONDecoder().decode(CallRecord.self, from: Data(text.utf8))
+        let exchange = try #require(read.exchanges.first)
+        for duration in [read.duration, exchange.start, exchange.duration] { #expect(duration == .unlimited) }
+        #expect(exchange.metrics?.firstByte == .unlimited)
+    }
+
     @Test(
         "has an identifier of 32 digits",
         arguments: ["", "0", "g0000000000000000000000000000000", "+0000000000000000000000000000000"])
