@@ -212,6 +212,18 @@ import Testing
         #expect(stub.requests.allSatisfy { $0.headers["X-Plain"] == "plain" })
     }
 
+    /// As the links of a server do that is reached by https, since it wants that, although the base URL is an http one.
+    @Test func credentialsStayWithTheirHostWhereAPageLeadsFromHTTPToHTTPS() async throws {
+        let stub = stub([
+            "http://example.com/u": ("1", "<https://example.com/u?page=2>; rel=next"),
+            "https://example.com/u?page=2": ("2", "<https://example.com:8443/u>; rel=next"),
+            "https://example.com:8443/u": ("3", nil),
+        ])
+        let client = testClient(baseURL: "http://example.com", transport: stub)
+        #expect(try await bodies(client.get("u").header(.cookie, "own").pages(.link())) == ["1", "2", "3"])
+        #expect(stub.requests.map { $0.headers.contains(.cookie) } == [true, true, false])
+    }
+
     @Test func aPageMayNotLeadFromHTTPSToHTTP() async throws {
         let stub = stub(["https://example.com/u": ("1", "<http://example.com/u?p=2>; rel=next")])
         let error = await failure { try await bodies(HTTPClient.stubbed(stub).get("u").pages(.link())) } as? HTTPError

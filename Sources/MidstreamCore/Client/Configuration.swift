@@ -6,7 +6,7 @@ extension HTTPClient {
         /// Header fields for every request; a request's own field of the same name wins. `User-Agent` by default.
         ///
         /// Those that are secret (``HTTPHeaders/isSensitive(_:)``) are the client's credentials: when it has a base URL they go to
-        /// that one's origin alone. For others there are authenticators with their `origins`.
+        /// that one's origin alone, an http one's host by https included. For others there are authenticators with their `origins`.
         public var headers: HTTPHeaders
         /// Query items for every request, after the request's own; none by default. Those with names of secrets, such as `api_key`, go
         /// to the base URL's origin alone, when there is one.

@@ -230,7 +230,7 @@ public final class HTTPClient: Sendable {
         var prepared = request
         do {
             let url = try URLText.resolve(request.urlText, base: baseURL, query: nil)
-            let defaults = baseOrigin?.matches(url) == false ? defaultsElsewhere : defaults
+            let defaults = baseOrigin?.matchesOrSecures(url) == false ? defaultsElsewhere : defaults
             prepared.urlText = try defaults.query.map { try URLText.resolve(url, base: nil, query: $0) } ?? url
             prepared.completeHeaders(defaults: defaults.headers)
         } catch let error as HTTPError {

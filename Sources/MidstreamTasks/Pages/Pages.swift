@@ -94,10 +94,9 @@ private struct PageSequence: ElementSource {
                     .protocolViolation, "A page leads to \(next.redactedURL), which was read already.", request: next,
                     phase: .notSent)
             }
-            let start = HTTPOrigin(try resolved(first.urlText))
-            let origin = HTTPOrigin(next.urlText)
-            guard origin != start else { return next }
-            if origin?.scheme == "http", start?.scheme == "https" {
+            let start = try resolved(first.urlText)
+            if OriginMatch(start)?.matchesOrSecures(next.urlText) == true { return next }
+            if start.hasSecureScheme, !next.urlText.hasSecureScheme {
                 throw HTTPError(
                     .protocolViolation, "A page leads from https to \(next.redactedURL).", request: next, phase: .notSent)
             }

@@ -34,6 +34,19 @@ struct ClientCredentialTests {
         #expect(sent.headers["X-Plain"] == "plain" && sent.headers[.userAgent] == "test")
     }
 
+    @Test(
+        "go to the host of an http base URL by https as well",
+        arguments: [
+            ("users", true), ("https://api.example.com/users", true), ("https://api.example.com:8443/", false),
+            ("http://api.example.com:8080/", false), ("https://elsewhere.example/", false),
+        ])
+    func securedOrigin(url: String, isOwn: Bool) async throws {
+        _ = try await client("http://api.example.com/v2").send(HTTPRequest(url))
+        let sent = try #require(stub.requests.first)
+        #expect(sent.headers.contains("X-Key") == isOwn && sent.headers.contains(.authorization) == isOwn)
+        #expect(sent.urlText.contains("api_key=s3cret") == isOwn)
+    }
+
     @Test("go wherever a request does when there is no base URL")
     func withoutBase() async throws {
         for url in ["https://a.example/", "https://b.example/"] { _ = try await client(nil).send(HTTPRequest(url)) }
