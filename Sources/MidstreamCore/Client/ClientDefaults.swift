@@ -1,18 +1,22 @@
-/// The fields and query items that a client adds to its requests.
+/// The fields, the query items and the user that a client adds to its requests.
 struct ClientDefaults: Sendable {
     let headers: HTTPHeaders
     /// Items, encoded and joined; nil when there are none.
     let query: String?
+    /// What `Authorization` says of the base URL's user; nil when it names none.
+    let user: String?
 
-    private init(headers: HTTPHeaders, items: [(String, String)]) {
+    private init(headers: HTTPHeaders, items: [(String, String)], userInfo: Substring? = nil) {
         self.headers = headers
+        user = userInfo.flatMap { $0.isEmpty ? nil : String.basic(userInfo: String($0)) }
         let encoded = items.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
         query = encoded.isEmpty ? nil : encoded.joined(separator: "&")
     }
 
     /// All of it, for the client's own origin.
-    init(_ configuration: HTTPClient.Configuration) {
-        self.init(headers: configuration.headers, items: configuration.query)
+    init(_ configuration: HTTPClient.Configuration, baseURL: String?) {
+        self.init(
+            headers: configuration.headers, items: configuration.query, userInfo: baseURL.flatMap { URLText($0).userInfo })
     }
 
     /// Those for any origin: without secret fields and items, which are the client's credentials.

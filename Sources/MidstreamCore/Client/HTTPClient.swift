@@ -39,7 +39,7 @@ public final class HTTPClient: Sendable {
         stopwatch = Stopwatch(on: configuration.clock)
         observation = configuration.observation
         self.transport = transport
-        defaults = ClientDefaults(configuration)
+        defaults = ClientDefaults(configuration, baseURL: baseURL)
         defaultsElsewhere = ClientDefaults(withoutCredentialsOf: configuration)
         arbiter = Arbiter(configuration.arbiterSettings)
         assembled = Pipeline(
@@ -232,7 +232,7 @@ public final class HTTPClient: Sendable {
             let url = try URLText.resolve(request.urlText, base: baseURL, query: nil)
             let defaults = baseOrigin?.matchesOrSecures(url) == false ? defaultsElsewhere : defaults
             prepared.urlText = try defaults.query.map { try URLText.resolve(url, base: nil, query: $0) } ?? url
-            prepared.completeHeaders(defaults: defaults.headers)
+            prepared.completeHeaders(defaults: defaults)
         } catch let error as HTTPError {
             throw error.completed(request: request, record: nil, decoder: configuration.decoder)
         }
@@ -284,11 +284,12 @@ extension HTTPClient: CallOwner {
 
 extension HTTPRequest {
     /// Adds what the request has not set itself: the client's headers, the body's type, and credentials that stand in the URL,
-    /// which leave it, so that they are treated as the secret that they are.
-    fileprivate mutating func completeHeaders(defaults: HTTPHeaders) {
-        headers.merge(defaults: defaults)
+    /// which leave it, so that they are treated as the secret that they are; or else those of the base URL, which links don't repeat.
+    fileprivate mutating func completeHeaders(defaults: ClientDefaults) {
+        headers.merge(defaults: defaults.headers)
         if let type = body.contentType, !headers.contains(.contentType) { headers[.contentType] = type }
         moveCredentialsToHeader()
+        if let user = defaults.user, !headers.contains(.authorization) { headers[.authorization] = user }
     }
 }
 

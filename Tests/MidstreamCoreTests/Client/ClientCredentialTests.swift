@@ -47,6 +47,18 @@ struct ClientCredentialTests {
         #expect(sent.urlText.contains("api_key=s3cret") == isOwn)
     }
 
+    @Test(
+        "that stand in the base URL go with what names the whole URL, too, unless it has others",
+        arguments: [
+            ("users", "Basic dXNlcjpwdw=="), ("https://api.example.com/users?page=2", "Basic dXNlcjpwdw=="),
+            ("https://other:x@api.example.com/", "Basic b3RoZXI6eA=="), ("https://elsewhere.example/", nil),
+            ("http://api.example.com/", nil),
+        ] as [(String, String?)])
+    func userOfBase(url: String, authorization: String?) async throws {
+        _ = try await testClient(baseURL: "https://user:pw@api.example.com/v2", transport: stub).send(HTTPRequest(url))
+        #expect(stub.requests.first?.headers[.authorization] == authorization)
+    }
+
     @Test("go wherever a request does when there is no base URL")
     func withoutBase() async throws {
         for url in ["https://a.example/", "https://b.example/"] { _ = try await client(nil).send(HTTPRequest(url)) }
