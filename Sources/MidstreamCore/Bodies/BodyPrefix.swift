@@ -72,7 +72,7 @@ private struct BodyStart {
         switch body.storage {
         case .empty, .bytes, .file, .stream: return body
         case .once:
-            let once = OnceChunks(length: body.length) { [self] in
+            let once = OnceChunks(continuing: body, length: body.length) { [self] in
                 var start = chunks.makeIterator()
                 // Taken out, so that it is released with the reading and not with the body.
                 var rest = rest.withLock { rest in

@@ -123,11 +123,19 @@ final class OnceChunks: Sendable {
     /// Makes the chunks; nil once they were handed out.
     private let make: Locked<(@Sendable () -> ChunkIterator)?>
     private let original: HTTPBody?
+    /// The body that is closed with this one.
+    private let source: HTTPBody?
 
-    /// - Parameter original: The body that the chunks are read from. Once it is read, this one can't be.
-    init(of original: HTTPBody? = nil, length: Int64?, _ make: @escaping @Sendable () -> ChunkIterator) {
+    /// - Parameters:
+    ///   - original: The body that the chunks are read from. Once it is read, this one can't be.
+    ///   - begun: The same, when its reading has begun and goes on in this one.
+    init(
+        of original: HTTPBody? = nil, continuing begun: HTTPBody? = nil, length: Int64?,
+        _ make: @escaping @Sendable () -> ChunkIterator
+    ) {
         self.length = length
         self.original = original
+        source = original ?? begun
         self.make = Locked(make)
     }
 
@@ -141,14 +149,14 @@ final class OnceChunks: Sendable {
         return make?() ?? .failing(.alreadyRead())
     }
 
-    /// Releases unread chunks, and closes the original.
+    /// Releases unread chunks, and closes the body that they are read from.
     func close() {
         // Released outside of the lock.
         _ = make.withLock { make in
             defer { if make != nil { make = { .failing(.bodyClosed()) } } }
             return make
         }
-        original?.close()
+        source?.close()
     }
 }
 

@@ -78,6 +78,17 @@ struct BodyPrefixTests {
         #expect(await httpError { try await body.collect() }?.code == .connectionLost)
     }
 
+    @Test("closing it closes what a body that can be read once wraps, also while that is read", arguments: [true, false])
+    func closingWrapped(hasBegun: Bool) async throws {
+        let source = ArrivingBody([[1], [2]])
+        let (_, body) = try await HTTPBody.once(HTTPBody.incoming(source)).prefix(upTo: 1)
+        var reading = hasBegun ? body.makeAsyncIterator() : nil
+        _ = try await reading?.next()
+        body.close()
+        #expect(source.closings == 1)
+        #expect(await httpError { try await body.collect() } != nil)
+    }
+
     @Test("a cancelled reader gets CancellationError, and the source is closed")
     func cancelling() async throws {
         let source = ArrivingBody([[1], [2]])
