@@ -118,6 +118,33 @@ struct StreamDeadlineTests {
         #expect(await httpError { try await response.body.collect() }?.code == .deadlineExceeded)
     }
 
+    @Test("A chunk that comes while its reader is cancelled isn't missing from what is read on")
+    func cancelledReader() async throws {
+        let gate = Gate()
+        let arriving = Locked<[[UInt8]]>([[1], [2]])
+        let stub = StubTransport { request in
+            let body = HTTPBody.incoming {
+                await gate.wait()
+                return arriving.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            } close: {
+            }
+            return HTTPResponse(status: .ok, body: body, request: request)
+        }
+        var configuration = HTTPClient.Configuration()
+        (configuration.clock, configuration.timeout) = (clock, nil)
+        (configuration.deadline, configuration.deadlineCoversBody) = (.seconds(60), true)
+        let response = try await testClient(configuration: configuration, transport: stub).stream(HTTPRequest("https://h/"))
+        let reading = Task {
+            var chunks = response.body.makeAsyncIterator()
+            return try await chunks.next()
+        }
+        await gate.reached()
+        reading.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        #expect(await httpError { try await response.body.collect() }?.code == .connectionLost)
+    }
+
     @Test("One that isn't can be read for as long as it likes", arguments: [(false, nil), (true, false)] as [(Bool, Bool?)])
     func uncovered(by: (Bool, Bool?)) async throws {
         let response = try await stream(client: by.0, request: by.1)
