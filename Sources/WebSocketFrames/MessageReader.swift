@@ -51,31 +51,38 @@ package struct MessageReader: ~Copyable {
     /// Takes what has come; what is whole by then is handed over, in order.
     package mutating func take(_ bytes: [UInt8], _ handle: (Event) -> Void) throws(FrameViolation) {
         var place = 0
-        while place < bytes.count, !hasClosed {
-            guard let left = rest else {
-                let isWhole = try head.take(bytes[place], role: role, allowsCompression: inflater != nil)
-                place += 1
-                if isWhole { try beginFrame(handle) }
-                continue
-            }
-            let end = min(bytes.count, place + left)
-            rest = left - (end - place)
-            try take(bytes[place..<end], isMaskedFrom: head.length - left)
-            place = end
-            if rest == 0 { try endFrame(handle) }
-        }
+        while let event = try next(in: bytes, from: &place) { handle(event) }
     }
 
-    private mutating func beginFrame(_ handle: (Event) -> Void) throws(FrameViolation) {
-        rest = head.length
-        if !head.opcode.isControl {
-            try beginFragment()
-            fragments += 1
-            guard fragments <= fragmentLimit else { throw .tooLarge("A message has more than \(fragmentLimit) fragments.") }
-            // What is compressed is counted as it is inflated.
-            guard isCompressed || head.length <= messageLimit - message.count else { throw tooLarge }
+    /// Takes what has come as far as it makes one thing whole.
+    ///
+    /// - Parameter place: Where in the bytes to begin; behind those that were taken then.
+    /// - Returns: Nil when all were taken and nothing is whole, and after a close frame.
+    package mutating func next(in bytes: [UInt8], from place: inout Int) throws(FrameViolation) -> Event? {
+        while place < bytes.count, !hasClosed {
+            if let left = rest {
+                let end = min(bytes.count, place + left)
+                rest = left - (end - place)
+                try take(bytes[place..<end], isMaskedFrom: head.length - left)
+                place = end
+            } else {
+                let isWhole = try head.take(bytes[place], role: role, allowsCompression: inflater != nil)
+                place += 1
+                if isWhole { try beginFrame() }
+            }
+            if rest == 0, let event = try endFrame() { return event }
         }
-        if head.length == 0 { try endFrame(handle) }
+        return nil
+    }
+
+    private mutating func beginFrame() throws(FrameViolation) {
+        rest = head.length
+        guard !head.opcode.isControl else { return }
+        try beginFragment()
+        fragments += 1
+        guard fragments <= fragmentLimit else { throw .tooLarge("A message has more than \(fragmentLimit) fragments.") }
+        // What is compressed is counted as it is inflated.
+        guard isCompressed || head.length <= messageLimit - message.count else { throw tooLarge }
     }
 
     private mutating func beginFragment() throws(FrameViolation) {
@@ -124,33 +131,33 @@ package struct MessageReader: ~Copyable {
         guard message.append(bytes, before: rest) else { throw .tooLarge("There is no memory for a message.") }
     }
 
-    private mutating func endFrame(_ handle: (Event) -> Void) throws(FrameViolation) {
+    /// What is whole by the end of a frame; nil: it isn't the last one of its message.
+    private mutating func endFrame() throws(FrameViolation) -> Event? {
         let opcode = head.opcode
         let isFinal = head.isFinal
         head = FrameHead()
         rest = nil
-        guard opcode.isControl else {
-            if isFinal { try endMessage(handle) }
-            return
-        }
+        guard opcode.isControl else { return isFinal ? try endMessage() : nil }
         let payload = control
         control = []
         switch opcode {
-        case .ping: handle(.ping(payload))
-        case .pong: handle(.pong(payload))
+        case .ping: return .ping(payload)
+        case .pong: return .pong(payload)
         default:
             let close = try CloseFrame(payload: payload)
             hasClosed = true
-            handle(.close(close))
+            return .close(close)
         }
     }
 
-    private mutating func endMessage(_ handle: (Event) -> Void) throws(FrameViolation) {
+    private mutating func endMessage() throws(FrameViolation) -> Event {
         if isCompressed { try inflate(Inflater.tail[...]) }
         guard kind != .text || text.isAtBoundary else { throw .notText }
-        handle(kind == .text ? .text(message.takeText()) : .binary(message.take()))
-        kind = nil
-        fragments = 0
-        text = UTF8Check()
+        defer {
+            kind = nil
+            fragments = 0
+            text = UTF8Check()
+        }
+        return kind == .text ? .text(message.takeText()) : .binary(message.take())
     }
 }

@@ -80,9 +80,14 @@ final class Connection: Sendable {
 
     // MARK: Receiving
 
-    /// A reader that takes one word of the frame of what waits.
+    /// A reader and what it hasn't read yet, which take one word of the frame of what waits.
     private final class Received {
         var reader: MessageReader
+        /// What has come last, and how much of it has been read.
+        var bytes: [UInt8] = []
+        var place = 0
+        /// How much more may wait for the one who reads the messages.
+        var room = Inbox().room
 
         /// Inlined, it would be put into the frame.
         @inline(never)
@@ -103,11 +108,17 @@ final class Connection: Sendable {
         let received = Received(options, deflate)
         do {
             while let bytes = try await channel.body.next() {
-                switch take(bytes, by: received) {
-                case .closed(let frame): return await answer(frame)
-                case .violated(let violation): return await refuse(violation)
-                case nil: await waitForRoom()
-                }
+                (received.bytes, received.place) = (bytes, 0)
+                // Compressed, it may be a thousand times as much as there is room for.
+                repeat {
+                    switch take(from: received) {
+                    case .closed(let frame): return await answer(frame)
+                    case .violated(let violation): return await refuse(violation)
+                    case nil: if received.room <= 0 { await waitForRoom() }
+                    }
+                } while received.place < received.bytes.count && !Task.isCancelled
+                // Not to be kept while nothing comes.
+                received.bytes = []
             }
             lose(nil)
         } catch {
@@ -115,21 +126,29 @@ final class Connection: Sendable {
         }
     }
 
+    /// Takes what has come as far as there is room for it.
     @inline(never)
-    private func take(_ bytes: [UInt8], by received: Received) -> Last? {
+    private func take(from received: Received) -> Last? {
+        let start = received.place
+        var room = received.room
         var events: [MessageReader.Event] = []
         var violation: FrameViolation?
         do throws(FrameViolation) {
-            try received.reader.take(bytes) { events.append($0) }
+            repeat {
+                guard let event = try received.reader.next(in: received.bytes, from: &received.place) else { break }
+                events.append(event)
+                if let message = event.message { room -= Inbox.room(for: message) }
+            } while room > 0
         } catch {
             violation = error
         }
-        take(events, wireBytes: bytes.count)
+        received.room = take(events, wireBytes: received.place - start)
         if case .close(let frame) = events.last { return .closed(frame) }
         return violation.map { .violated($0) }
     }
 
-    private func take(_ events: [MessageReader.Event], wireBytes: Int) {
+    /// - Returns: How much more may wait.
+    private func take(_ events: [MessageReader.Event], wireBytes: Int) -> Int {
         // Before anybody can answer a message, so that the answers leave in this order.
         for event in events {
             switch event {
@@ -138,31 +157,26 @@ final class Connection: Sendable {
             case .text, .binary, .close: break
             }
         }
-        let reader = state.withLock { state -> Suspension<Void>? in
+        let (reader, room) = state.withLock { state -> (Suspension<Void>?, Int) in
             state.metrics.wireBytesReceived += Int64(wireBytes)
             var hasMessages = false
             for event in events {
-                switch event {
-                case .text(let text):
-                    state.receive(.text(text))
-                    hasMessages = true
-                case .binary(let bytes):
-                    state.receive(.binary(bytes))
-                    hasMessages = true
-                case .ping, .pong, .close: break
-                }
+                guard let message = event.message else { continue }
+                state.receive(message)
+                hasMessages = true
             }
-            guard hasMessages else { return nil }
+            guard hasMessages else { return (nil, state.inbox.room) }
             defer { state.inbox.reader = nil }
-            return state.inbox.reader
+            return (state.inbox.reader, state.inbox.room)
         }
         reader?.resume()
+        return room
     }
 
     @inline(never)
     nonisolated(nonsending) private func waitForRoom() async {
         let receiver = state.withLock { state -> Suspension<Void>? in
-            guard state.inbox.isFull, state.end == nil else { return nil }
+            guard state.inbox.isFull else { return nil }
             let receiver = Suspension<Void>()
             state.inbox.receiver = receiver
             return receiver
@@ -179,7 +193,7 @@ final class Connection: Sendable {
             let reader = Suspension<Void>()
             let (message, end, receiver) = state.withLock { state -> (WebSocketMessage?, End?, Suspension<Void>?) in
                 if let message = state.inbox.next() {
-                    guard !state.inbox.isFull, let receiver = state.inbox.receiver else { return (message, nil, nil) }
+                    guard state.inbox.hasRoomAgain, let receiver = state.inbox.receiver else { return (message, nil, nil) }
                     state.inbox.receiver = nil
                     return (message, nil, receiver)
                 }
@@ -205,6 +219,7 @@ final class Connection: Sendable {
         let isFirst = state.withLock { state in
             guard state.end == nil else { return false }
             state.end = end
+            state.inbox.close()
             swap(&ended.closers, &state.closers)
             swap(&ended.tasks, &state.tasks)
             swap(&ended.pings, &state.pings)
@@ -240,6 +255,17 @@ final class Connection: Sendable {
         case nil: break
         }
         return HTTPError(.connectionLost, "The socket is closed.", underlying: closure, phase: .notSent)
+    }
+}
+
+extension MessageReader.Event {
+    /// Nil for a control frame.
+    fileprivate var message: WebSocketMessage? {
+        switch self {
+        case .text(let text): .text(text)
+        case .binary(let bytes): .binary(bytes)
+        case .ping, .pong, .close: nil
+        }
     }
 }
 

@@ -18,12 +18,19 @@ struct Inbox {
     /// Waits for room.
     var receiver: Suspension<Void>?
 
-    var isFull: Bool { size >= Self.limit && !isClosed }
+    /// How much more may wait; the last message may be larger.
+    var room: Int { Self.limit - size }
+    var isFull: Bool { room <= 0 && !isClosed }
+    /// Whether it is worth receiving again after it was full: not for each short message that is read.
+    var hasRoomAgain: Bool { room >= Self.limit / 8 }
+
+    /// What a message takes.
+    static func room(for message: WebSocketMessage) -> Int { message.size + overhead }
 
     mutating func append(_ message: WebSocketMessage) {
-        guard !isClosed || size < Self.limit else { return }
+        guard !isClosed || room > 0 else { return }
         messages.append(message)
-        size += message.size + Self.overhead
+        size += Self.room(for: message)
     }
 
     mutating func next() -> WebSocketMessage? {
@@ -31,7 +38,7 @@ struct Inbox {
         let message = messages[first]
         messages[first] = .binary([])
         first += 1
-        size -= message.size + Self.overhead
+        size -= Self.room(for: message)
         if first == messages.count {
             messages.removeAll(keepingCapacity: first <= 64)
             first = 0

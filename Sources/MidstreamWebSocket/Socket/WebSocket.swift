@@ -12,8 +12,8 @@ internal import WebSocketFrames
 /// ```
 ///
 /// It is read as a sequence, by one task. Sending, pinging and closing may be done by any task: messages go out in the order in which they
-/// are given, each as a whole. Pings of the server are answered by themselves. At most 256 KiB wait for the reader, or one message that is
-/// larger; then nothing is taken from the connection, pongs and a close frame included, until it has caught up.
+/// are given, each as a whole. Pings of the server are answered by themselves. At most 256 KiB wait for the reader, and one message that goes
+/// beyond; then nothing is taken from the connection, pongs and a close frame included, until it has caught up.
 ///
 /// A socket that is released is closed at once. ``close(_:_:)`` tells the server why.
 public final class WebSocket: Sendable {

@@ -58,4 +58,43 @@ import WebSocketFrames
             if byPeer { #expect(closure?.reason == "restart") }
         }
     }
+
+    /// Brings its bytes in one piece, and then nothing; takes all that is written.
+    private final class Line: IncomingBody, ByteWriter {
+        private let received: Locked<[[UInt8]]>
+        private let isClosed = Gate()
+
+        init(_ received: [UInt8]) { self.received = Locked([received]) }
+
+        nonisolated(nonsending) func next() async throws -> [UInt8]? {
+            if let bytes = received.withLock({ $0.popLast() }) { return bytes }
+            await isClosed.wait()
+            return nil
+        }
+
+        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {}
+        func close() { isClosed.open() }
+        var isSpent: Bool { true }
+        var trailers: HTTPHeaders? { nil }
+        var metrics: TransportMetrics? { nil }
+    }
+
+    @Test func `Of what is inflated no more waits than there is room for`() async throws {
+        let message = [UInt8](repeating: 0, count: 100 << 10)
+        let deflater = try #require(Deflater(windowBits: 15, keepsContext: false))
+        let frame = FrameWriter.frame(.binary, try #require(deflater.deflate(message)), isCompressed: true)
+        let received: [UInt8] = [[UInt8]](repeating: frame, count: 20).joined() + [0x88, 2, 0x03, 0xE8]
+        let line = Line(received)
+        let connection = Connection(
+            BodyChannel(line, line), DeflateParameters(), WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        await eventually { connection.state.withLock { $0.inbox.receiver != nil || $0.end != nil } }
+        #expect(connection.state.withLock { $0.metrics.messagesReceived } == 3)
+        for number in 1...20 {
+            let next = try await connection.next()
+            #expect(next == .binary(message), "\(number)")
+        }
+        #expect(try await connection.next() == nil)
+        #expect(connection.state.withLock { $0.metrics.wireBytesReceived } == Int64(received.count))
+    }
 }
