@@ -61,7 +61,8 @@ package struct MessageReader: ~Copyable {
     package mutating func next(in bytes: [UInt8], from place: inout Int) throws(FrameViolation) -> Event? {
         while place < bytes.count, !hasClosed {
             if let left = rest {
-                let end = min(bytes.count, place + left)
+                // The sender may say that it is as much as there are numbers for.
+                let end = place + min(left, bytes.count - place)
                 rest = left - (end - place)
                 try take(bytes[place..<end], isMaskedFrom: head.length - left)
                 place = end

@@ -91,6 +91,18 @@ import Testing
         #expect(code == 1002)
     }
 
+    @Test func `A compressed frame may say that it is as long as can be`() throws {
+        let deflater = try #require(Deflater(windowBits: 15, keepsContext: false))
+        let payload = try #require(deflater.deflate([UInt8](repeating: 0, count: 100)))
+        let head = FrameWriter.head(.binary, length: .max, isFinal: true, isCompressed: true, mask: nil)
+        for (limit, expected) in [(100, nil), (99, 1009)] as [(Int, UInt16?)] {
+            var reader = MessageReader(role: .client, messageLimit: limit, inflater: Inflater(windowBits: 15))
+            var code: UInt16?
+            do throws(FrameViolation) { try reader.take(head + payload) { _ in } } catch { code = error.code }
+            #expect(code == expected)
+        }
+    }
+
     /// RFC 7692 §7.2.3.
     @Test func `The RFC's examples are read`() throws {
         let hello: [[UInt8]] = [
