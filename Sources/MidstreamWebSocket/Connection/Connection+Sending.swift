@@ -10,7 +10,8 @@ extension Connection {
 
     /// Sends a message; returns when the transport has taken it.
     ///
-    /// - Throws: ``HTTPError/Code/connectionLost``; `CancellationError`: nothing of the message has left then, or the socket has ended.
+    /// - Throws: ``HTTPError/Code/connectionLost``; `CancellationError`: nothing of the message has left then, or the socket has ended or is
+    ///   being closed.
     nonisolated(nonsending) func send(_ kind: WebSocketMessage.Kind, _ payload: [UInt8]) async throws {
         try await messages.enter()
         defer { messages.leave() }
@@ -58,7 +59,7 @@ extension Connection {
             try await write(frame(isBegun ? .continuation : kind.opcode, [], isFinal: true), endsWhenCancelled: isBegun)
         } catch {
             // The rest of the message will never come, and no other one can begin.
-            if isBegun { fail(WebSocketClosure(code: .goingAway, reason: "", byPeer: false), "A message was given up.") }
+            if isBegun { giveUp() }
             throw error
         }
         state.withLock { state in
@@ -103,8 +104,11 @@ extension Connection {
         }
     }
 
-    /// A message was given up in its middle.
-    private func giveUp() { fail(WebSocketClosure(code: .goingAway, reason: "", byPeer: false), "A message was given up.") }
+    /// A message was given up in its middle. A closing that has begun allows that, and ends the socket by itself.
+    private func giveUp() {
+        guard state.withLock({ $0.closing == nil }) else { return }
+        fail(WebSocketClosure(code: .goingAway, reason: "", byPeer: false), "A message was given up.")
+    }
 
     // MARK: Control frames
 

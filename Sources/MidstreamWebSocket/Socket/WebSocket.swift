@@ -62,7 +62,7 @@ public final class WebSocket: Sendable {
     /// Sends a text; returns when at most 64 KiB of what was sent wait to leave, so at the pace of the server.
     ///
     /// - Throws: ``HTTPError/Code/connectionLost`` when the socket has ended or is being closed, with ``WebSocketClosure`` where there is one;
-    ///   `CancellationError` when the task is cancelled: nothing of the message has been sent then, or the socket has ended.
+    ///   `CancellationError` when the task is cancelled: nothing of the message has been sent then, or the socket has ended or is being closed.
     public func send(_ text: String) async throws { try await connection.send(.text, Array(text.utf8)) }
 
     /// Sends bytes; see ``send(_:)-(String)``.
@@ -85,7 +85,7 @@ public final class WebSocket: Sendable {
     /// wait meanwhile.
     ///
     /// - Throws: As ``send(_:)-(String)`` does; ``HTTPError/Code/invalidRequest`` when the pieces of a text aren't UTF-8; what the sequence
-    ///   throws. Unless nothing was sent before, the socket has ended then, since nothing else can follow half a message.
+    ///   throws. Unless nothing was sent before, the socket has ended then, or is being closed, since nothing else can follow half a message.
     public func send<Chunks: AsyncSequence>(
         _ kind: WebSocketMessage.Kind, chunks: Chunks
     ) async throws where Chunks.Element == [UInt8] {

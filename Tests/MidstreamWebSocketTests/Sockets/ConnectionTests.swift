@@ -28,6 +28,7 @@ import WebSocketFrames
         nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
             isWritten.open()
             await breaks.wait()
+            try Task.checkCancellation()
             throw HTTPError(.connectionLost, "The connection was reset.", phase: .answered)
         }
 
@@ -57,6 +58,19 @@ import WebSocketFrames
             #expect(closure?.code == code && closure?.byPeer == byPeer)
             if byPeer { #expect(closure?.reason == "restart") }
         }
+    }
+
+    @Test func `A send that is cancelled while the server closes leaves it to that why the socket ends`() async throws {
+        let line = BlockedLine([0x88, 9, 0x03, 0xF4] + Array("restart".utf8))
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let sending = Task { try await connection.send(.binary, [1]) }
+        await eventually { connection.state.withLock { $0.closing != nil } }
+        sending.cancel()
+        line.breaks.open()
+        await #expect(throws: CancellationError.self) { try await sending.value }
+        let failure = await #expect(throws: HTTPError.self) { try await connection.next() }
+        #expect((failure?.underlying as? WebSocketClosure)?.code == .restart)
     }
 
     /// Brings its bytes in one piece, and then nothing; takes all that is written.
@@ -96,5 +110,24 @@ import WebSocketFrames
         }
         #expect(try await connection.next() == nil)
         #expect(connection.state.withLock { $0.metrics.wireBytesReceived } == Int64(received.count))
+    }
+
+    @Test func `Closing in the middle of a message is closing, and no loss`() async throws {
+        let line = Line([])
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
+        let sending = Task { try await connection.send(.binary, chunks: chunks) }
+        source.yield([1])
+        await eventually { connection.state.withLock { $0.metrics.wireBytesSent > 0 } }
+        let closing = Task { try await connection.close(CloseFrame(code: 1000)) }
+        await eventually { connection.state.withLock { $0.closing != nil } }
+        source.yield([2])
+        await #expect(throws: HTTPError.self) { try await sending.value }
+        // The server's answer is still waited for.
+        #expect(connection.state.withLock { $0.end == nil })
+        connection.lose(nil)
+        try await closing.value
+        #expect(try await connection.next() == nil)
     }
 }
