@@ -42,6 +42,10 @@ struct Inbox {
         if first == messages.count {
             messages.removeAll(keepingCapacity: first <= 64)
             first = 0
+        } else if first >= 64, first >= messages.count / 2 {
+            // Some may always wait.
+            messages.removeFirst(first)
+            first = 0
         }
         return message
     }
