@@ -74,7 +74,7 @@ final class PartFile: Sendable {
 
     /// Empties the file. The record goes first: left by a process that is killed later, it would stand for the bytes that come now.
     func clear() throws {
-        guard unlink(recordPath) == 0 || errno == ENOENT else { throw failure("remove the record of") }
+        try removeRecord()
         guard ftruncate(descriptor, 0) == 0 else { throw failure("shorten") }
     }
 
@@ -130,15 +130,19 @@ final class PartFile: Sendable {
         return count > 0 ? PartRecord(Data(bytes[..<count])) : nil
     }
 
-    /// Writes the record in place of the old one; nothing for nil. May be called concurrently.
+    /// Writes the record in place of the old one; for nil there is none any more. May be called concurrently.
     ///
     /// - Parameter record: Evaluated when it is its turn, so that the newest is written last.
     func write(_ record: @autoclosure () -> PartRecord?) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         try recording.withLock { _ in
-            if let newest = record() { try replaceRecord(by: encoder.encode(newest)) }
+            if let newest = record() { try replaceRecord(by: encoder.encode(newest)) } else { try removeRecord() }
         }
+    }
+
+    private func removeRecord() throws {
+        guard unlink(recordPath) == 0 || errno == ENOENT else { throw failure("remove the record of") }
     }
 
     private func replaceRecord(by data: Data) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import Midstream
 import MidstreamTesting
 import Platform
@@ -61,6 +62,25 @@ struct PartFileTests {
         #expect(part.readRecord() != nil)
         try part.clear()
         #expect(part.size == 0 && part.readRecord() == nil)
+    }
+
+    @Test("… also when none of its bytes had come, and the next version can't be told from others")
+    func replaced() async throws {
+        let folder = folder
+        let names = Locked<[String]>([])
+        let client = server.client {
+            ClosureResponseInterceptor { response in
+                response.body = response.body.mapChunks { chunk in
+                    names.withLock { $0 = folder.names }
+                    return chunk
+                }
+            }
+        }
+        server.cut(0)
+        server.next({ _ in }, { $0.headers[.etag] = nil })
+        try await client.download(HTTPRequest(server.url), to: folder.target)
+        #expect(names.withLock { $0 } == [".target.bin.midstream-part"])
+        #expect(server.requests.count == 2 && folder.content == Self.content)
     }
 
     @Test("Records that are written at once don't get into each other's way")
