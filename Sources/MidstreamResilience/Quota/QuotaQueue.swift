@@ -4,8 +4,8 @@ internal import MidstreamCore
 /// The requests that take tokens of one bucket, and those that wait for theirs.
 ///
 /// For each request that waits there is a token still to come. The first waits until the next token's time, the others until they are
-/// first. When a request leaves, those behind it move up, and the last of the tokens is given back. When the server wants to be left alone,
-/// the tokens come later, and requests for which that is too late are let go.
+/// first. When a request leaves, or a token is given back, those behind it move up. When the server says something, the tokens come later or
+/// earlier, and requests for which that is too late are let go.
 final class QuotaQueue: Sendable {
     enum Admission: Sendable {
         case granted
@@ -31,34 +31,48 @@ final class QuotaQueue: Sendable {
     }
 
     private struct State {
+        /// With the tokens of those who are sent taken out.
         var bucket: TokenBucket
+        /// With those of all who wait taken out as well; nil: nobody waits.
+        var promised: TokenBucket?
         var places: [Place] = []
         /// When the tokens come, the earliest first: as many as there are places.
         var tokens: [Int64] = []
         /// Whether other buckets decide about requests as well.
         var isOneOfSeveral: Bool
 
-        /// Has the tokens come when the server takes requests again, and lets those go for whom that is too late: the others move up.
+        mutating func add(_ place: Place, for token: Int64, _ promised: TokenBucket) {
+            places.append(place)
+            tokens.append(token)
+            self.promised = promised
+        }
+
+        mutating func removeFirst() {
+            places.removeFirst()
+            tokens.removeFirst()
+            if places.isEmpty { promised = nil }
+        }
+
+        /// Has those who wait take their tokens anew, in their order, after the bucket has changed or one of them has left.
         ///
+        /// - Parameter lettingGo: Whether those go for whom that becomes too late.
         /// - Returns: Who has to look again.
-        mutating func postpone(at now: Int64) -> [Suspension<Void>] {
-            let waiting = places.count
-            guard let first = tokens.first, bucket.silence(for: waiting - 1, of: waiting) > first else { return [] }
-            for number in tokens.indices { tokens[number] = max(tokens[number], bucket.silence(for: number, of: waiting)) }
-            var (kept, gone) = ([Place](), [Place]())
-            for place in places {
-                let token = tokens[kept.count]
-                if token <= place.latest {
-                    kept.append(place)
-                } else {
-                    place.refusal = token &- now
-                    gone.append(place)
-                    bucket.giveBack()
+        mutating func arrange(_ waiting: [Place], at now: Int64, lettingGo: Bool = false) -> [Suspension<Void>] {
+            let before = (place: places.first, token: tokens.first)
+            var woken: [Suspension<Void>?] = []
+            var promised = bucket
+            (places, tokens, self.promised) = ([], [], nil)
+            for place in waiting {
+                switch promised.reserve(at: now, waitingAtMost: lettingGo ? max(0, place.latest &- now) : .max) {
+                case .sends(let wait): add(place, for: now &+ wait, promised)
+                case .refuses(let wait):
+                    place.refusal = wait
+                    woken.append(place.suspension)
                 }
             }
-            tokens.removeLast(gone.count)
-            places = kept
-            return (gone + kept.prefix(1)).compactMap(\.suspension)
+            // The first alone watches the time.
+            if places.first !== before.place || tokens.first != before.token { woken.append(places.first?.suspension) }
+            return woken.compactMap { $0 }
         }
     }
 
@@ -77,7 +91,10 @@ final class QuotaQueue: Sendable {
 
     /// Takes a token if there is one and no other bucket decides as well.
     func takeAtOnce(at now: Int64) -> Bool {
-        state.withLock { !$0.isOneOfSeveral && $0.bucket.reserve(at: now, waitingAtMost: 0) == .sends(after: 0) }
+        state.withLock { state in
+            guard !state.isOneOfSeveral, state.places.isEmpty else { return false }
+            return state.bucket.reserve(at: now, waitingAtMost: 0) == .sends(after: 0)
+        }
     }
 
     /// Whether nobody waits, and the bucket equals a new one.
@@ -94,14 +111,15 @@ final class QuotaQueue: Sendable {
     /// - Parameter most: How long the request may wait, in nanoseconds.
     func enter(at now: Int64, waitingAtMost most: Int64) -> Admission {
         state.withLock { state in
-            switch state.bucket.reserve(at: now, waitingAtMost: most) {
+            var promised = state.promised ?? state.bucket
+            switch promised.reserve(at: now, waitingAtMost: most) {
             case .refuses(let wait): return .refused(wait: wait)
-            case .sends(0): return .granted
+            case .sends(0) where state.places.isEmpty:
+                state.bucket = promised
+                return .granted
             case .sends(let wait):
                 let place = Place(at: now, waitingAtMost: most)
-                let behind = state.tokens.lastIndex { $0 <= now &+ wait }.map { $0 + 1 } ?? 0
-                state.tokens.insert(now &+ wait, at: behind)
-                state.places.insert(place, at: behind)
+                state.add(place, for: now &+ wait, promised)
                 return .waits(place, wait)
             }
         }
@@ -121,43 +139,35 @@ final class QuotaQueue: Sendable {
             case .never(let wait): return wait
             case .later(let suspension, let delay):
                 guard case .cancelled = await suspension.wait(for: delay, on: timer) else { continue }
-                leave(place)
+                leave(place, at: time())
                 throw CancellationError()
             }
         }
     }
 
     /// A token that was taken isn't used: the first that waits has it, and the others move up.
-    func giveBack() {
-        let first = state.withLock { state -> Suspension<Void>? in
+    func giveBack(at now: Int64) {
+        let woken = state.withLock { state in
             state.bucket.giveBack()
-            guard !state.tokens.isEmpty else { return nil }
-            state.tokens.removeLast()
-            state.tokens.insert(state.bucket.silence(for: 0, of: state.places.count), at: 0)
-            return state.places.first?.suspension
+            return state.arrange(state.places, at: now)
         }
-        first?.resume()
+        for suspension in woken { suspension.resume() }
     }
 
     /// Applies the limits of a response, also to those who wait already.
     func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
         let woken = state.withLock { state in
-            state.bucket.learn(
-                said, retryAfter: retryAfter, isThrottled: isThrottled, waiting: state.places.count, at: now)
-            return state.postpone(at: now)
+            state.bucket.learn(said, retryAfter: retryAfter, isThrottled: isThrottled, at: now)
+            return state.arrange(state.places, at: now, lettingGo: true)
         }
         for suspension in woken { suspension.resume() }
     }
 
-    private func leave(_ place: Place) {
-        let next = state.withLock { state -> Suspension<Void>? in
-            guard let number = state.places.firstIndex(where: { $0 === place }) else { return nil }
-            state.places.remove(at: number)
-            state.tokens.removeLast()
-            state.bucket.giveBack()
-            return number == 0 ? state.places.first?.suspension : nil
+    private func leave(_ place: Place, at now: Int64) {
+        let woken = state.withLock { state in
+            state.arrange(state.places.filter { $0 !== place }, at: now)
         }
-        next?.resume()
+        for suspension in woken { suspension.resume() }
     }
 
     /// Takes the token, or says how to wait: the first for the next token, the others until they are first.
@@ -166,8 +176,8 @@ final class QuotaQueue: Sendable {
             if let wait = place.refusal { return .never(wait: wait) }
             let isFirst = state.places.first === place
             if isFirst, state.tokens[0] <= now {
-                state.places.removeFirst()
-                state.tokens.removeFirst()
+                state.bucket.take(at: now)
+                state.removeFirst()
                 return .now(next: state.places.first?.suspension)
             }
             let suspension = Suspension<Void>()

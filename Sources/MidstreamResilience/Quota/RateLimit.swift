@@ -147,7 +147,7 @@ public final class RateLimit: HTTPInterceptor {
                 if let tooLong { throw refusal(tooLong, shelf, request, next) }
             case .refused(let wait): throw refusal(wait, shelf, request, next)
             }
-            taken.add { queue.giveBack() }
+            taken.add { [table] in queue.giveBack(at: table.time.now(next)) }
         }
         if let quota {
             let left = max(0, most - (table.time.now(next) &- start))

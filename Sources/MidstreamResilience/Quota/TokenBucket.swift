@@ -26,7 +26,7 @@ struct TokenBucket: Sendable {
     private var slowed: (rate: Double, lastGood: Double)?
     /// Nothing is sent before this.
     private var quietUntil = Int64.min
-    /// The number of requests that the server has left for those to come, and until when that holds.
+    /// The number of requests that the server has left, and until when that holds.
     private var left: (count: Int, until: Int64)?
 
     /// - Parameters:
@@ -57,15 +57,24 @@ struct TokenBucket: Sendable {
     mutating func reserve(at now: Int64, waitingAtMost most: Int64) -> Decision {
         fill(at: now)
         if let left, left.until <= now { self.left = nil }
-        var wait = max(0, quietUntil > now ? quietUntil &- now : 0)
-        if let left, left.count <= 0 { wait = max(wait, left.until &- now) }
-        if let rate, tokens < 1 {
-            wait = max(wait, Int64(min((1 - tokens) / rate * Self.second, 1e18)))
+        var wait = silence(at: now)
+        var later = self
+        // However long nothing is sent, no more than the burst is there afterwards.
+        if wait > 0 { later.fill(at: now &+ wait) }
+        if let rate = later.rate, later.tokens < 1 {
+            let filled = min((later.filled ?? now) &- now, Self.longestSilence)
+            wait = max(wait, filled) + Int64(min((1 - later.tokens) / rate * Self.second, 1e18))
         }
         guard wait <= most else { return .refuses(wait: wait) }
-        if rate != nil { tokens -= 1 }
-        left?.count -= 1
+        self = later
+        spend()
         return .sends(after: wait)
+    }
+
+    /// Takes the token of a request that has waited for it.
+    mutating func take(at now: Int64) {
+        fill(at: now)
+        spend()
     }
 
     /// Gives back the token that would have come last.
@@ -74,32 +83,19 @@ struct TokenBucket: Sendable {
         if rate != nil { tokens = min(burst, tokens + 1) }
     }
 
-    /// The time before which the server doesn't want one of those who wait with a token.
-    ///
-    /// - Parameters:
-    ///   - number: Its place among them, from 0 on.
-    ///   - waiting: How many they are.
-    func silence(for number: Int, of waiting: Int) -> Int64 {
-        guard let left, left.count + waiting <= number else { return quietUntil }
-        return max(quietUntil, left.until)
-    }
-
     /// Applies the limits of a response.
     ///
     /// - Parameters:
     ///   - retryAfter: For how many nanoseconds the server wants to be left alone.
     ///   - isThrottled: Whether it has had too many requests.
-    ///   - waiting: How many have taken a token and aren't sent yet. What is left is theirs first.
-    mutating func learn(
-        _ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, waiting: Int = 0, at now: Int64
-    ) {
+    mutating func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
         fill(at: now)
         if givenRate == nil, ceiling == nil, let new = said.policy, new != policy {
             if policy == nil { tokens = Double(new.quota) }
             policy = new
         }
         if let count = said.left, let seconds = said.seconds {
-            left = (count - waiting, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence))
+            left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence))
         }
         guard isThrottled else { return }
         // It takes precedence over the fields.
@@ -110,6 +106,18 @@ struct TokenBucket: Sendable {
         if isAdaptive, let rate = rate ?? ceiling {
             slowed = (max(rate / 2, 1e-9), slowed?.lastGood ?? rate)
         }
+    }
+
+    /// For how long the server wants no more requests.
+    private func silence(at now: Int64) -> Int64 {
+        var end = quietUntil
+        if let left, left.count <= 0 { end = max(end, left.until) }
+        return end > now ? end &- now : 0
+    }
+
+    private mutating func spend() {
+        if rate != nil { tokens -= 1 }
+        left?.count -= 1
     }
 
     private mutating func fill(at now: Int64) {

@@ -151,7 +151,7 @@ struct QuotaQueueTests {
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         try await first
-        queue.giveBack()
+        queue.giveBack(at: 1_000_000_000)
         try await second
         // All that was taken is what went: one a second from now on.
         #expect(!queue.takeAtOnce(at: 1_000_000_000))
@@ -171,13 +171,40 @@ struct QuotaQueueTests {
         async let third: Void = wait(c, in: queue)
         await clock.waitForSleepers(1)
         queue.learn(.init(), retryAfter: 30_000_000_000, isThrottled: true, at: 0)
-        #expect(try await second == 30_000_000_000)
+        #expect(try await second == 31_000_000_000)
         #expect(queue.waiting == 2)
         await eventually { clock.nextDeadline?.offset == .seconds(30) }
         clock.advance(by: .seconds(30))
         try await first
+        // One a second, then as ever.
+        await eventually { clock.nextDeadline?.offset == .seconds(31) }
+        #expect(queue.waiting == 1)
+        clock.advance(by: .seconds(1))
         try await third
         #expect(queue.waiting == 0)
+    }
+
+    @Test("stand before those who come later, also when the server takes requests sooner than it said")
+    func sooner() async throws {
+        let clock = bench.clock
+        let queue = queue
+        let said = RateLimitFields(["RateLimit": "\"a\";r=0;t=30"], nil, now: 0).general
+        queue.learn(said, retryAfter: nil, isThrottled: false, at: 0)
+        let a = try #require(place(in: queue))
+        queue.learn(.init(), retryAfter: 5_000_000_000, isThrottled: true, at: 0)
+        guard case .waits(let b, 6_000_000_000) = queue.enter(at: 0, waitingAtMost: .max) else {
+            Issue.record("It would be sent before the one that came first.")
+            return
+        }
+        async let first: Void = wait(a, in: queue)
+        async let second: Void = wait(b, in: queue)
+        await eventually { clock.nextDeadline?.offset == .seconds(5) }
+        clock.advance(by: .seconds(5))
+        try await first
+        #expect(queue.waiting == 1)
+        await eventually { clock.nextDeadline?.offset == .seconds(6) }
+        clock.advance(by: .seconds(1))
+        try await second
     }
 
     @Test("go as far as what the server has left reaches, and then when there is more")

@@ -38,6 +38,14 @@ struct RateLimitTests {
         #expect(bucket.reserve(at: 0, waitingAtMost: 3_000_000_000) == .sends(after: 3_000_000_000))
     }
 
+    @Test("at the end of a silence there is the burst, however many wait for it")
+    func silence() {
+        var bucket = TokenBucket(rate: 1, burst: 2, isAdaptive: false)
+        bucket.learn(.init(), retryAfter: 10_000_000_000, isThrottled: true, at: 0)
+        let waits = (0..<4).map { _ in bucket.reserve(at: 0, waitingAtMost: .max) }
+        #expect(waits == [10, 10, 11, 12].map { TokenBucket.Decision.sends(after: $0 * 1_000_000_000) })
+    }
+
     @Test("a wait that would be too long is refused, with the figures", arguments: [true, false])
     func tooLong(byDeadline: Bool) async throws {
         let client = bench.client(
