@@ -283,28 +283,35 @@ struct AlternateRequestTests {
         #expect(logins(stub) == 1)
     }
 
-    @Test("E7 alternates that differ aren't shared")
-    func different() async throws {
+    private static func request(_ url: RequestURL, of name: String?, byAddress: Bool) -> HTTPRequest {
+        var request = HTTPRequest(url)
+        if byAddress { request.address = name } else { request.headers["User"] = name }
+        return request
+    }
+
+    @Test("E7 alternates that differ aren't shared, be it in a field or in the server's address", arguments: [false, true])
+    func different(byAddress: Bool) async throws {
         let gate = TestClock()
+        let name: @Sendable (HTTPRequest) -> String? = { byAddress ? $0.address : $0.headers["User"] }
         let stub = StubTransport { request in
             if request.urlText.hasSuffix("/login") {
-                return HTTPResponse(status: .ok, body: .text(request.headers["User"] ?? ""), request: request)
+                return HTTPResponse(status: .ok, body: .text(name(request) ?? ""), request: request)
             }
             if request.attempt == 1 { try await gate.sleep(for: .seconds(1)) }
-            let isKnown = request.headers["User"] == request.headers["X-Token"]
+            let isKnown = name(request) == request.headers["X-Token"]
             return HTTPResponse(status: isKnown ? .ok : .unauthorized, request: request)
         }
         let client = bench.client(
             stub,
             validators: [
                 AlternateRequestValidator { failed, _ in
-                    HTTPRequest("/login", headers: ["User": failed.headers["User"] ?? ""])
+                    Self.request("/login", of: name(failed), byAddress: byAddress)
                 } then: { request, response in
                     request.headers["X-Token"] = response.body.text
                 }, DefaultValidator(),
             ])
-        async let first = client.send(HTTPRequest("/", headers: ["User": "a"]))
-        async let second = client.send(HTTPRequest("/", headers: ["User": "b"]))
+        async let first = client.send(Self.request("/", of: "10.0.0.1", byAddress: byAddress))
+        async let second = client.send(Self.request("/", of: "10.0.0.2", byAddress: byAddress))
         await gate.waitForSleepers(2)
         gate.advance(by: .seconds(1))
         #expect(try await [first.status, second.status] == [.ok, .ok])

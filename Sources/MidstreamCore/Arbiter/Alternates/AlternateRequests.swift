@@ -92,6 +92,8 @@ struct WireRequest: Hashable, Sendable {
     private let urlText: String
     private let headers: HTTPHeaders
     private let bytes: [UInt8]
+    /// Another server may answer the same with something else.
+    private let address: String?
 
     /// Nil when nobody can tell what the body is.
     init?(_ request: HTTPRequest) {
@@ -100,6 +102,7 @@ struct WireRequest: Hashable, Sendable {
         urlText = request.urlText
         headers = request.headers
         self.bytes = bytes
+        address = request.address
     }
 }
 
