@@ -1,8 +1,9 @@
 public import Foundation
+internal import MidstreamCore
 
 /// A host that is spoken to by TLS alone (RFC 6797).
 public struct StrictTransportHost: Sendable, Hashable, Codable {
-    /// The name, in small letters, without a dot at its end.
+    /// The name as it goes on the wire: in small letters of ASCII, without a dot at its end.
     public let name: String
     /// Until when.
     public let expires: Date
@@ -12,7 +13,7 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
     /// Makes one that is known beforehand.
     ///
     /// - Parameters:
-    ///   - name: The name; letters may be large. An address is no name, and has no effect.
+    ///   - name: The name; letters may be large, or of any script. An address is no name, and has no effect.
     ///   - expires: Until when; never by default.
     ///   - includesSubdomains: Whether the names below it are meant, too; false by default.
     public init(_ name: String, expires: Date = .distantFuture, includesSubdomains: Bool = false) {
@@ -22,7 +23,8 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
     }
 
     static func normalized(_ name: some StringProtocol) -> String {
-        let name = name.lowercased()
+        let text = String(name)
+        let name = (URLText.asciiHost(text[...]) ?? text).lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 

@@ -77,6 +77,17 @@ struct StrictTransportTests {
             ])
     }
 
+    @Test("A host's name may be of any script, as in a URL")
+    func international() async throws {
+        let store = StrictTransportStore([StrictTransportHost("Bücher.example.", includesSubdomains: true)])
+        #expect(store.hosts.map(\.name) == ["xn--bcher-kva.example"] && store.includes("bücher.example"))
+        let stub = StubTransport(status: .ok)
+        _ = try await client(stub, store).send(HTTPRequest("http://a.bücher.example/"))
+        #expect(sent(stub) == ["https://a.xn--bcher-kva.example/"])
+        store.remove("BÜCHER.example")
+        #expect(store.hosts.isEmpty)
+    }
+
     @Test("Its time is over some day")
     func expires() async throws {
         let now = Locked(Date(timeIntervalSince1970: 1_000))
