@@ -14,7 +14,8 @@ public import MidstreamCore
 /// - one of these interceptors has no plan, unless `identity` identifies the user,
 /// - its method isn't safe (RFC 9110 §9.2.1), its response is streamed, or its body isn't in memory,
 /// - it has interceptors, validators or other values in its context that can't be compared,
-/// - an unsafe request has ended since the other one began, so that a change is visible to the one who made it.
+/// - an unsafe request has ended since the other one began, the body of its response included, so that a change is visible to the one who
+///   made it.
 ///
 /// Each caller gets the whole response, or the failure. The shared call has the deadline of none of them: a cancelled or late caller leaves
 /// the others alone, and when all have left, the call is cancelled. Nothing is kept afterwards; that is a cache's task.
@@ -70,7 +71,8 @@ public final class Coalescing: HTTPInterceptor {
         guard request.method.isSafe else {
             // However it ended, requests from now on must see its effect.
             defer { changes.withLock { $0 &+= 1 } }
-            return try await next(request)
+            let response = try await next(request)
+            return response.isWhole ? response : countingItsEnd(response)
         }
         guard let call = next.call, case .buffered = call.delivery else { return try await next(request) }
         switch try await sharing(of: request, in: call) {
@@ -96,6 +98,17 @@ public final class Coalescing: HTTPInterceptor {
                 ? .known("shares its answer with equal requests")
                 : .unknown("would share the answer of an equal request, as \(waiters) do")
         }
+    }
+
+    /// The response to an unsafe request, of which the server may make more until its body has ended.
+    @inline(never)
+    private func countingItsEnd(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        response.body = response.body.observed { _ in
+        } onEnd: { [changes] _ in
+            changes.withLock { $0 &+= 1 }
+        }
+        return response
     }
 
     private func sharing(of request: HTTPRequest, in call: Call) async throws -> Sharing {
