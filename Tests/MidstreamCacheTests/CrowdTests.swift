@@ -55,6 +55,27 @@ struct CrowdTests {
         }
     }
 
+    @Test("those who stay read what arrives for a caller that has left")
+    func leaderHasLeft() async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            await gate.wait()
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivingBody([[1], [2, 3]])),
+                request: request)
+        }
+        let read = { @Sendable in try await bench.client.stream(HTTPRequest(CacheBench.url)).body.collect() }
+        let first = Task { try await read() }
+        await gate.reached()
+        let others = (0..<3).map { _ in Task { try await read() } }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 4 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.open()
+        for other in others { #expect(try await other.value == [1, 2, 3]) }
+        #expect(bench.sent == 1)
+    }
+
     @Test("a server that takes eight seconds gets two requests of two hundred callers")
     func herd() async throws {
         let (gates, number) = ([Gate(), Gate(), Gate()], Locked(0))

@@ -229,8 +229,9 @@ final class SharedFetch: TimerListener {
         }
         timer?.cancel()
         table.answered(self, outcome.shared)
-        if leader?.resume(.success(.share(.own(outcome.response)))) != true { outcome.response.body.close() }
+        // Each of them reads the body by itself, which ends with its last reader.
         for follower in followers { hand(takeShare(), to: follower) }
+        if leader?.resume(.success(.share(.own(outcome.response)))) != true { outcome.response.body.close() }
         for attempt in others { attempt.task?.cancel() }
     }
 
