@@ -27,7 +27,13 @@ extension ResponseCache {
     /// Sends the request for all. Another's request, sent before or after it, may be answered first.
     nonisolated(nonsending) private func lead(_ fetch: SharedFetch, _ miss: CacheMiss, _ next: Next) async throws -> HTTPResponse
     {
-        switch try await fetch.lead(attempt(miss, next, for: fetch)) {
+        let share: SharedFetch.Share
+        do {
+            share = try await fetch.lead(attempt(miss, next, for: fetch))
+        } catch {
+            return try await staleResponse(insteadOf: error, miss)
+        }
+        switch share {
         case .own(let response): return response
         case .shared(let head, let body):
             if let response = answer(miss, head, body) { return response }
@@ -71,6 +77,8 @@ extension ResponseCache {
             return try await fetchOnce(miss, lookingSince: .distantPast, next)
         } catch is CancellationError where next.position.isOver(next.position.due) {
             ending = .isLate
+        } catch {
+            return try await staleResponse(insteadOf: error, miss)
         }
         switch ending {
         case .share(.shared(let head, let body)):

@@ -29,6 +29,8 @@ extension ResponseCache {
         do {
             response = try await next(miss.decision.conditional(miss.request))
         } catch {
+            // Of those who share it each looks for itself what may answer in its place.
+            guard shared == nil else { throw error }
             return SharedFetch.Outcome(response: try await staleResponse(insteadOf: error, miss))
         }
         let fetched = FetchedResponse(

@@ -76,6 +76,37 @@ struct CrowdTests {
         #expect(bench.sent == 1)
     }
 
+    @Test(
+        "while the server is gone one request is sent for all, and each gets the stale response that it may have",
+        arguments: [true, false])
+    func staleForEach(serverLets: Bool) async throws {
+        let gate = Gate()
+        let isGone = Locked(false)
+        let bench = CacheBench { request in
+            if isGone.withLock({ $0 }) {
+                await gate.wait()
+                throw HTTPError(.connection, phase: .notSent)
+            }
+            let control = serverLets ? "max-age=10, stale-if-error=60" : "max-age=10"
+            return HTTPResponse(status: 200, headers: ["Cache-Control": control], body: .text("x"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        isGone.withLock { $0 = true }
+        let first = Task { try await bench.get() }
+        await gate.reached()
+        let others = (0..<3).map { _ in Task { try await bench.get(CacheBench.url, ["Cache-Control": "stale-if-error=60"]) } }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 4 }
+        gate.open()
+        if serverLets {
+            #expect(try await first.value.text == "x")
+        } else {
+            await #expect(throws: HTTPError.self) { try await first.value }
+        }
+        for other in others { #expect(try await other.value.text == "x") }
+        #expect(bench.sent == 2)
+    }
+
     @Test("a server that takes eight seconds gets two requests of two hundred callers")
     func herd() async throws {
         let (gates, number) = ([Gate(), Gate(), Gate()], Locked(0))
