@@ -181,9 +181,11 @@ extension ResponseCache {
     nonisolated(nonsending) private func writer(
         _ target: Recording.Target, _ fetched: FetchedResponse
     ) async -> (any CacheWriter)? {
-        await ask(for: fetched.miss.request, on: fetched.miss.clock) { [store] in
+        let clock = fetched.miss.clock
+        let writer = await ask(for: fetched.miss.request, on: clock) { [store] in
             try await store.writer(for: target.entry, at: target.offset)
         }
+        return store.boundsItsTime ? writer : writer.map { LimitedWriter($0, on: clock) }
     }
 
     private func report(_ outcome: Recording.Outcome, _ request: HTTPRequest) {
