@@ -42,11 +42,11 @@ extension ResponseCache {
     /// Gives a response that is made of a stored one the properties of the one that came. The cookies of that one are new, and for its
     /// request alone where the cache keeps none.
     private func takeOver(_ came: HTTPResponse, into response: inout HTTPResponse) {
-        response.isFromCache = !came.headers.contains(.setCookie)
+        response.confirmation = came.headers
         response.version = came.version
         response.metrics = came.metrics
         response.request = came.request
-        guard !response.isFromCache, !response.headers.contains(.setCookie) else { return }
+        guard !response.headers.contains(.setCookie) else { return }
         for cookie in came.headers.values(.setCookie) { response.headers.add(.setCookie, cookie) }
     }
 

@@ -42,9 +42,11 @@ public struct CookieInterceptor: HTTPInterceptor {
 
     private func keep(_ response: HTTPResponse, since removals: Int) {
         // A stored response's were taken when it came from the server.
-        guard response.headers.contains(.setCookie), !response.isFromCache else { return }
+        guard response.headers.contains(.setCookie) else { return }
+        let fields = response.receivedHeaders.values(.setCookie)
+        guard !fields.isEmpty else { return }
         // An interceptor further in may have sent it elsewhere.
-        let outcomes = jar.store(response.headers.values(.setCookie), from: response.request.urlText, since: removals)
+        let outcomes = jar.store(fields, from: response.request.urlText, since: removals)
         response.note(outcomes.map(\.description).joined(separator: ", "))
     }
 

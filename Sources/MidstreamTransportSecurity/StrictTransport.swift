@@ -42,7 +42,9 @@ public struct StrictTransport: HTTPInterceptor {
         if secure(&request) { request.note("by https, as its host wants") }
         let response = try await next(request)
         // A stored response's field was taken when it came from the server.
-        guard let field = response.headers.values(Self.fieldName).first, !response.isFromCache else { return response }
+        guard response.headers.contains(Self.fieldName), let field = response.receivedHeaders.values(Self.fieldName).first else {
+            return response
+        }
         // An interceptor further in may have sent it elsewhere.
         let sent = URLText(response.request.urlText)
         guard sent.webScheme == "https", let host = sent.host else { return response }

@@ -137,6 +137,24 @@ struct StrictTransportTests {
         #expect(store.hosts.isEmpty)
     }
 
+    @Test("What confirms a stored answer is heeded, and what was stored isn't", arguments: [false, true])
+    func confirmed(isNew: Bool) async throws {
+        let store = StrictTransportStore()
+        let stub = StubTransport { request in
+            let isAsked = request.headers["If-None-Match"] != nil
+            var headers: HTTPHeaders = ["Cache-Control": "no-cache", "ETag": "\"a\""]
+            if isAsked == isNew { headers["Strict-Transport-Security"] = Self.year }
+            if isAsked, !isNew { headers["Set-Cookie"] = "a=1" }
+            return HTTPResponse(status: isAsked ? 304 : 200, headers: headers, request: request)
+        }
+        let client = client(stub, store) { CacheInterceptor() }
+        _ = try await client.send(HTTPRequest("https://a.example/"))
+        store.remove("a.example")
+        _ = try await client.send(HTTPRequest("https://a.example/"))
+        #expect(stub.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
+        #expect(store.includes("a.example") == isNew)
+    }
+
     @Test("Each hop of a redirect is looked at, and its plan is shown")
     func redirects() async throws {
         let store = StrictTransportStore([StrictTransportHost("B.example.")])
