@@ -9,7 +9,8 @@ final class ResponseCache: Sendable {
     let options: CacheOptions
     let rules: CacheRules
     let collapsed: CollapsedRequests
-    let searches = SearchRules()
+    /// Those of all caches of the store.
+    let searches: SearchRules
     /// Which entries are being validated behind the answers' back.
     let validating = Locked<Set<UInt64>>([])
     private let counters = Locked(CacheStatistics())
@@ -21,6 +22,7 @@ final class ResponseCache: Sendable {
     init(_ mode: CacheMode, store: any CacheStore, options: CacheOptions) {
         self.store = store
         self.options = options
+        searches = store.removals.searches
         collapsed = CollapsedRequests(store.removals, now: options.now)
         rules = CacheRules(
             isShared: mode == .shared, sharesPersonalResponses: options.sharesPersonalResponses,

@@ -53,6 +53,26 @@ struct RemovalTests {
         #expect(try await bench.get().isHit == !isRemoved)
     }
 
+    @Test("another cache of the store removes what was stored for several URLs that are the same", arguments: ["remove", "PUT"])
+    func sameURLsOfAnother(by remover: String) async throws {
+        let store = MemoryCacheStore()
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "No-Vary-Search": "key-order"], body: .text("x"),
+                request: request)
+        }
+        let (url, same) = (CacheBench.url + "?a=1&b=2", CacheBench.url + "?b=2&a=1")
+        _ = try await bench.get(url)
+        #expect(try await bench.get(same).isHit)
+        let other = CacheInterceptor(store: store)
+        if remover == "PUT" {
+            _ = try await testClient(transport: bench.stub) { other }.send(HTTPRequest(.put, same))
+        } else {
+            await other.remove(same)
+        }
+        #expect(try await !bench.get(url).isHit)
+    }
+
     @Test(
         "a removal is heeded by the answer that first tells which URLs are the same",
         arguments: ["remove", "PUT"], [false, true])

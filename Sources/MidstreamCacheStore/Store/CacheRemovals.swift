@@ -41,6 +41,8 @@ public final class CacheRemovals: Sendable {
     /// How many URLs and origins are remembered; with more, everything counts as removed.
     private static let maximum = 10_000
     private let state = Locked(State())
+    /// Which URLs are the same: what one cache of the store has learned another needs to remove what that one has stored.
+    package let searches = SearchRules()
 
     /// Makes a count for one store.
     public init() {}

@@ -1,15 +1,14 @@
-internal import MidstreamCacheStore
-internal import MidstreamCore
+package import MidstreamCore
 
 /// Which part of a query doesn't matter, by `No-Vary-Search`.
-struct NoVarySearch: Sendable, Hashable {
+package struct NoVarySearch: Sendable, Hashable {
     private var ignoresOrder = false
     /// The names that don't matter, or, with `ignoresOthers`, those that do.
     private var names: Set<String> = []
     private var ignoresOthers = false
 
     /// Nil: there is none, it can't be read, or it has no effect.
-    init?(_ headers: HTTPHeaders) {
+    package init?(_ headers: HTTPHeaders) {
         let values = headers.values("No-Vary-Search")
         guard !values.isEmpty, let dictionary = StructuredDictionary(values) else { return nil }
         switch dictionary["key-order"] {
@@ -48,7 +47,7 @@ struct NoVarySearch: Sendable, Hashable {
 
     /// The URL that stands for all that are the same to the rule; nil when its query has more parts than anybody's, so that it stands for
     /// itself. No normalised URL looks like it, since none has a fragment.
-    func canonical(_ url: String) -> String? {
+    package func canonical(_ url: String) -> String? {
         let path = Self.path(of: url)
         let query = url.utf8.dropFirst(path.utf8.count + 1)
         guard query.lazy.filter({ $0 == UInt8(ascii: "&") }).count < Self.mostItems else { return nil }

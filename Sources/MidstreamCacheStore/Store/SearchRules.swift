@@ -1,13 +1,11 @@
-internal import MidstreamCacheStore
-
 internal import Interception
 
 /// The `No-Vary-Search` of paths, learned from responses, and forgotten with the process.
-final class SearchRules: Sendable {
+package final class SearchRules: Sendable {
     private static let maximum = 4096
     private let rules = Locked<[String: NoVarySearch]>([:])
 
-    func learn(_ rule: NoVarySearch, for url: String) {
+    package func learn(_ rule: NoVarySearch, for url: String) {
         let path = NoVarySearch.path(of: url)
         rules.withLock { rules in
             if rules.count >= Self.maximum, rules[path] == nil { rules = [:] }
@@ -16,7 +14,7 @@ final class SearchRules: Sendable {
     }
 
     /// The URL that stands for all that are the same as this one; nil when no rule is known.
-    func canonical(_ url: String) -> String? {
+    package func canonical(_ url: String) -> String? {
         let rule = rules.withLock { rules in rules.isEmpty ? nil : rules[NoVarySearch.path(of: url)] }
         return rule?.canonical(url)
     }
