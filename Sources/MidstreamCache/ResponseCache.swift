@@ -73,8 +73,8 @@ final class ResponseCache: Sendable {
 
     /// Forgets the entries of a URL, and lets nothing be stored that is on its way.
     func forget(_ url: String, on clock: any Clock<Duration>) async {
-        let urls = [url] + (searches.canonical(url).map { [$0] } ?? [])
-        for url in urls {
+        store.removals.remove(NoVarySearch.anything(like: url))
+        for url in [url, searches.remove(url, at: options.now())].compactMap({ $0 }) {
             _ = await ask(for: nil, on: clock) { [store] in try await store.remove(CacheKey(url: url)) }
         }
     }

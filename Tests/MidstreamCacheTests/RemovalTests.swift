@@ -73,6 +73,30 @@ struct RemovalTests {
         #expect(try await !bench.get(url).isHit)
     }
 
+    @Test("nobody is given by a URL that was removed what another brings that first tells that both are the same")
+    func sameURLMeanwhile() async throws {
+        let gate = Gate()
+        let number = Locked(0)
+        let bench = CacheBench { request in
+            let isFirst = number.withLock { number in
+                number += 1
+                return number == 1
+            }
+            if isFirst { await gate.wait() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "No-Vary-Search": "key-order"],
+                body: .text(isFirst ? "old" : "new"), request: request)
+        }
+        let (url, same) = (CacheBench.url + "?a=1&b=2", CacheBench.url + "?b=2&a=1")
+        let first = Task { try await bench.get(url) }
+        await gate.reached()
+        await bench.cache.remove(same)
+        gate.open()
+        #expect(try await first.value.text == "old")
+        #expect(try await bench.get(same).text == "new")
+        #expect(try await bench.get(url).isHit)
+    }
+
     @Test(
         "a removal is heeded by the answer that first tells which URLs are the same",
         arguments: ["remove", "PUT"], [false, true])

@@ -26,6 +26,24 @@ struct DiskStoreTests {
         #expect(folder.bodies.count == (size > 16 << 10 ? 1 : 0))
     }
 
+    @Test("that stand for several URLs aren't brought back by a rule that is learned after a removal")
+    func removedBeforeTheRule() async throws {
+        let count = Locked(0)
+        let respond = { @Sendable (request: HTTPRequest) in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=600", "No-Vary-Search": "params=(\"utm\")"], body: .text("x"),
+                request: request)
+        }
+        _ = try await client(DiskCacheStore(folder.url), count, respond).send(HTTPRequest("http://h.test/a?x=1&utm=1"))
+        let later = client(DiskCacheStore(folder.url), count, respond)
+        _ = try await later.send(HTTPRequest(.put, "http://h.test/a?x=1"))
+        var hits: [Bool?] = []
+        for query in ["x=2", "x=1", "x=1&utm=2"] {
+            hits.append(try await later.send(HTTPRequest("http://h.test/a?\(query)")).cacheStatus?.isHit)
+        }
+        #expect(hits == [false, false, true] && count.withLock { $0 } == 4)
+    }
+
     @Test("stay readable when they are forgotten while somebody reads")
     func evictedWhileRead() async throws {
         let store = DiskCacheStore(folder.url)

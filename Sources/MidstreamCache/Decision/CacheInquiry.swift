@@ -12,6 +12,8 @@ struct CacheInquiry: Sendable {
     private let includesAnybodys: Bool
     /// The key whose entries are needed next; nil: the lookup is complete.
     private(set) var need: CacheKey?
+    /// When what is needed has to have been asked for at least; nil: whenever it was.
+    private var oldest: Date?
     /// What has been found.
     var lookup: CacheLookup
 
@@ -27,15 +29,16 @@ struct CacheInquiry: Sendable {
 
     /// Takes the entries that were needed. Next come those of the same URL by `No-Vary-Search`, if there are none, and then those that are
     /// stored for anybody, if none matches.
-    mutating func take(_ entries: [CacheEntry], _ searches: SearchRules) {
+    mutating func take(_ stored: [CacheEntry], _ searches: SearchRules) {
         guard let key = need else { return }
         let isAnybodys = key.partition.isEmpty && !lookup.key.partition.isEmpty
+        let entries = oldest.map { oldest in stored.filter { $0.head.requestTime >= oldest } } ?? stored
         if !isAnybodys { lookup.variants = entries }
         lookup.select(from: entries, for: request)
-        need = nil
+        (need, oldest) = (nil, nil)
         guard !isAnybodys else { return }
         if entries.isEmpty, key == lookup.key, let same = searches.canonical(key.url) {
-            need = CacheKey(url: same, partition: key.partition)
+            (need, oldest) = (CacheKey(url: same.url, partition: key.partition), same.oldest)
         } else if lookup.match == nil, !lookup.key.partition.isEmpty, includesAnybodys {
             need = CacheKey(url: lookup.key.url)
         }

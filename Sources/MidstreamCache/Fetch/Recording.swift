@@ -22,9 +22,11 @@ final class Recording: Sendable {
         /// How many bytes are written at most.
         var limit: Int64
 
-        /// Whether nothing was removed since that makes the entry wrong.
+        /// Whether nothing was removed since that makes the entry wrong. Of several URLs that it stands for any may have been.
         func isCurrent(by permit: CacheRemovals.Permit) -> Bool {
-            permit.holds(for: entry.key) && (asked == entry.key || permit.holds(for: asked))
+            guard permit.holds(for: entry.key) else { return false }
+            return asked == entry.key
+                || permit.holds(for: asked) && permit.holds(for: CacheKey(url: NoVarySearch.anything(like: asked.url)))
         }
 
         /// The entry with so many bytes more; nil when they are worth nothing.

@@ -42,6 +42,9 @@ package struct NoVarySearch: Sendable, Hashable {
     /// What a rule is looked up by: a URL without its query.
     static func path(of url: String) -> String { url.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(url[..<$0]) } ?? url }
 
+    /// What the removal of any URL of a path is noted by, beside the URL.
+    package static func anything(like url: String) -> String { path(of: url) + "#" }
+
     /// How many parts a query may have that is put in order.
     private static let mostItems = 1024
 
