@@ -52,8 +52,16 @@ final class Recording: Sendable {
     enum Outcome: Sendable { case stored, tooLarge, notStored(any Error), abandoned }
 
     private struct State {
+        /// Nil while it is at work, and when it is done.
         var writer: (any CacheWriter)?
         var written: Int64 = 0
+        /// Whether the body has ended before its end.
+        var isCut = false
+
+        mutating func takeWriter() -> (any CacheWriter)? {
+            defer { writer = nil }
+            return writer
+        }
     }
 
     init(
@@ -67,38 +75,46 @@ final class Recording: Sendable {
 
     deinit {
         // Whoever reads has let go.
-        if let writer = takeWriter() { Task { [writer] in await writer.abandon() } }
+        if let writer = state.withLock({ $0.takeWriter() }) { Task { [writer] in await writer.abandon() } }
     }
 
     /// Takes the next bytes.
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async {
         let (writer, written) = state.withLock { state in
             state.written += Int64(bytes.count)
-            return (state.writer, state.written)
+            return (state.takeWriter(), state.written)
         }
         guard let writer else { return }
-        guard written <= target.expected ?? .max else { return await giveUp(.abandoned) }
-        guard written <= target.limit else { return await giveUp(.tooLarge) }
+        guard written <= target.expected ?? .max else { return await giveUp(writer, .abandoned) }
+        guard written <= target.limit else { return await giveUp(writer, .tooLarge) }
         do {
             try await writer.write(bytes)
         } catch {
-            await giveUp(.notStored(error))
+            return await giveUp(writer, .notStored(error))
         }
+        let isCut = state.withLock { state in
+            state.writer = writer
+            return state.isCut
+        }
+        if isCut { stop() }
     }
 
     /// The body has come to its end.
     nonisolated(nonsending) func finish() async { await commit(isCut: false) }
 
-    /// The body has ended before its end. Doesn't wait for the store.
+    /// The body has ended before its end. Doesn't wait for the store. Bytes that it is just taking come first.
     func stop() {
-        guard state.withLock({ $0.writer != nil }) else { return }
-        Task { await commit(isCut: true) }
+        let isIdle = state.withLock { state in
+            state.isCut = true
+            return state.writer != nil
+        }
+        if isIdle { Task { await commit(isCut: true) } }
     }
 
     nonisolated(nonsending) private func commit(isCut: Bool) async {
-        let written = state.withLock { $0.written }
-        guard let entry = target.entry(holding: written, isCut: isCut) else { return await giveUp(.abandoned) }
-        guard let writer = takeWriter() else { return }
+        let (writer, written) = state.withLock { ($0.takeWriter(), $0.written) }
+        guard let writer else { return }
+        guard let entry = target.entry(holding: written, isCut: isCut) else { return await giveUp(writer, .abandoned) }
         do {
             let isStored = try await writer.commit(entry) { [permit, target] in target.isCurrent(by: permit) }
             if !isStored { await writer.abandon() }
@@ -108,17 +124,9 @@ final class Recording: Sendable {
         }
     }
 
-    nonisolated(nonsending) private func giveUp(_ outcome: Outcome) async {
-        guard let writer = takeWriter() else { return }
+    nonisolated(nonsending) private func giveUp(_ writer: any CacheWriter, _ outcome: Outcome) async {
         await writer.abandon()
         report(outcome)
-    }
-
-    private func takeWriter() -> (any CacheWriter)? {
-        state.withLock { state in
-            defer { state.writer = nil }
-            return state.writer
-        }
     }
 }
 

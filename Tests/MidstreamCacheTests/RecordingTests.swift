@@ -1,0 +1,76 @@
+import Interception
+import MidstreamCache
+import MidstreamCacheStore
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("A body that is stored while it is read", .leavesNothing, .timeLimit(.minutes(10)))
+struct RecordingTests {
+    @Test("isn't ended in the store while that takes bytes, though it is closed meanwhile")
+    func closedMeanwhile() async throws {
+        let store = NotingStore()
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Length": "3"],
+                body: .incoming(ArrivingBody([[1], [2, 3]]), length: 3), request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        let reader = Task { try await response.body.collect() }
+        await store.gate.reached()
+        response.body.close()
+        // What waits for nothing has its turn.
+        for _ in 0..<100 { await Task.yield() }
+        store.gate.open()
+        _ = await reader.result
+        await eventually { store.calls.withLock { $0.count } == 2 }
+        #expect(store.calls.withLock { $0 } == ["written", "committed"])
+        _ = try await bench.get()
+        #expect(bench.stub.requests.last?.headers["Range"] == "bytes=1-")
+    }
+}
+
+/// A store that takes bytes when its gate is open, and notes what its writers have been called for.
+private final class NotingStore: CacheStore {
+    let gate = Gate()
+    let calls = Locked<[String]>([])
+    private let base = MemoryCacheStore()
+
+    var name: String { "noting" }
+    var removals: CacheRemovals { base.removals }
+    var boundsItsTime: Bool { true }
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
+    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
+        try await base.body(of: entry, range: range)
+    }
+    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
+        Writer(store: self, base: await base.writer(for: entry, at: offset))
+    }
+    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
+    func remove(_ key: CacheKey) async throws { await base.remove(key) }
+    func removeAll(origin: String?) async throws { await base.removeAll(origin: origin) }
+
+    private struct Writer: CacheWriter {
+        let store: NotingStore
+        let base: any CacheWriter
+
+        func write(_ bytes: [UInt8]) async throws {
+            await store.gate.wait()
+            try await base.write(bytes)
+            store.calls.withLock { $0.append("written") }
+        }
+
+        func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
+            let isStored = try await base.commit(entry, if: isCurrent)
+            store.calls.withLock { $0.append("committed") }
+            return isStored
+        }
+
+        func abandon() async {
+            store.calls.withLock { $0.append("abandoned") }
+            await base.abandon()
+        }
+    }
+}
