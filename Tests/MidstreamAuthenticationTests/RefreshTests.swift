@@ -1,4 +1,5 @@
 import Interception
+import Midstream
 import MidstreamAuthentication
 import MidstreamCore
 import MidstreamTesting
@@ -24,6 +25,20 @@ import Testing
         // One field: what the first pass added isn't in the second.
         #expect(stub.credentials == ["old", "token 1"])
         #expect(stub.requests.allSatisfy { $0.body.bytes == Array("hello".utf8) && $0.attempt == 1 })
+    }
+
+    @Test func cookiesOfARejectionAreKeptAndComeWithTheRequestThatFollows() async throws {
+        let stub = StubTransport(sequence: [.respond(.unauthorized, headers: [.setCookie: "sid=2"]), .respond(.ok)])
+        let jar = CookieJar()
+        jar.set(try Cookie("sid", "1", domain: "api.example"))
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            CookieInterceptor(jar)
+            AuthenticationInterceptor(TestAuthenticator(), credential: "old").at(.exchange)
+        }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.credentials == ["old", "token 1"])
+        #expect(stub.requests.map { $0.headers[.cookie] } == ["sid=1", "sid=2"])
+        #expect(jar.cookies.map(\.value) == ["2"])
     }
 
     @Test func aThousandConcurrentCallsWithOneExpiredCredentialMakeOneRefresh() async throws {

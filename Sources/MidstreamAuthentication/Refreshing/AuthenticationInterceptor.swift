@@ -120,7 +120,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
 
     /// The request of a call and how it goes on.
     private struct Visit {
-        let request: HTTPRequest
+        var request: HTTPRequest
         let next: Next<HTTPRequest, HTTPResponse>
         let login: Int
         let failures: Int
@@ -129,17 +129,23 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         var canSendAgain: Bool { !request.body.isSpent }
 
         func record(_ event: @autoclosure () -> CallEvent) { request.record(event()) }
+
+        /// Closes an answer that a refresh or another send follows.
+        mutating func giveUp(_ response: HTTPResponse) {
+            if let onGivenUp = request.onGivenUp { onGivenUp(response, &request) }
+            response.body.close()
+        }
     }
 
     /// Sends with a credential that may turn out to be outdated.
     private func send(with held: CredentialKeeper<A>.Held, in visit: Visit) async throws -> HTTPResponse {
-        var held = held
+        var (held, visit) = (held, visit)
         var (response, isRejected) = try await sent(with: held, in: visit)
         // Another call may have refreshed meanwhile. That helps once; a credential which is outdated as soon as it is there
         // isn't waited out.
         if isRejected, let newer = keeper.present.held, newer.generation > held.generation, newer.login == visit.login {
             guard visit.canSendAgain else { return response }
-            response.body.close()
+            visit.giveUp(response)
             visit.record(.credential(.wasNewer, rejection: response.status))
             held = newer
             (response, isRejected) = try await sent(with: held, in: visit)
@@ -148,7 +154,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         guard isRejected else { return response }
         let canSendAgain = visit.canSendAgain
         // Closed before the wait, so that it holds no connection that the refresh may need.
-        if canSendAgain { response.body.close() }
+        if canSendAgain { visit.giveUp(response) }
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
         noteDegradation(in: visit)
         guard canSendAgain else {
@@ -252,6 +258,8 @@ extension HTTPRequest {
         return items(authenticated.urlText).allSatisfy { before.contains($0) || after.contains($0) }
     }
 }
+
+extension AuthenticationInterceptor: Resending {}
 
 extension AuthenticationInterceptor: CustomReflectable {
     /// Shows the kind of authenticator and no credential.
