@@ -11,9 +11,9 @@ import Testing
 struct SharedTokenTests {
     private let model = ModelStore(ContinuousClock())
 
-    /// A member, whose messages to the store are lost while that is so.
-    private func member(_ isCut: Locked<Bool> = Locked(false)) -> FleetCore {
-        let link = ModelLink(model, patience: .zero) { isCut.withLock { $0 } ? .isLost : .arrives(after: .zero) }
+    /// A member, whose messages to the store are lost while that is so, or answered too late.
+    private func member(_ isCut: Locked<Bool> = Locked(false), _ fate: ModelLink.Fate = .isLost) -> FleetCore {
+        let link = ModelLink(model, patience: .zero) { isCut.withLock { $0 } ? fate : .arrives(after: .zero) }
         let core = FleetCore(name: "f", key: testKey, member: "m", clock: ContinuousClock(), store: link)
         Belongings.current?.add(core)
         return core
@@ -44,6 +44,22 @@ struct SharedTokenTests {
         let error = await #expect(throws: FleetRefreshError.self) { try await authenticator.refresh(nil) }
         #expect(error?.code == .alone)
         #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
+    }
+
+    @Test("isn't withheld from the others when a member got the right to refresh it, and heard of that too late")
+    func lateTurn() async throws {
+        let issuer = Issuer()
+        let isLate = Locked(false)
+        let core = member(isLate, .isAnsweredLate)
+        let a = Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t")
+        let token = try await authenticator(member(), issuer).refresh(nil)
+        #expect(try await a.refresh(issuer.first) == token)
+        isLate.withLock { $0 = true }
+        // It goes on with the old one.
+        #expect(try await a.refresh(token) == token)
+        let name = core.names.token("t")
+        await eventually { model.withToken(name) { token, _ in token.lock == nil } }
+        #expect(model.withToken(name) { token, _ in token.spentUntil == nil })
     }
 
     @Test("of a login that ends while it is refreshed is thrown away")

@@ -140,8 +140,7 @@ final class SharedToken: Sendable {
     ///
     /// - Parameter pause: How long nobody should try, at least; nil: it wasn't tried.
     func release(
-        mayHoldAs holder: String, of record: TokenRecord = .none, pause: Duration? = nil, isDead: Bool = false,
-        for lease: Duration
+        mayHoldAs holder: String, of record: TokenRecord, pause: Duration? = nil, isDead: Bool = false, for lease: Duration
     ) {
         let end = core.stopwatch.elapsed + lease
         _ = CallersExecutor().startDetached { [weak core, name, timer = core.timer, stopwatch = core.stopwatch] in

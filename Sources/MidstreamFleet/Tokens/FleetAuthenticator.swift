@@ -63,8 +63,8 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
     public func refresh(_ credential: OAuthToken?) async throws -> OAuthToken {
         let holder = core.newHolder()
         // A lock that was granted after all, to a request whose answer didn't come in time, is given back.
-        var mayHold = false
-        defer { if mayHold { shared.release(mayHoldAs: holder, for: lease) } }
+        var asked: TokenRecord?
+        defer { if let asked { shared.release(mayHoldAs: holder, of: asked, for: lease) } }
         var pause = Duration.milliseconds(20)
         while true {
             try Task.checkCancellation()
@@ -73,11 +73,15 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             if let token = mine.token, token != credential, !base.needsRefresh(token) { return await saved(token) }
             switch await core.store.takeToken(shared.name, insteadOf: mine.record, holder: holder, lease: lease, grace: grace) {
             case .failure:
-                mayHold = true
-                if let token = try await alone(mine, credential, holder) { return token }
+                asked = mine.record
+                if let token = try await alone(mine, credential, holder) {
+                    // What this member has spent alone is nobody's turn before the store has the next one.
+                    if token != credential { asked = TokenRecord.none }
+                    return token
+                }
                 try await core.timer.sleep(for: min(pause, .milliseconds(100)))
             case .success(.mine):
-                mayHold = false
+                asked = nil
                 return try await obtained(insteadOf: mine, holder)
             case .success(.other(let record)):
                 guard mine.isOlder(than: record) else {
