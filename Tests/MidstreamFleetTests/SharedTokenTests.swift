@@ -96,6 +96,17 @@ struct SharedTokenTests {
         #expect(try await authenticator(member(), issuer).refresh(nil) == other)
     }
 
+    @Test("of a login is ended by a member that has just been started, and knows of none")
+    func logoutAtFirst() async throws {
+        let issuer = Issuer()
+        let (a, b) = (authenticator(member(), issuer), authenticator(member(), issuer))
+        let token = try await a.refresh(nil)
+        try await b.save(nil)
+        await #expect(throws: OAuthError.self) { try await b.refresh(nil) }
+        await #expect(throws: RefreshRefusal.loginEnded) { try await a.refresh(token) }
+        #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+    }
+
     @Test("of a login is ended by a member that couldn't reach the store, and hadn't heard of that login")
     func logoutInOutage() async throws {
         let issuer = Issuer()

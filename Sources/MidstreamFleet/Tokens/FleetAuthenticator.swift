@@ -106,12 +106,12 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         let present = shared.present
         // What was held before, or is due, comes from a client that hasn't heard of the present one.
         let isStale = credential.map { shared.hasHeld($0) || present.record.generation > 0 && base.needsRefresh($0) } ?? false
-        if credential != present.token, !isStale {
-            if present.record.generation > 0 {
-                try await shared.replace(with: credential)
-            } else if credential != nil {
-                _ = shared.held(for: credential)
-            }
+        let isFirst = present.record.generation == 0
+        if isFirst, credential != nil {
+            _ = shared.held(for: credential)
+        } else if isFirst || credential != present.token && !isStale {
+            // A member that knows of no token may end the others' login.
+            try await shared.replace(with: credential)
         }
         try await base.save(credential)
     }
