@@ -10,8 +10,8 @@ final class ModelStore: Sendable {
     struct Token {
         var record = TokenRecord.none
         var isKnown = false
-        /// By which the login began.
-        var wish: String?
+        /// The logins that wishes began.
+        var wishes: [String: Int64] = [:]
         var lock: (holder: String, end: Duration)?
         var spentUntil: Duration?
         var quietUntil: Duration = .zero
@@ -64,8 +64,7 @@ final class ModelStore: Sendable {
 
 extension ModelStore.Token {
     fileprivate mutating func put(_ new: TokenRecord, quietUntil: Duration = .zero) {
-        let wish = new.login == record.login ? self.wish : nil
-        self = ModelStore.Token(record: new, isKnown: true, wish: wish, lock: lock, quietUntil: quietUntil)
+        self = ModelStore.Token(record: new, isKnown: true, wishes: wishes, lock: lock, quietUntil: quietUntil)
     }
 }
 
@@ -152,17 +151,17 @@ final class ModelLink: FleetStore {
         }
     }
 
-    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<TokenRecord> {
+    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<BegunLogin> {
         await run {
             model.withToken(name) { token, _ in
-                guard token.wish != wish else { return token.record }
+                if let login = token.wishes[wish] { return BegunLogin(login: login, there: token.record) }
                 var record = record
                 record.login = max(token.record.login + 1, record.login)
                 record.generation = max(token.record.generation + 1, record.generation)
                 token.put(record)
-                token.wish = wish
+                token.wishes[wish] = record.login
                 token.lock = nil
-                return record
+                return BegunLogin(login: record.login, there: record)
             }
         }
     }

@@ -107,6 +107,23 @@ struct SharedTokenTests {
         #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
     }
 
+    @Test("of a login isn't ended by a logout from before it, of which a member didn't hear that it was done")
+    func lateLogout() async throws {
+        let issuer = Issuer()
+        let isLate = Locked(false)
+        let (a, b) = (authenticator(member(), issuer), authenticator(member(isLate, .isAnsweredLate), issuer))
+        let token = try await a.refresh(nil)
+        #expect(try await b.refresh(issuer.first) == token)
+        isLate.withLock { $0 = true }
+        try await b.save(nil)
+        await #expect(throws: RefreshRefusal.loginEnded) { try await a.refresh(token) }
+        let login = OAuthToken(accessToken: "other", refreshToken: "r", expires: .distantFuture)
+        try await a.save(login)
+        isLate.withLock { $0 = false }
+        #expect(try await b.refresh(nil) == login)
+        #expect(try await authenticator(member(), issuer).refresh(nil) == login)
+    }
+
     @Test("of a login is ended by a member that couldn't reach the store, and hadn't heard of that login")
     func logoutInOutage() async throws {
         let issuer = Issuer()

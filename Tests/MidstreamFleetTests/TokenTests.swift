@@ -271,6 +271,33 @@
             #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
         }
 
+        @Test("of a login isn't begun anew by a wish that is repeated after other logins and a refresh")
+        func repeatedWish() async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet()
+            let (store, name) = (fleet.core.store, fleet.core.names.token("t"))
+            let wished = TokenRecord(login: 1, generation: 1, obtained: 5, token: [1])
+            #expect(await store.replaceToken(wished, as: name, wish: "a") == .success(BegunLogin(login: 1, there: wished)))
+            var there = wished
+            for number in Int64(2)...4 {
+                (there.login, there.generation) = (number, number)
+                #expect(
+                    await store.replaceToken(wished, as: name, wish: "b\(number)")
+                        == .success(BegunLogin(login: number, there: there)))
+            }
+            let lease = Duration.seconds(60)
+            #expect(await store.takeToken(name, insteadOf: there, holder: "h", lease: lease, grace: .zero) == .success(.mine))
+            there.generation += 1
+            #expect(await store.writeToken(there, as: name, holder: "h") == .success(true))
+            there.obtained += 1
+            #expect(await store.offerToken(there, as: name, holder: "", grace: .zero) == .success(there))
+            #expect(await store.replaceToken(wished, as: name, wish: "a") == .success(BegunLogin(login: 1, there: there)))
+            // Only the latest are kept.
+            let long = String(repeating: "c", count: 50)
+            for number in 0..<50 { _ = await store.replaceToken(wished, as: name, wish: "\(long)\(number)") }
+            #expect(try await server.command(["HSTRLEN", name, "w"]).number == 2_000)
+        }
+
         @Test("isn't waited for when the news of it came between asking and waiting")
         func news() async throws {
             let clock = ContinuousClock()

@@ -102,15 +102,15 @@ final class SharedToken: Sendable {
 
     /// Begins or ends a login in the store, unless the same wish has done so before.
     private func begin(_ record: TokenRecord, by wish: String) async -> TokenRecord? {
-        guard let there = try? await core.store.replaceToken(record, as: name, wish: wish).get() else { return nil }
+        guard let begun = try? await core.store.replaceToken(record, as: name, wish: wish).get() else { return nil }
         held.withLock { held in
             // There may have been another login, or a refresh of this one, here or by another member.
             guard held.wish == wish else { return }
             held.wish = nil
-            held.record.login = there.login
-            if held.record.token == there.token { held.record = there }
+            held.record.login = begun.login
+            if held.record.token == begun.there.token { held.record = begun.there }
         }
-        return there
+        return begun.there
     }
 
     /// Puts the token into the store as soon as that answers.

@@ -77,8 +77,13 @@ final class RedisStore: FleetStore {
         await onToken(.writeToken, name, [.text(holder)] + words(record, name), \.isDone)
     }
 
-    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<TokenRecord> {
-        await onToken(.replaceToken, name, [.text(wish)] + words(record, name), TokenRecord.init(reply:))
+    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<BegunLogin> {
+        await onToken(.replaceToken, name, [.text(wish)] + words(record, name)) { reply in
+            guard let parts = reply.elements, parts.count == 2, let login = parts[0].number,
+                let there = TokenRecord(reply: parts[1]), 0...there.login ~= login
+            else { return nil }
+            return BegunLogin(login: login, there: there)
+        }
     }
 
     func failToken(

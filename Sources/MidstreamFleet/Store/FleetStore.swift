@@ -45,6 +45,14 @@ package struct TokenRecord: Sendable, Equatable {
     }
 }
 
+/// What became of the wish to begin or end a login.
+package struct BegunLogin: Sendable, Equatable {
+    /// The login's number.
+    package var login: Int64
+    /// The token that is there now, which may be one of a later login.
+    package var there: TokenRecord
+}
+
 /// The answer to a member that wants to refresh a token.
 package enum TokenTurn: Sendable, Equatable {
     /// It has the lock, and may ask the issuer.
@@ -123,9 +131,9 @@ package protocol FleetStore: Sendable {
     /// Begins a login, or ends it with an empty token: the next login and generation after those that are there, and `record`'s at
     /// least. Takes the lock from whoever has it.
     ///
-    /// - Parameter wish: Has another name each time, and the same when it is tried again: what it has begun isn't begun anew.
-    /// - Returns: The token that is there now.
-    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<TokenRecord>
+    /// - Parameter wish: Has another name each time, and the same when it is tried again: what it has begun isn't begun anew, also when
+    ///   there were other logins since.
+    func replaceToken(_ record: TokenRecord, as name: String, wish: String) async -> Answer<BegunLogin>
     /// Gives back the lock after a failure. A token is dead whoever has the lock by now.
     ///
     /// - Parameter pause: How long nobody should try, at least; nil: it wasn't tried.

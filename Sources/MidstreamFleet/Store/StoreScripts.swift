@@ -19,7 +19,7 @@ enum StoreScript: CaseIterable, Sendable {
             Self.token + """
                 local login, new, obtained = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
                 if login > l or (login == l and (new > g or (new == g and obtained > o))) then
-                  put(login, new, login == l and r[6], tonumber(ARGV[9]))
+                  put(login, new, r[6], tonumber(ARGV[9]))
                 end
                 if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
                 return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l')
@@ -55,14 +55,19 @@ enum StoreScript: CaseIterable, Sendable {
                 redis.call('DEL', KEYS[2])
                 return 1
                 """
-        // KEYS: token, lock. ARGV: wish, what is put, of which login and generation are the least. Returns the token that is there.
+        // KEYS: token, lock. ARGV: wish, what is put, of which login and generation are the least. Returns the wish's login, and the token
+        // that is there.
         case .replaceToken:
             Self.token + """
-                if r[6] ~= ARGV[1] then
-                  put(math.max(l + 1, tonumber(ARGV[2])), math.max(g + 1, tonumber(ARGV[3])), ARGV[1], 0)
+                local wish, wishes = ';' .. ARGV[1] .. '=', r[6] or ';'
+                local _, mark = string.find(wishes, wish, 1, true)
+                local begun = mark and string.match(wishes, '^(%d+);', mark + 1)
+                if not begun then
+                  begun = string.format('%.0f', math.max(l + 1, tonumber(ARGV[2])))
+                  put(begun, math.max(g + 1, tonumber(ARGV[3])), string.sub(wish .. begun .. wishes, 1, 2000), 0)
                   redis.call('DEL', KEYS[2])
                 end
-                return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l')
+                return {begun, redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l')}
                 """
         // KEYS: token, lock. ARGV: holder, login, generation, pause or -1, 1 for dead, channel, name.
         case .failToken:
@@ -143,18 +148,18 @@ enum StoreScript: CaseIterable, Sendable {
     /// What all that change a token begin with: the fields of what is there, and how it is replaced. What is put is ARGV from 2 to 8: login,
     /// generation, obtained, token, life, channel, name.
     ///
-    /// A token: l login, where it isn't 0; g generation, o obtained, t sealed, d generation that is dead; w the wish by which its login began;
-    /// fg, fu, fn generation, end and number of failures; sg, sb, su generation that is being spent, by whom, until when; hu until when nobody
-    /// refreshes, since members may know a newer one.
+    /// A token: l login, where it isn't 0; g generation, o obtained, t sealed, d generation that is dead; w the latest wishes and the logins that
+    /// they began, as in `;wish=2;wish=1;`; fg, fu, fn generation, end and number of failures; sg, sb, su generation that is being spent, by
+    /// whom, until when; hu until when nobody refreshes, since members may know a newer one.
     private static let token = """
         local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)
         local day = 86400000
         local r = redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l', 'w')
         local g, o, l = tonumber(r[1] or '0'), tonumber(r[2] or '0'), tonumber(r[5] or '0')
-        local function put(login, generation, wish, grace)
+        local function put(login, generation, wishes, grace)
           redis.call('DEL', KEYS[1])
           redis.call('HSET', KEYS[1], 'l', login, 'g', generation, 'o', ARGV[4], 't', ARGV[5])
-          if wish then redis.call('HSET', KEYS[1], 'w', wish) end
+          if wishes then redis.call('HSET', KEYS[1], 'w', wishes) end
           if grace > 0 then redis.call('HSET', KEYS[1], 'hu', now + grace) end
           redis.call('PEXPIRE', KEYS[1], ARGV[6])
           redis.call('PUBLISH', ARGV[7], ARGV[8])
