@@ -67,6 +67,21 @@
             }
         }
 
+        @Test("is put back by its members when Redis is emptied while they are connected")
+        func emptied() async throws {
+            let server = try await RedisServer()
+            let issuer = Issuer()
+            let client = issuer.client(try server.fleet(), whenAlone: .waits)
+            #expect(try await client.status() == .ok)
+            try await server.command(["FLUSHALL"])
+            let newcomer = try server.fleet()
+            await eventually { await isStored(2, in: newcomer) }
+            // It would spend its first token again.
+            #expect(try await issuer.client(newcomer, whenAlone: .waits).status() == .ok)
+            #expect(try await client.status() == .ok)
+            #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+        }
+
         private func isStored(_ generation: Int64, in fleet: Fleet) async -> Bool {
             let name = fleet.core.names.token("partner-api")
             let turn = await fleet.core.store.takeToken(

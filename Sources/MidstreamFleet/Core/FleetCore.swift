@@ -106,7 +106,11 @@ final class FleetCore: Sendable {
 
 extension FleetCore: RedisListener {
     func hear(_ channel: String, _ content: [String]?) {
-        guard channel == names.news else { return near.forget(content) }
+        guard channel == names.news else {
+            // A server that was emptied has forgotten the tokens, too.
+            if content == nil { offerTokens() }
+            return near.forget(content)
+        }
         let listeners = state.withLock { state in
             state.heard += 1
             return state.listeners
@@ -117,13 +121,17 @@ extension FleetCore: RedisListener {
     func changed(isConnected: Bool) {
         if isConnected {
             // A server that came back may have forgotten, or remember only what is spent by now.
-            for token in state.withLock({ $0.tokens.compactMap(\.token) }) where token.present.record.generation > 0 {
-                token.offerInBackground(holder: "", grace: grace)
-            }
+            offerTokens()
         } else {
             // What happens now isn't heard of.
             near.forget(nil)
         }
         changes.send(fleetState)
+    }
+
+    private func offerTokens() {
+        for token in state.withLock({ $0.tokens.compactMap(\.token) }) where token.present.record.generation > 0 {
+            token.offerInBackground(holder: "", grace: grace)
+        }
     }
 }
