@@ -96,6 +96,24 @@ struct SharedTokenTests {
         #expect(try await authenticator(member(), issuer).refresh(nil) == other)
     }
 
+    @Test("of a login is everybody's although it is due or was held before, and is ended by who hasn't heard of it")
+    func explicitLogin() async throws {
+        let issuer = Issuer()
+        let (shared, other) = (authenticator(member(), issuer), authenticator(member(), issuer))
+        let session = AuthenticationInterceptor(shared)
+        let token = try await shared.refresh(nil)
+        try await session.logIn(OAuthToken(accessToken: "due", refreshToken: "canary-refresh-1", expires: .distantPast))
+        let refreshed = try await other.refresh(nil)
+        #expect(refreshed.accessToken == "canary-access-2")
+        try await session.logIn(token)
+        #expect(try await other.refresh(refreshed) == token)
+        try await session.logOut()
+        let login = OAuthToken(accessToken: "other", refreshToken: "r", expires: .distantFuture)
+        try await other.save(login)
+        try await session.logOut()
+        await #expect(throws: RefreshRefusal.loginEnded) { try await other.refresh(login) }
+    }
+
     @Test("of a login is ended by a member that has just been started, and knows of none")
     func logoutAtFirst() async throws {
         let issuer = Issuer()

@@ -56,6 +56,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     func set(_ credential: A.Credential?, isLogin: Bool) -> Task<Void, any Error> {
         login.state.withLock { state in
             state.replace(with: credential, source: nil)
+            state.isTold = true
             if isLogin { state.number += 1 }
         }
         return Task { try await save() }
@@ -214,9 +215,18 @@ extension CredentialKeeper {
     }
 
     private func saveOnce() async throws {
-        let (credential, generation) = login.state.withLock { ($0.credential, $0.generation) }
+        let (credential, generation, isTold) = login.state.withLock { state in
+            defer { state.isTold = false }
+            return (state.credential, state.generation, state.isTold)
+        }
         do {
-            try await forAll { try await authenticator.save(credential) }
+            try await forAll {
+                if isTold, let authenticator = authenticator as? any LoginSaving<A.Credential> {
+                    try await authenticator.saveLogin(credential)
+                } else {
+                    try await authenticator.save(credential)
+                }
+            }
             login.state.withLock { if $0.generation == generation { $0.isSaved = true } }
         } catch {
             login.state.withLock { $0.savePause.extend(at: $0.stopwatch.elapsed) }

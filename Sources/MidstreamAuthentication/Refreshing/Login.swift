@@ -30,6 +30,8 @@ final class Login<Credential: Sendable>: Sendable {
         var history = RefreshHistory()
         /// How long no refresh is tried.
         var refreshPause = Backoff()
+        /// Whether the credential, or that there is none, was set and not begun with or refreshed, and the authenticator hasn't heard of it.
+        var isTold = false
         /// Whether the credential, or that there is none, has been saved.
         var isSaved = true
         /// How long saving isn't tried again.
@@ -50,6 +52,7 @@ final class Login<Credential: Sendable>: Sendable {
             generation += 1
             lastFailure = nil
             refreshPause = Backoff()
+            isTold = false
             isSaved = false
             savePause = Backoff()
         }
@@ -62,6 +65,12 @@ final class Login<Credential: Sendable>: Sendable {
     let saves = SingleFlight<Never, Void>()
 
     init(on clock: any Clock<Duration>) { state = Locked(State(Stopwatch(on: clock))) }
+}
+
+/// An authenticator to which it matters whether a credential was set, and isn't what an interceptor began with or was given by a refresh.
+package protocol LoginSaving<Credential>: Authenticator {
+    /// Called in place of ``Authenticator/save(_:)`` with a credential that was set, once: it is saved again as any other.
+    func saveLogin(_ credential: Credential?) async throws
 }
 
 /// An authenticator whose interceptors share a login with those of other authenticators.

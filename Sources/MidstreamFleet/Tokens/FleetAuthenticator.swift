@@ -208,6 +208,18 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
     }
 }
 
+extension FleetAuthenticator: LoginSaving {
+    /// As ``save(_:)``, but what was set is never taken for a client's that hasn't heard of the present one. A logout counts although none is
+    /// known to this member: somebody may have logged in since.
+    package func saveLogin(_ credential: OAuthToken?) async throws {
+        let present = shared.present
+        if credential == nil || present.record.generation > 0 && credential != present.token {
+            try await shared.replace(with: credential)
+        }
+        try await save(credential)
+    }
+}
+
 extension FleetAuthenticator: Degradable {
     package var degradation: String? { core.degradation }
 }
