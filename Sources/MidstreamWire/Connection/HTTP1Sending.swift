@@ -44,9 +44,11 @@
             while sending.hasRest || isBodyInMemoryLeft(transfer) || takePiece(transfer) {
                 guard let count = write(transfer) else {
                     sending.isBroken = true
-                    // The server may have answered before it closed the connection; reading tells.
+                    // The server may have answered before it closed the connection; reading tells. Not at once: what is being read may be
+                    // what has brought the body on its way.
                     channel.expectsSomething()
-                    return receive()
+                    loop.post(.resumeReceiving(transfer))
+                    return
                 }
                 guard count > 0 else { return }
                 rest -= count
