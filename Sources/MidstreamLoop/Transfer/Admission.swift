@@ -64,6 +64,9 @@
         private var inside = 0
         /// Those that have passed their host's limit and wait for the one of all connections.
         private var line = Queue()
+        /// With more hosts, those that share connections and have no transfer are forgotten.
+        private var mostHosts = Self.mostRemembered
+        private static let mostRemembered = 4_096
         package private(set) var waitingCount = 0
 
         package init(hostLimit: Int, totalLimit: Int) {
@@ -144,6 +147,17 @@
             return next + admitLine()
         }
 
+        /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each.
+        package mutating func unshare(_ key: Int) {
+            guard hosts[key]?.isShared == true, var host = hosts.removeValue(forKey: key) else { return }
+            host.isShared = false
+            if totalLimit > 0 {
+                host.counted = host.active - line.rest.count { $0.admission == .inLine(key) }
+                inside += host.counted
+            }
+            put(back: host, key)
+        }
+
         /// Ends the waiting of a transfer that was given up; false when it didn't wait.
         package mutating func giveUp(_ transfer: Transfer) -> Bool {
             let state = transfer.admission
@@ -168,7 +182,11 @@
         }
 
         private mutating func put(back host: Host, _ key: Int) {
-            if host.active > 0 || host.isShared || !host.waiting.isEmpty { hosts[key] = host }
+            guard host.active > 0 || host.isShared || !host.waiting.isEmpty else { return }
+            hosts[key] = host
+            guard host.active == 0, hosts.count > mostHosts else { return }
+            hosts = hosts.filter { $0.value.active > 0 || !$0.value.waiting.isEmpty }
+            mostHosts = max(Self.mostRemembered, 2 * hosts.count)
         }
 
         private mutating func admit(_ host: inout Host, _ key: Int) -> [Transfer] {

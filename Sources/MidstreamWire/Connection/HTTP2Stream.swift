@@ -126,7 +126,8 @@
                 return true
             case .complete(let fields):
                 guard transfer.takeHead(fields) else { return false }
-                loop.shareConnections(of: transfer)
+                // On one that takes no further streams nobody else's begins.
+                if !connection.isRetired { loop.shareConnections(of: transfer) }
                 return true
             case .refused(let fault): return transfer.violate(fault.message)
             }

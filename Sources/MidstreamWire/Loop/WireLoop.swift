@@ -147,8 +147,14 @@
         func connectByHTTP1(_ transfer: WireTransfer) {
             pool.rememberWithoutHTTP2(transfer.route)
             pool.retireShared(transfer.route)
+            stopSharing(transfer.route)
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
             dial(for: transfer, mayBeShared: false)
+        }
+
+        /// Has the limits hold again where further requests have connections of their own.
+        private func stopSharing(_ route: Route) {
+            if !pool.isShared(route) { admission.unshare(route.hostKey) }
         }
 
         func mayShare(_ route: Route) -> Bool {
@@ -181,6 +187,7 @@
                 connection.begin(first, dial.times)
             case let connection as HTTP1Connection:
                 if dial.mayBeShared { pool.rememberWithoutHTTP2(dial.route) }
+                if !dial.isExclusive { stopSharing(dial.route) }
                 guard let first else {
                     connection.becameIdle()
                     return isFree(connection)

@@ -66,6 +66,9 @@
             return destination.shared.count + destination.dials.count < limit ? nil : emptiest
         }
 
+        /// Whether there are any on which streams may begin.
+        func isShared(_ route: Route) -> Bool { destinations[route]?.shared.isEmpty == false }
+
         func add(_ connection: HTTP2Connection) { destination(of: connection.route).shared.append(connection) }
 
         /// No further stream begins on it.

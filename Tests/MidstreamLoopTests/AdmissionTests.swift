@@ -1,0 +1,55 @@
+#if os(Linux)
+    import MidstreamCore
+    import Testing
+
+    @testable import MidstreamLoop
+
+    /// Who may have a connection where some hosts share theirs.
+    @Suite struct AdmissionTests {
+        /// Never run.
+        private let loop = EventLoop(
+            "admission", Poller(), limits: TransferLimits(head: nil, idle: nil, decodedRatio: nil, forwardsPlainRequests: false),
+            admission: Admission(hostLimit: 0, totalLimit: 0), usesCallersThreads: false)
+
+        private func transfer(_ url: String) -> Transfer {
+            Transfer(HTTPRequest(url), ExchangeOptions(), loop: loop, owner: loop)
+        }
+
+        @Test func `Where connections aren't shared any more each transfer counts`() {
+            var admission = Admission(hostLimit: 2, totalLimit: 3)
+            let sharing = (0..<4).map { _ in transfer("http://a/") }
+            for each in sharing {
+                let isIn = admission.enter(each)
+                #expect(isIn)
+                _ = admission.share(each)
+            }
+            admission.unshare(sharing[0].hostKey)
+            let (next, elsewhere) = (transfer("http://a/"), transfer("http://b/"))
+            for each in [next, elsewhere] {
+                let isIn = admission.enter(each)
+                #expect(!isIn)
+            }
+            let begun = sharing.map { admission.leave($0) }
+            #expect(begun.map(\.count) == [0, 1, 1, 0])
+            #expect(begun[1].first === elsewhere && begun[2].first === next)
+            #expect(admission.waitingCount == 0)
+        }
+
+        @Test func `Hosts that share connections are forgotten beyond some thousands, unless they have transfers`() {
+            var admission = Admission(hostLimit: 1, totalLimit: 0)
+            let busy = transfer("http://busy/")
+            let brief = (0..<5_000).map { transfer("http://h\($0)/") }
+            for each in [busy] + brief {
+                let isIn = admission.enter(each)
+                #expect(isIn)
+                _ = admission.share(each)
+                if each !== busy { _ = admission.leave(each) }
+            }
+            let isLimited = ["http://busy/", "http://h4999/", "http://h0/"].map { url in
+                let areIn = (0..<2).map { _ in admission.enter(transfer(url)) }
+                return areIn != [true, true]
+            }
+            #expect(isLimited == [false, false, true])
+        }
+    }
+#endif
