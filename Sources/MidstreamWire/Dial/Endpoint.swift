@@ -25,13 +25,16 @@
                 return
             }
             var (host, port) = (route.proxy?.host ?? route.name, route.proxy?.port ?? route.port)
+            var zone = route.proxy == nil ? route.zone : nil
             if route.proxy == nil, let other = settings.hostOverrides[route.authority] {
                 let parts = URLText("http://\(other)")
                 host = parts.host.map { String($0) } ?? other
                 port = parts.portText.flatMap { UInt16($0) } ?? port
+                zone = nil
             }
-            place = HostAddress(literal: host, port: port).map { .address($0) } ?? .host(host, port: port)
-            name = route.proxy == nil ? "\(host) port \(port)" : "the proxy \(host) port \(port)"
+            place = HostAddress(literal: host, port: port, zone: zone).map { .address($0) } ?? .host(host, port: port)
+            let shown = zone.map { "\(host)%\($0)" } ?? host
+            name = route.proxy == nil ? "\(shown) port \(port)" : "the proxy \(shown) port \(port)"
         }
     }
 #endif

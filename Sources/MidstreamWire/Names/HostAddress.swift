@@ -16,8 +16,10 @@
             }
         }
 
-        /// - Parameter text: An address of IPv4, or one of IPv6 with or without brackets; nil is returned for anything else.
-        init?(literal text: some StringProtocol, port: UInt16) {
+        /// - Parameters:
+        ///   - text: An address of IPv4, or one of IPv6 with or without brackets; nil is returned for anything else.
+        ///   - zone: That of an address of IPv6; nil is returned for one that this machine doesn't have.
+        init?(literal text: some StringProtocol, port: UInt16, zone: String? = nil) {
             let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
             let text = isBracketed ? String(text.dropFirst().dropLast()) : String(text)
             var four = sockaddr_in()
@@ -32,7 +34,17 @@
             guard inet_pton(AF_INET6, text, &six.sin6_addr) == 1 else { return nil }
             six.sin6_family = sa_family_t(AF_INET6)
             six.sin6_port = port.bigEndian
+            if let zone {
+                guard let scope = Self.scope(ofZone: zone) else { return nil }
+                six.sin6_scope_id = scope
+            }
             self.init(copying: six)
+        }
+
+        /// The number of one of this machine's networks, by which it may be called itself; nil when there is none of the name.
+        static func scope(ofZone name: String) -> UInt32? {
+            let number = UInt32(name) ?? if_nametoindex(name)
+            return number > 0 ? number : nil
         }
 
         /// - Parameter text: An address, with a port or without; nil is returned for anything else.

@@ -8,8 +8,10 @@
         /// The URL up to its path, as it was written.
         private let origin: [UInt8]
         let isSecure: Bool
-        /// In small letters, an IPv6 address in its brackets.
+        /// In small letters, an IPv6 address in its brackets and without its zone.
         let host: String
+        /// The zone of an IPv6 address; nil: none.
+        let zone: String?
         let port: UInt16
         /// Where connections lead in place of the host; nil: there.
         let address: String?
@@ -23,9 +25,11 @@
         init(_ url: String, _ routes: Routes, address: String? = nil, isTunnel: Bool = false) {
             let parts = URLText(url)
             let isSecure = url.hasSecureScheme
-            let host = parts.host?.lowercased() ?? ""
+            let zoned = parts.host.flatMap { ZonedHost($0) }
+            let host = (zoned?.host ?? parts.host.map { String($0) })?.lowercased() ?? ""
             self.isSecure = isSecure
             self.host = host
+            zone = zoned?.zone
             self.address = address
             port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
             proxy = routes.proxy(isSecure: isSecure, host: host)
@@ -41,7 +45,7 @@
         static func == (first: Route, second: Route) -> Bool {
             first === second
                 || first.end == second.end && first.isSecure == second.isSecure && first.isForwarded == second.isForwarded
-                    && first.address == second.address
+                    && first.address == second.address && first.zone == second.zone
         }
 
         func hash(into hasher: inout Hasher) {

@@ -106,11 +106,19 @@
         /// - Throws: ``HTTPError`` when no connection can lead there.
         func check(_ settings: WireSettings) throws {
             if proxy != nil, !settings.allowed.isAny { throw HTTPError.destinationsBehindProxy }
-            guard let address else { return }
+            guard let address else { return try checkZone(settings) }
             guard proxy == nil, settings.configuration.unixSocketPath == nil else {
                 throw HTTPError.unsupported("A request with an address can't go through a proxy or a unix domain socket.")
             }
             guard HostAddress(address, defaultPort: port) != nil else { throw HTTPError.noAddress }
+        }
+
+        private func checkZone(_ settings: WireSettings) throws {
+            guard let zone, proxy == nil, settings.configuration.unixSocketPath == nil, settings.hostOverrides[authority] == nil,
+                HostAddress.scope(ofZone: zone) == nil
+            else { return }
+            throw HTTPError(
+                .nameResolution, "This machine has no network \(zone), which the URL says that \(host) is in.", phase: .notSent)
         }
     }
 

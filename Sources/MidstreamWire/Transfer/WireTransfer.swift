@@ -103,9 +103,17 @@
 
         var requestHead: RequestHead {
             RequestHead(
-                request: request, framing: framing, bodyFraming: bodyFraming,
+                request: route.zone == nil ? request : requestWithoutZone, framing: framing, bodyFraming: bodyFraming,
                 acceptEncoding: decodes && !framing.hasAcceptEncoding ? settings.acceptEncoding : nil,
                 isForwarded: route.isForwarded, proxyAuthorization: route.isForwarded ? route.proxy?.authorization : nil)
+        }
+
+        private var requestWithoutZone: HTTPRequest {
+            var url = URLText(request.urlText)
+            url.authority = "\(route.host)\(url.portText.map { ":\($0)" } ?? "")"
+            var request = request
+            request.urlText = url.text
+            return request
         }
 
         // MARK: The loop's steps
