@@ -43,7 +43,7 @@ internal import MidstreamCore
         public var idleTimeout: Duration?
         /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
         /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
-        /// and in ``maximumConnections``.
+        /// and in ``maximumConnections``. A proxy is the host of all requests that it forwards.
         public var maximumConnectionsPerHost: Int?
         /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
         public var maximumConnections: Int?

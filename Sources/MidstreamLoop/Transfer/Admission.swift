@@ -77,7 +77,7 @@
         /// Whether the transfer may begin. Otherwise it waits, and ``leave(_:)`` of another one returns it.
         package mutating func enter(_ transfer: Transfer) -> Bool {
             guard hostLimit > 0 || totalLimit > 0, transfer.admission == .none else { return true }
-            // Forwarded requests share the connections to the proxy.
+            // Forwarded requests share the connections to the proxy, which libcurl limits itself.
             if !transfer.isSecure, transfer.loop.limits.forwardsPlainRequests, transfer.writer == nil { return true }
             let key = transfer.hostKey
             if let host = hosts[key], hostLimit > 0, host.active >= hostLimit, !host.isShared {

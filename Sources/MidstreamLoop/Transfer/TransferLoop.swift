@@ -42,7 +42,7 @@
         package let grain: UInt64
         /// How many times as large as encoded a buffered body may get; nil: no limit.
         package let decodedRatio: Int?
-        /// Whether http requests share the connections to a proxy.
+        /// Whether http requests share connections to a proxy whose number is limited elsewhere.
         package let forwardsPlainRequests: Bool
 
         package init(head: Duration?, idle: Duration?, decodedRatio: Int?, forwardsPlainRequests: Bool) {

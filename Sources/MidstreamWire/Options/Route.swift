@@ -18,7 +18,7 @@
         let proxy: ProxyServer?
         /// Whether a proxy is to forward the requests; otherwise one is asked for a tunnel.
         let isForwarded: Bool
-        /// See ``Transfer/hostKey``.
+        /// See ``Transfer/hostKey``: where connections lead.
         let hostKey: Int
 
         /// - Parameter isTunnel: Whether a proxy is asked for a tunnel even where it would forward a request.
@@ -32,9 +32,11 @@
             zone = zoned?.zone
             self.address = address
             port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
-            proxy = routes.proxy(isSecure: isSecure, host: host)
-            isForwarded = !isSecure && proxy?.isHTTP == true && !isTunnel
-            hostKey = Admission.hostKey(of: url)
+            let proxy = routes.proxy(isSecure: isSecure, host: host)
+            let isForwarded = !isSecure && proxy?.isHTTP == true && !isTunnel
+            self.proxy = proxy
+            self.isForwarded = isForwarded
+            hostKey = Admission.hostKey(of: isForwarded ? "proxy://" : url)
             var url = url
             origin = url.withUTF8 { Array($0.prefix(TargetParts($0).path)) }
         }

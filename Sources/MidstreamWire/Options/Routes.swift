@@ -59,9 +59,6 @@
             }
         }
 
-        /// Whether http requests may share connections to a proxy.
-        var mayForward: Bool { plain?.proxy.isHTTP == true }
-
         /// Whether there is a proxy that is spoken to by TLS.
         var haveSecureProxy: Bool { plain?.proxy.isSecure == true || secure?.proxy.isSecure == true }
 

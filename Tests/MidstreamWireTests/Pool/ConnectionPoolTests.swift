@@ -145,5 +145,28 @@
                 #expect(await transport.statistics.openConnections <= 1)
             }
         }
+
+        @Test(arguments: [(1, nil), (nil, 1)] as [(Int?, Int?)])
+        func `What a proxy forwards keeps to the limits`(_ ofHost: Int?, _ ofAll: Int?) async throws {
+            let mayAnswer = DispatchSemaphore(value: 0)
+            let proxy = try RawServer { connection in
+                while connection.readHead() != nil {
+                    mayAnswer.wait()
+                    connection.write(Self.ok)
+                }
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    proxy: .http(proxy.url), maximumConnectionsPerHost: ofHost, maximumConnections: ofAll))
+            let loop = try #require(transport.executor as? EventLoop)
+            let tasks = ["a", "b"].map { host in
+                Task { try await transport.deliver(request("http://\(host).example/", .buffered(upTo: 10))) }
+            }
+            await eventually { await onLoop(loop) { loop.active.count + loop.admission.waitingCount } == 2 }
+            #expect(await onLoop(loop) { loop.admission.waitingCount } == 1)
+            for _ in tasks { mayAnswer.signal() }
+            for task in tasks { #expect(try await task.value.body.bytes == Array("ok".utf8)) }
+            #expect(proxy.accepted == 1)
+        }
     }
 #endif
