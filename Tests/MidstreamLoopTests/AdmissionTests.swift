@@ -15,6 +15,17 @@
             Transfer(HTTPRequest(url), ExchangeOptions(), loop: loop, owner: loop)
         }
 
+        @Test func `Where connections are shared nobody stands in line any more`() {
+            var admission = Admission(hostLimit: 8, totalLimit: 2)
+            let (first, other) = (transfer("http://a/"), transfer("http://b/"))
+            let (otherInLine, inLine) = (transfer("http://b/"), transfer("http://a/"))
+            let areIn = [first, other, otherInLine, inLine].map { admission.enter($0) }
+            #expect(areIn == [true, true, false, false])
+            let begun = admission.share(first)
+            #expect(begun.count == 2 && begun.contains { $0 === inLine } && begun.contains { $0 === otherInLine })
+            #expect(admission.waitingCount == 0)
+        }
+
         @Test func `Where connections aren't shared any more each transfer counts`() {
             var admission = Admission(hostLimit: 2, totalLimit: 3)
             let sharing = (0..<4).map { _ in transfer("http://a/") }

@@ -22,7 +22,7 @@
             private var transfers: [Transfer] = []
             /// Those before it have been let in.
             private var first = 0
-            /// How many of the rest were given up.
+            /// How many of the rest don't wait any more.
             private var dead = 0
 
             var isEmpty: Bool { first == transfers.count }
@@ -46,9 +46,9 @@
                 return nil
             }
 
-            /// Notes that one was given up. They stay, and are skipped, until there are more of them than of those that wait: to let each go at
-            /// once would take a look at all.
-            mutating func giveUpOne() {
+            /// Notes that one doesn't wait here any more. They stay, and are skipped, until there are more of them than of those that wait: to
+            /// let each go at once would take a look at all.
+            mutating func passOver() {
                 dead += 1
                 guard dead > rest.count - dead + 16 else { return }
                 transfers = rest.filter(\.admission.isWaiting)
@@ -142,9 +142,20 @@
             host.isShared = true
             inside -= host.counted
             host.counted = 0
-            let next = admit(&host, key)
+            let next = takeFromLine(key) + admit(&host, key)
             hosts[key] = host
             return next + admitLine()
+        }
+
+        /// Those of a host that need no place of their own any more.
+        private mutating func takeFromLine(_ key: Int) -> [Transfer] {
+            let taken = line.rest.filter { $0.admission == .inLine(key) }
+            for transfer in taken {
+                transfer.admission = .inside(key)
+                waitingCount -= 1
+                line.passOver()
+            }
+            return taken
         }
 
         /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each.
@@ -152,7 +163,7 @@
             guard hosts[key]?.isShared == true, var host = hosts.removeValue(forKey: key) else { return }
             host.isShared = false
             if totalLimit > 0 {
-                host.counted = host.active - line.rest.count { $0.admission == .inLine(key) }
+                host.counted = host.active
                 inside += host.counted
             }
             put(back: host, key)
@@ -164,9 +175,9 @@
             guard state.isWaiting else { return false }
             transfer.admission = .left
             waitingCount -= 1
-            if case .waiting(let key) = state { hosts[key]?.waiting.giveUpOne() }
+            if case .waiting(let key) = state { hosts[key]?.waiting.passOver() }
             if case .inLine(let key) = state {
-                line.giveUpOne()
+                line.passOver()
                 guard var host = hosts.removeValue(forKey: key) else { return true }
                 host.active -= 1
                 // The next one of its host takes its place, at the end of the line.
@@ -208,7 +219,6 @@
                 transfer.admission = .inside(key)
                 waitingCount -= 1
                 next.append(transfer)
-                guard hosts[key]?.isShared == false else { continue }
                 hosts[key]?.counted += 1
                 inside += 1
             }
