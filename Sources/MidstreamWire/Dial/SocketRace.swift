@@ -15,6 +15,8 @@
 
         /// How long an address is tried alone, in nanoseconds: 250 ms (RFC 8305 §8).
         private static let headStart: UInt64 = 250_000_000
+        /// How long a unix domain socket whose queue is full is left alone, in nanoseconds: 10 ms.
+        private static let pause: UInt64 = 10_000_000
 
         private var waiting: ArraySlice<HostAddress>
         private var tries: [(channel: Channel, address: HostAddress)] = []
@@ -58,6 +60,8 @@
                 tries.append((channel, address))
             }
             guard !tries.isEmpty else { return .failed(lastError) }
+            // Nothing tells when there is room again.
+            if tries.contains(where: { $0.address.family == AF_UNIX }) { return .wait(until: now + Self.pause) }
             return .wait(until: waiting.isEmpty ? .max : nextTry)
         }
 
@@ -91,7 +95,7 @@
                 }
             }
             let status = address.withSocketAddress { connect(descriptor, $0, $1) }
-            guard status == 0 || errno == EINPROGRESS || errno == EINTR else {
+            guard status == 0 || Self.isUnderWay(errno, address) else {
                 lastError = errno
                 Glibc.close(descriptor)
                 return nil
@@ -108,7 +112,13 @@
         /// is reported ready may be another one that had the same number before.
         private static func state(of descriptor: Int32, _ address: HostAddress) -> Int32 {
             if address.withSocketAddress({ connect(descriptor, $0, $1) }) == 0 || errno == EISCONN { return 0 }
-            return errno == EINTR || errno == EINPROGRESS ? EALREADY : errno
+            return isUnderWay(errno, address) ? EALREADY : errno
+        }
+
+        /// Whether a socket may yet be connected after an error. Where TCP sends again what a server has no room for, a unix domain socket is
+        /// refused.
+        private static func isUnderWay(_ number: Int32, _ address: HostAddress) -> Bool {
+            number == EINTR || number == EINPROGRESS || number == EAGAIN && address.family == AF_UNIX
         }
     }
 #endif
