@@ -78,6 +78,59 @@
         }
     }
 
+    /// What libcurl would send again although it has an answer.
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct AnsweredRequestTests {
+        /// HTTP_1_1_REQUIRED within a body.
+        @Test func `What a server has begun to answer by HTTP/2 isn't sent again by HTTP/1.1`() async throws {
+            let (requests, mayBreakOff) = (Locked(0), DispatchSemaphore(value: 0))
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.speaksHTTP2 else {
+                    while connection.readRequest() != nil {
+                        requests.withLock { $0 += 1 }
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    }
+                    return
+                }
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                requests.withLock { $0 += 1 }
+                peer.write(HTTP2Frame.headers([.ok], stream: stream) + HTTP2Frame.data("ok", stream: stream))
+                mayBreakOff.wait()
+                peer.write(HTTP2Frame.reset(13, stream: stream))
+                connection.waitForEnd()
+            }
+            var sent = request(server.url, .streamed)
+            sent.method = .post
+            sent.body = .bytes([1, 2, 3])
+            let response = try await HTTP2Wire(tls: nil).transport().deliver(sent)
+            mayBreakOff.signal()
+            let error = await #expect(throws: HTTPError.self) { _ = try await response.body.collect() }
+            #expect(error?.code == .connectionLost && error?.phase == .answered)
+            #expect(requests.withLock { $0 } == 1)
+        }
+
+        /// RFC 9110 §15.5.18, on a connection that stays.
+        @Test(arguments: deliveries) func `A refused expectation isn't sent again`(_ delivery: BodyDelivery) async throws {
+            let requests = Locked(0)
+            let server = try RawServer { connection in
+                while connection.readHead() != nil {
+                    requests.withLock { $0 += 1 }
+                    connection.write("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno")
+                }
+            }
+            var sent = request(server.url, delivery)
+            sent.method = .post
+            sent.headers = ["Expect": "100-continue"]
+            sent.body = .bytes([1, 2, 3])
+            let response = try await testedTransport().deliver(sent)
+            #expect(response.status == 417)
+            let body = try await response.body.collect()
+            // libcurl throws it away.
+            #expect(body.isEmpty || body == Array("no".utf8))
+            #expect(requests.withLock { $0 } == 1)
+        }
+    }
+
     /// Answers the first request of its first connection and closes it when the head of a second one has come; serves later
     /// connections well.
     private final class MortalServer: Sendable {

@@ -19,6 +19,8 @@
         private var address: UnsafeMutablePointer<curl_slist>?
         /// For a body that ends with its connection: whether TLS was ended as well; nil: not known.
         var isClosedAsAgreed: Bool?
+        /// Curl would send again what was answered with a 417.
+        private var isExpectationRefused = false
 
         init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: any CurlTransferLoop, group: any Sendable) {
             curlLoop = loop
@@ -115,7 +117,7 @@
         /// What curl's result means; gives the metrics of a success.
         func outcome(_ code: CURLcode, _ handle: EasyHandle) throws -> TransportMetrics {
             if let failure { throw failure }
-            guard code == CURLE_OK else { throw error(code, handle) }
+            guard code == CURLE_OK || isExpectationRefused else { throw error(code, handle) }
             guard head.isComplete else { throw endWithinHead(handle) }
             if isClosedAsAgreed == false {
                 throw HTTPError(
@@ -160,14 +162,7 @@
         /// Called when a connection stands and the request is about to be sent; false stops it.
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool {
             assert(loop.isCurrent)
-            // Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first
-            // try is unknown, so only what may be repeated is.
-            if isBegun, !hasBegunToAnswer, !mayBeRepeated {
-                failure = HTTPError(
-                    .connectionLost, "The kept connection was closed before an answer came.", request: request,
-                    phase: .maybeProcessed)
-                return false
-            }
+            guard !isBegun || maySendAgain() else { return false }
             guard let handle else { return false }
             dialed = Dialed()
             noteActivity()
@@ -181,6 +176,21 @@
             if isBegun { noteResend() }
             isBegun = true
             return true
+        }
+
+        /// Curl sends again by itself when a kept connection turns out to be dead. Whether the server has seen the first try is unknown, so only
+        /// what may be repeated is. It also asks again for what has an answer already, after HTTP_1_1_REQUIRED and after a 417, whose body it
+        /// has thrown away by then.
+        private func maySendAgain() -> Bool {
+            isExpectationRefused = head.isComplete && head.status == 417 && request.headers.contains(.expect)
+            guard !isExpectationRefused else { return false }
+            guard hasBegunToAnswer || !mayBeRepeated else { return true }
+            failure = HTTPError(
+                .connectionLost,
+                hasBegunToAnswer
+                    ? "The server broke off its response." : "The kept connection was closed before an answer came.",
+                request: request, phase: head.isComplete ? .answered : .maybeProcessed)
+            return false
         }
 
         var hasBegunToAnswer: Bool { head.status > 0 || handle?.response.pointee.head.isEmpty == false }
