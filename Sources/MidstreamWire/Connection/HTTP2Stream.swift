@@ -230,7 +230,7 @@
         private func goElsewhere(_ code: HTTP2ErrorCode) {
             transfer.refusals += 1
             // It may have waited for the server to take further streams.
-            if transfer.sent.bytes > 0 { transfer.resends += 1 }
+            if transfer.sent.bytes > 0 { transfer.noteResend() }
             transfer.connection = nil
             connection.remove(self, nil)
             // Not within the session's callbacks: what makes room for a connection may close this one, with the session.

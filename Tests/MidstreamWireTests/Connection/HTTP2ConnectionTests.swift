@@ -210,6 +210,19 @@
             #expect(server.accepted == 2)
         }
 
+        /// REFUSED_STREAM.
+        @Test func `What is refused and sent again is charged to the retry budget`() async throws {
+            let client = testClient(transport: HTTP2Wire(tls: nil).transport())
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.reset(7, stream: stream))
+                peer.connection.waitForEnd()
+            }
+            let response = try await client.send(HTTPRequest(server.url))
+            #expect(response.metrics?.resends == 1)
+            #expect(client.retryBudget?.retries == 1)
+        }
+
         /// RFC 9113 §6.8, for what hasn't been sent.
         @Test func `GOAWAY ends the waiting for a free stream`() async throws {
             let transport = wireTransport(
