@@ -55,6 +55,8 @@
             idleFramesSince = loop.now
             super.init(channel, route: route, loop: loop)
             session = HTTP2Session(owner: self)
+            // Whether or not a request comes: some servers wait only briefly for the preface.
+            flushSoon()
         }
 
         /// Sends a transfer's request, and receives its response.

@@ -59,6 +59,24 @@
             #expect(await transport.statistics == TransportStatistics())
         }
 
+        /// RFC 9113 §3.4: a server may close a connection on which no preface comes.
+        @Test func `HTTP/2 has begun on one that stands`() async throws {
+            let hasBegun = Locked(false)
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                hasBegun.withLock { $0 = true }
+                peer.answerAll()
+            }
+            let transport = wireTransport(configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge))
+            try await transport.prepare(server.url, connections: 1)
+            await eventually(within: .seconds(20)) { hasBegun.withLock { $0 } }
+            #expect(hasBegun.withLock { $0 })
+            let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(response.metrics?.isReusedConnection == true)
+            #expect(server.accepted == 1)
+        }
+
         @Test func `What keeps a connection from being made is told`() async throws {
             let transport = wireTransport()
             func code(_ url: String, on transport: any HTTPTransport) async -> HTTPError.Code? {
