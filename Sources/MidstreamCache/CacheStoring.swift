@@ -185,7 +185,7 @@ extension ResponseCache {
         let writer = await ask(for: fetched.miss.request, on: clock) { [store] in
             try await store.writer(for: target.entry, at: target.offset)
         }
-        return store.boundsItsTime ? writer : writer.map { LimitedWriter($0, on: clock) }
+        return store.boundsItsTime ? writer : writer.map { LimitedWriter($0, TimeLimit(Self.storeLimit, on: clock)) }
     }
 
     private func report(_ outcome: Recording.Outcome, _ request: HTTPRequest) {

@@ -4,11 +4,11 @@ internal import MidstreamCore
 /// The writer of a store that doesn't bound its time: what takes too long is given up, so that no body waits for it.
 struct LimitedWriter: CacheWriter {
     private let writer: any CacheWriter
-    private let clock: any Clock<Duration>
+    private let limit: TimeLimit
 
-    init(_ writer: any CacheWriter, on clock: any Clock<Duration>) {
+    init(_ writer: any CacheWriter, _ limit: TimeLimit) {
         self.writer = writer
-        self.clock = clock
+        self.limit = limit
     }
 
     func write(_ bytes: [UInt8]) async throws { try await limited { [writer] in try await writer.write(bytes) } }
@@ -20,6 +20,6 @@ struct LimitedWriter: CacheWriter {
     func abandon() async { try? await limited { [writer] in await writer.abandon() } }
 
     private func limited<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        try await TimeLimit(ResponseCache.storeLimit, on: clock).run(error: { _ in .timedOut() }, work)
+        try await limit.run(error: { _ in .timedOut() }, work)
     }
 }

@@ -1,4 +1,4 @@
-internal import Interception
+package import Interception
 
 /// The end of a pipeline: one request to the transport, one response from it.
 struct Exchange: Interceptor {
@@ -183,5 +183,14 @@ extension HTTPRequest {
     package var isWatchedArriving: Bool {
         get { context[ArrivalKey.self] }
         set { context[ArrivalKey.self] = newValue }
+    }
+}
+
+extension Next where Input == HTTPRequest, Output == HTTPResponse {
+    /// Whether an interceptor further in may give up answers, so that ``HTTPRequest/onGivenUp`` is of use.
+    package var mayGiveUpAnswers: Bool {
+        // A chain of its own within an interceptor doesn't see who comes behind it.
+        guard let exchange = links.steps[links.steps.count - 1] as? Exchange else { return true }
+        return exchange.lastResending >= Int(index)
     }
 }

@@ -10,7 +10,6 @@ struct FleetCacheStore: CacheStore {
     struct Unavailable: Error {}
 
     static let pieceLength = 256 << 10
-    static let longestBody = 4 << 20
     /// How long an entry may be kept after it is stale.
     static let longestStale = 7.0 * 86_400
 

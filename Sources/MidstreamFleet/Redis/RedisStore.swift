@@ -195,7 +195,7 @@ extension StoredResponse {
         let pieces = lines.compactMap { line -> Piece? in
             let parts = line.split(separator: " ")
             guard parts.count == 3, let offset = Int64(parts[0]), let length = Int64(parts[1]),
-                0...Int64(FleetCacheStore.longestBody) ~= offset, 1...Int64(RESPReader.longestBulk) ~= length
+                0...Int64(StoredResponse.longestBody) ~= offset, 1...Int64(RESPReader.longestBulk) ~= length
             else { return nil }
             return Piece(offset: offset, length: length, name: String(parts[2]))
         }

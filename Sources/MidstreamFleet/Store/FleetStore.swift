@@ -69,6 +69,9 @@ package enum TokenTurn: Sendable, Equatable {
 
 /// A response as the store keeps it.
 package struct StoredResponse: Sendable, Equatable {
+    /// How many bytes a body has at most that is kept.
+    package static let longestBody = 4 << 20
+
     package var id: UInt64
     /// Stands for the requests that it answers: it takes the place of those that answer the same.
     package var variant: String
