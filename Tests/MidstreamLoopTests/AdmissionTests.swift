@@ -34,7 +34,7 @@
                 #expect(isIn)
                 _ = admission.share(each)
             }
-            admission.unshare(sharing[0].hostKey)
+            admission.unshare(sharing[0].hostKey, except: [])
             let (next, elsewhere) = (transfer("http://a/"), transfer("http://b/"))
             for each in [next, elsewhere] {
                 let isIn = admission.enter(each)
@@ -43,6 +43,23 @@
             let begun = sharing.map { admission.leave($0) }
             #expect(begun.map(\.count) == [0, 1, 1, 0])
             #expect(begun[1].first === elsewhere && begun[2].first === next)
+            #expect(admission.waitingCount == 0)
+        }
+
+        @Test func `Those that go on over a shared connection take no place of others`() {
+            var admission = Admission(hostLimit: 2, totalLimit: 3)
+            let streams = (0..<4).map { _ in transfer("http://a/") }
+            for each in streams {
+                _ = admission.enter(each)
+                _ = admission.share(each)
+            }
+            admission.unshare(streams[0].hostKey, except: streams)
+            for url in ["http://a/", "http://a/", "http://b/"] {
+                let isIn = admission.enter(transfer(url))
+                #expect(isIn)
+            }
+            let begun = streams.flatMap { admission.leave($0) }
+            #expect(begun.isEmpty)
             #expect(admission.waitingCount == 0)
         }
 

@@ -158,10 +158,19 @@
             return taken
         }
 
+        /// Whether a host is known to share connections among its requests.
+        package func isShared(_ key: Int) -> Bool { hosts[key]?.isShared == true }
+
         /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each.
-        package mutating func unshare(_ key: Int) {
-            guard hosts[key]?.isShared == true, var host = hosts.removeValue(forKey: key) else { return }
+        ///
+        /// - Parameter sharing: Those that go on over a connection that they share, and will need none of their own.
+        package mutating func unshare(_ key: Int, except sharing: [Transfer]) {
+            guard isShared(key), var host = hosts.removeValue(forKey: key) else { return }
             host.isShared = false
+            for transfer in sharing where transfer.admission == .inside(key) {
+                transfer.admission = .left
+                host.active -= 1
+            }
             if totalLimit > 0 {
                 host.counted = host.active
                 inside += host.counted

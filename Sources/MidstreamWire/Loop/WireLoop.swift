@@ -152,9 +152,11 @@
             dial(for: transfer, mayBeShared: false)
         }
 
-        /// Has the limits hold again where further requests have connections of their own.
+        /// Has the limits hold again where further requests have connections of their own. What is answered over HTTP/2 goes on there.
         private func stopSharing(_ route: Route) {
-            if !pool.isShared(route) { admission.unshare(route.hostKey) }
+            guard admission.isShared(route.hostKey), !pool.isShared(route) else { return }
+            admission.unshare(
+                route.hostKey, except: active.filter { $0.head.isComplete && $0.wire.connection is HTTP2Stream })
         }
 
         func mayShare(_ route: Route) -> Bool {
