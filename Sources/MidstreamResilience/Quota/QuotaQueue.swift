@@ -139,7 +139,7 @@ final class QuotaQueue: Sendable {
             case .never(let wait): return wait
             case .later(let suspension, let delay):
                 guard case .cancelled = await suspension.wait(for: delay, on: timer) else { continue }
-                leave(place, at: time())
+                leave(place)
                 throw CancellationError()
             }
         }
@@ -156,18 +156,32 @@ final class QuotaQueue: Sendable {
 
     /// Applies the limits of a response, also to those who wait already.
     func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
-        let woken = state.withLock { state in
+        let woken = state.withLock { state -> [Suspension<Void>] in
+            let (before, waiting) = (state.bucket, state.places.count)
             state.bucket.learn(said, retryAfter: retryAfter, isThrottled: isThrottled, at: now)
-            return state.arrange(state.places, at: now, lettingGo: true)
+            guard waiting > 0 else { return [] }
+            guard state.bucket.sends(waiting, as: before) else {
+                return state.arrange(state.places, at: now, lettingGo: true)
+            }
+            // Most responses say that there is enough for all of them.
+            state.promised?.takeLeft(of: state.bucket, without: waiting)
+            state.bucket = before.takingLeft(of: state.bucket)
+            return []
         }
         for suspension in woken { suspension.resume() }
     }
 
-    private func leave(_ place: Place, at now: Int64) {
-        let woken = state.withLock { state in
-            state.arrange(state.places.filter { $0 !== place }, at: now)
+    /// Those behind it move up, and the last of the tokens is given back.
+    private func leave(_ place: Place) {
+        let next = state.withLock { state -> Suspension<Void>? in
+            guard let number = state.places.firstIndex(where: { $0 === place }) else { return nil }
+            state.places.remove(at: number)
+            state.tokens.removeLast()
+            state.promised?.giveBack()
+            if state.places.isEmpty { state.promised = nil }
+            return number == 0 ? state.places.first?.suspension : nil
         }
-        for suspension in woken { suspension.resume() }
+        next?.resume()
     }
 
     /// Takes the token, or says how to wait: the first for the next token, the others until they are first.
@@ -176,7 +190,8 @@ final class QuotaQueue: Sendable {
             if let wait = place.refusal { return .never(wait: wait) }
             let isFirst = state.places.first === place
             if isFirst, state.tokens[0] <= now {
-                state.bucket.take(at: now)
+                // At its own time, however late it is noticed: what has come since is for those behind it.
+                state.bucket.take(at: state.tokens[0])
                 state.removeFirst()
                 return .now(next: state.places.first?.suspension)
             }

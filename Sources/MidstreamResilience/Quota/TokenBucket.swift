@@ -108,6 +108,24 @@ struct TokenBucket: Sendable {
         }
     }
 
+    /// Whether so many who wait are sent at the same times as by another one: by the same rate alone.
+    func sends(_ waiting: Int, as other: TokenBucket) -> Bool {
+        rate == other.rate && burst == other.burst && quietUntil == other.quietUntil
+            && (left?.count ?? .max) >= waiting && (other.left?.count ?? .max) >= waiting
+    }
+
+    /// The same with what another one knows that the server has left.
+    func takingLeft(of other: TokenBucket) -> TokenBucket {
+        var bucket = self
+        bucket.takeLeft(of: other, without: 0)
+        return bucket
+    }
+
+    /// Takes over how many requests the server has left, without those who wait.
+    mutating func takeLeft(of other: TokenBucket, without waiting: Int) {
+        left = other.left.map { ($0.count - waiting, $0.until) }
+    }
+
     /// For how long the server wants no more requests.
     private func silence(at now: Int64) -> Int64 {
         var end = quietUntil

@@ -207,6 +207,40 @@ struct QuotaQueueTests {
         try await second
     }
 
+    @Test("cost those who come later nothing when they go later than they might")
+    func late() async throws {
+        let clock = bench.clock
+        let queue = queue
+        #expect(queue.takeAtOnce(at: 0))
+        let places = try (0..<3).map { _ in try #require(place(in: queue)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for place in places { group.addTask { try await wait(place, in: queue) } }
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(3))
+            try await group.waitForAll()
+        }
+        guard case .waits(_, 1_000_000_000) = queue.enter(at: 3_000_000_000, waitingAtMost: .max) else {
+            Issue.record("The next token comes a second later.")
+            return
+        }
+    }
+
+    @Test("go when they would where a response says that there is enough for all")
+    func enough() async throws {
+        let queue = queue
+        #expect(queue.takeAtOnce(at: 0))
+        let places = try (0..<2).map { _ in try #require(place(in: queue, waitingAtMost: 2_000_000_000)) }
+        let said = RateLimitFields(["RateLimit": "\"a\";r=3;t=30"], nil, now: 0).general
+        queue.learn(said, retryAfter: nil, isThrottled: false, at: 0)
+        #expect(queue.waiting == places.count)
+        guard case .waits(_, 3_000_000_000) = queue.enter(at: 0, waitingAtMost: .max),
+            case .waits(_, 30_000_000_000) = queue.enter(at: 0, waitingAtMost: .max)
+        else {
+            Issue.record("One more is sent in its turn, and the next when there is more.")
+            return
+        }
+    }
+
     @Test("go as far as what the server has left reaches, and then when there is more")
     func left() async throws {
         let clock = bench.clock
