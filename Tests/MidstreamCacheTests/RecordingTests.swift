@@ -8,9 +8,9 @@ import Testing
 
 @Suite("A body that is stored while it is read", .leavesNothing, .timeLimit(.minutes(10)))
 struct RecordingTests {
-    @Test("isn't ended in the store while that takes bytes, though it is closed meanwhile")
-    func closedMeanwhile() async throws {
-        let store = NotingStore()
+    @Test("isn't ended in the store while that takes bytes, though it is closed meanwhile", arguments: [true, false])
+    func closedMeanwhile(boundsItsTime: Bool) async throws {
+        let store = NotingStore(boundsItsTime: boundsItsTime)
         let bench = CacheBench(store: store) { request in
             HTTPResponse(
                 status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Length": "3"],
@@ -33,11 +33,13 @@ struct RecordingTests {
 private final class NotingStore: CacheStore {
     let gate = Gate()
     let calls = Locked<[String]>([])
+    let boundsItsTime: Bool
     private let base = MemoryCacheStore()
+
+    init(boundsItsTime: Bool) { self.boundsItsTime = boundsItsTime }
 
     var name: String { "noting" }
     var removals: CacheRemovals { base.removals }
-    var boundsItsTime: Bool { true }
 
     func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
     func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
