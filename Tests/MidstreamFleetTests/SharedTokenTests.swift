@@ -114,6 +114,18 @@ struct SharedTokenTests {
         await #expect(throws: RefreshRefusal.loginEnded) { try await other.refresh(login) }
     }
 
+    @Test("of a login is everybody's also when it is set before the first call of a member that had another")
+    func loginBeforeACall() async throws {
+        let issuer = Issuer()
+        let (shared, other) = (authenticator(member(), issuer), authenticator(member(), issuer))
+        let token = try await other.refresh(nil)
+        let former = OAuthToken(accessToken: "former", refreshToken: "f", expires: .distantFuture)
+        let session = AuthenticationInterceptor(shared, credential: former)
+        let login = OAuthToken(accessToken: "login", refreshToken: "l", expires: .distantFuture)
+        try await session.logIn(login)
+        #expect(try await other.refresh(token) == login)
+    }
+
     @Test("of a login is ended by a member that has just been started, and knows of none")
     func logoutAtFirst() async throws {
         let issuer = Issuer()

@@ -55,8 +55,9 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     @discardableResult
     func set(_ credential: A.Credential?, isLogin: Bool) -> Task<Void, any Error> {
         login.state.withLock { state in
+            let isFirst = state.generation == 0
             state.replace(with: credential, source: nil)
-            state.isTold = true
+            (state.isTold, state.isFirst) = (true, isFirst)
             if isLogin { state.number += 1 }
         }
         return Task { try await save() }
@@ -215,14 +216,14 @@ extension CredentialKeeper {
     }
 
     private func saveOnce() async throws {
-        let (credential, generation, isTold) = login.state.withLock { state in
+        let (credential, generation, isTold, isFirst) = login.state.withLock { state in
             defer { state.isTold = false }
-            return (state.credential, state.generation, state.isTold)
+            return (state.credential, state.generation, state.isTold, state.isFirst)
         }
         do {
             try await forAll {
                 if isTold, let authenticator = authenticator as? any LoginSaving<A.Credential> {
-                    try await authenticator.saveLogin(credential)
+                    try await authenticator.saveLogin(credential, isFirst: isFirst)
                 } else {
                     try await authenticator.save(credential)
                 }

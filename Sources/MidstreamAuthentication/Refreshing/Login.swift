@@ -32,6 +32,8 @@ final class Login<Credential: Sendable>: Sendable {
         var refreshPause = Backoff()
         /// Whether the credential, or that there is none, was set and not begun with or refreshed, and the authenticator hasn't heard of it.
         var isTold = false
+        /// Whether what was set is the first that there has been.
+        var isFirst = false
         /// Whether the credential, or that there is none, has been saved.
         var isSaved = true
         /// How long saving isn't tried again.
@@ -70,7 +72,9 @@ final class Login<Credential: Sendable>: Sendable {
 /// An authenticator to which it matters whether a credential was set, and isn't what an interceptor began with or was given by a refresh.
 package protocol LoginSaving<Credential>: Authenticator {
     /// Called in place of ``Authenticator/save(_:)`` with a credential that was set, once: it is saved again as any other.
-    func saveLogin(_ credential: Credential?) async throws
+    ///
+    /// - Parameter isFirst: Whether the interceptor has had no other before.
+    func saveLogin(_ credential: Credential?, isFirst: Bool) async throws
 }
 
 /// An authenticator whose interceptors share a login with those of other authenticators.

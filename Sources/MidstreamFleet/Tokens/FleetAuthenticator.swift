@@ -211,12 +211,14 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
 extension FleetAuthenticator: LoginSaving {
     /// As ``save(_:)``, but what was set is never taken for a client's that hasn't heard of the present one. A logout counts although none is
     /// known to this member: somebody may have logged in since.
-    package func saveLogin(_ credential: OAuthToken?) async throws {
+    package func saveLogin(_ credential: OAuthToken?, isFirst: Bool) async throws {
         let present = shared.present
-        if credential == nil || present.record.generation > 0 && credential != present.token {
-            try await shared.replace(with: credential)
+        guard credential == nil || (present.record.generation > 0 || !isFirst) && credential != present.token else {
+            return try await save(credential)
         }
-        try await save(credential)
+        try await shared.replace(with: credential)
+        // Not judged again: somebody may have logged in since.
+        try await base.save(credential)
     }
 }
 
