@@ -170,6 +170,7 @@ struct OutputFormatTests {
         format.color = .never
         let json = Array(#"{"a":1}"#.utf8)
         #expect(format.laidOut([0xEF, 0xBB, 0xBF] + json, contentType: "application/json") == "{\n  \"a\": 1\n}")
+        #expect(format.laidOut([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + json, contentType: "application/json") == nil)
         #expect(format.laidOut([0xFF, 0xFE] + json.flatMap { [$0, 0] }, contentType: "application/json") == nil)
     }
 

@@ -43,6 +43,7 @@ struct OutputFormat {
         let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
         // Foundation reads UTF-16 and UTF-32 as well, in which each sign of JSON's has a 0; in UTF-8 none has.
         guard type == "application/json" || type.hasSuffix("+json"), text.count <= 4 << 20, !text.contains(0),
+            !text.starts(with: mark),
             (try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)) != nil
         else { return nil }
         return JSONLayout(paint: colored).text(of: text)
