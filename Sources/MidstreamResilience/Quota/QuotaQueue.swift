@@ -165,7 +165,6 @@ final class QuotaQueue: Sendable {
             }
             // Most responses say that there is enough for all of them.
             state.promised?.takeLeft(of: state.bucket, without: waiting)
-            state.bucket = before.takingLeft(of: state.bucket)
             return []
         }
         for suspension in woken { suspension.resume() }

@@ -89,8 +89,8 @@ struct TokenBucket: Sendable {
     ///   - retryAfter: For how many nanoseconds the server wants to be left alone.
     ///   - isThrottled: Whether it has had too many requests.
     mutating func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
-        fill(at: now)
         if givenRate == nil, ceiling == nil, let new = said.policy, new != policy {
+            fill(at: now)
             if policy == nil { tokens = Double(new.quota) }
             policy = new
         }
@@ -103,22 +103,15 @@ struct TokenBucket: Sendable {
             quietUntil = max(quietUntil, now &+ min(retryAfter, Self.longestSilence))
             left = nil
         }
-        if isAdaptive, let rate = rate ?? ceiling {
-            slowed = (max(rate / 2, 1e-9), slowed?.lastGood ?? rate)
-        }
+        guard isAdaptive else { return }
+        fill(at: now)
+        if let rate = rate ?? ceiling { slowed = (max(rate / 2, 1e-9), slowed?.lastGood ?? rate) }
     }
 
     /// Whether so many who wait are sent at the same times as by another one: by the same rate alone.
     func sends(_ waiting: Int, as other: TokenBucket) -> Bool {
         rate == other.rate && burst == other.burst && quietUntil == other.quietUntil
             && (left?.count ?? .max) >= waiting && (other.left?.count ?? .max) >= waiting
-    }
-
-    /// The same with what another one knows that the server has left.
-    func takingLeft(of other: TokenBucket) -> TokenBucket {
-        var bucket = self
-        bucket.takeLeft(of: other, without: 0)
-        return bucket
     }
 
     /// Takes over how many requests the server has left, without those who wait.
