@@ -16,13 +16,15 @@
         ///   - certificate: The path of a PEM file.
         ///   - key: The path of a PEM file.
         ///   - offersHTTP2: Whether it takes HTTP/2 from a client that knows it.
-        package init(certificate: String, key: String, offersHTTP2: Bool = true) throws {
+        ///   - sendsTickets: Whether something follows the handshake (RFC 8446 §4.6.1).
+        package init(certificate: String, key: String, offersHTTP2: Bool = true, sendsTickets: Bool = true) throws {
             library = try OpenSSL()
             guard let context = library.newContext(library.serverMethod()) else { throw Unavailable() }
             self.context = context
             guard library.useCertificate(context, certificate) == 1, library.useKey(context, key, 1) == 1 else {
                 throw Unavailable()
             }
+            if !sendsTickets { _ = library.setTicketCount(context, 0) }
             guard offersHTTP2 else { return }
             library.setALPN(
                 context,
@@ -100,6 +102,7 @@
         let freeContext: @convention(c) (OpaquePointer?) -> Void
         let useCertificate: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32
         let useKey: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32
+        let setTicketCount: @convention(c) (OpaquePointer?, Int) -> Int32
         let setALPN: @convention(c) (OpaquePointer?, ChooseProtocol, UnsafeMutableRawPointer?) -> Void
         let newSession: @convention(c) (OpaquePointer?) -> OpaquePointer?
         let freeSession: @convention(c) (OpaquePointer?) -> Void
@@ -120,6 +123,7 @@
             freeContext = try find("SSL_CTX_free")
             useCertificate = try find("SSL_CTX_use_certificate_chain_file")
             useKey = try find("SSL_CTX_use_PrivateKey_file")
+            setTicketCount = try find("SSL_CTX_set_num_tickets")
             setALPN = try find("SSL_CTX_set_alpn_select_cb")
             newSession = try find("SSL_new")
             freeSession = try find("SSL_free")
