@@ -24,6 +24,23 @@ struct SharedTokenTests {
         Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t", whenAlone: .refreshAlone)
     }
 
+    /// A member that refreshes while another does something: the token's issuer, the other one, and what the refresh gives.
+    private func refreshing(
+        while change: (FleetAuthenticator<OAuthAuthenticator>) async throws -> Void
+    ) async throws -> (Issuer, FleetAuthenticator<OAuthAuthenticator>, Task<OAuthToken, any Error>) {
+        let (gate, isHeld) = (Gate(), Locked(false))
+        let issuer = Issuer(before: { if isHeld.withLock({ $0 }) { await gate.wait() } })
+        let (a, b) = (authenticator(member(), issuer), authenticator(member(), issuer))
+        let token = try await a.refresh(nil)
+        #expect(try await b.refresh(issuer.first) == token)
+        isHeld.withLock { $0 = true }
+        let refreshed = Task { try await a.refresh(token) }
+        await gate.reached()
+        try await change(b)
+        gate.open()
+        return (issuer, b, refreshed)
+    }
+
     @Test("isn't read from a record with a number that can't be counted up", arguments: [-1, 1 << 53, Int64.max])
     func numbers(number: Int64) {
         for place in [0, 1, 4] {
@@ -64,16 +81,7 @@ struct SharedTokenTests {
 
     @Test("of a login that ends while it is refreshed is thrown away")
     func logoutDuringRefresh() async throws {
-        let (gate, isHeld) = (Gate(), Locked(false))
-        let issuer = Issuer(before: { if isHeld.withLock({ $0 }) { await gate.wait() } })
-        let (a, b) = (authenticator(member(), issuer), authenticator(member(), issuer))
-        let token = try await a.refresh(nil)
-        #expect(try await b.refresh(issuer.first) == token)
-        isHeld.withLock { $0 = true }
-        let refreshed = Task { try await a.refresh(token) }
-        await gate.reached()
-        try await b.save(nil)
-        gate.open()
+        let (issuer, b, refreshed) = try await refreshing { try await $0.save(nil) }
         await #expect(throws: RefreshRefusal.loginEnded) { try await refreshed.value }
         await #expect(throws: OAuthError.self) { try await b.refresh(nil) }
         #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
@@ -81,17 +89,8 @@ struct SharedTokenTests {
 
     @Test("of a login that is replaced while it is refreshed doesn't come back")
     func loginDuringRefresh() async throws {
-        let (gate, isHeld) = (Gate(), Locked(false))
-        let issuer = Issuer(before: { if isHeld.withLock({ $0 }) { await gate.wait() } })
-        let (a, b) = (authenticator(member(), issuer), authenticator(member(), issuer))
-        let token = try await a.refresh(nil)
-        #expect(try await b.refresh(issuer.first) == token)
-        isHeld.withLock { $0 = true }
-        let refreshed = Task { try await a.refresh(token) }
-        await gate.reached()
         let other = OAuthToken(accessToken: "other", refreshToken: "r", expires: .distantFuture)
-        try await b.save(other)
-        gate.open()
+        let (issuer, _, refreshed) = try await refreshing { try await $0.save(other) }
         #expect(try await refreshed.value == other)
         #expect(try await authenticator(member(), issuer).refresh(nil) == other)
     }
