@@ -130,7 +130,9 @@
         /// Ends a transfer that curl has ended, or that is as good as ended.
         private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
             guard let handle = transfer.handle else { return }
-            finish(transfer, Result { try transfer.outcome(code, handle) }, isClean: code == CURLE_OK)
+            var failure: (any Error)?
+            do { try transfer.conclude(code, handle) } catch { failure = error }
+            finish(transfer, failure, isClean: code == CURLE_OK)
         }
 
         override func release(_ transfer: Transfer, isClean: Bool) {

@@ -13,6 +13,8 @@
         /// The socket of its connection; nil before the first, and where it isn't known.
         var descriptor: Int32?
         var tlsVersion: String?
+        /// What curl has measured of it once it has ended well.
+        private var measured: TransportMetrics?
         /// What has become of the addresses that curl wanted to connect to, for its present connection.
         private var dialed = Dialed()
         /// Curl's list with the request's own address, which lives as long as curl may read it.
@@ -114,8 +116,10 @@
 
         // MARK: Ends
 
-        /// What curl's result means; gives the metrics of a success.
-        func outcome(_ code: CURLcode, _ handle: EasyHandle) throws -> TransportMetrics {
+        /// Takes what curl has left for a transfer that it has ended.
+        ///
+        /// - Throws: What its result means, unless that is a success.
+        func conclude(_ code: CURLcode, _ handle: EasyHandle) throws {
             if let failure { throw failure }
             guard code == CURLE_OK || isExpectationRefused else { throw error(code, handle) }
             guard head.isComplete else { throw endWithinHead(handle) }
@@ -126,9 +130,8 @@
             }
             if let decoder, !decoder.isComplete { throw DecodingFault.truncated.error(request, ratio: nil) }
             takeBufferedBody(handle)
-            var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
-            metrics.interim = interim
-            return metrics
+            measured = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
+            measured?.interim = interim
         }
 
         private func error(_ code: CURLcode, _ handle: EasyHandle) -> HTTPError {
@@ -223,7 +226,7 @@
 
         override var lastReceived: UInt64 { handle?.response.pointee.lastActivity ?? 0 }
 
-        override var metricsSoFar: TransportMetrics? { handle.map { metricsSoFar($0) } }
+        override var metrics: TransportMetrics? { measured ?? handle.map { metricsSoFar($0) } }
 
         /// Whether the response is whole while the request isn't.
         private var isAnsweredEarly: Bool {

@@ -36,7 +36,7 @@
         /// A transfer has ended since the last wait for sockets.
         @exclusivity(unchecked) private var hasEndedOne = false
         /// Those whose callers haven't heard of it yet.
-        @exclusivity(unchecked) private var ended: [(Transfer, Result<TransportMetrics, any Error>)] = []
+        @exclusivity(unchecked) private var ended: [(Transfer, failure: (any Error)?)] = []
         /// How often it has waited for sockets.
         @exclusivity(unchecked) package final private(set) var waits = 0
         /// The last of these that has told of all sockets that were ready, and on all of which was acted; none before the driver's first.
@@ -241,7 +241,7 @@
             guard !ended.isEmpty else { return }
             let transfers = ended
             ended.removeAll(keepingCapacity: true)
-            for (transfer, outcome) in transfers { transfer.complete(outcome) }
+            for (transfer, failure) in transfers { transfer.complete(failure) }
         }
 
         /// Ends finished transfers and wakes readers.
@@ -289,13 +289,13 @@
             unsettled.append(transfer)
         }
 
-        /// Ends a transfer of which nothing more will come; does nothing a second time.
-        package final func finish(_ transfer: Transfer, _ outcome: Result<TransportMetrics, any Error>, isClean: Bool) {
+        /// Ends a transfer of which nothing more will come, as a whole response unless it has failed; does nothing a second time.
+        package final func finish(_ transfer: Transfer, _ failure: (any Error)? = nil, isClean: Bool) {
             guard transfer.isUnderWay else { return }
             remove(transfer, isClean: isClean)
             hasEndedOne = true
             exchanges.end(at: now)
-            ended.append((transfer, outcome))
+            ended.append((transfer, failure))
         }
 
         /// Ends a transfer before its time.

@@ -142,8 +142,8 @@
         open var lastReceived: UInt64 { 0 }
         /// How far the exchange is, as far as the server is concerned.
         open var phase: HTTPError.Phase { .notSent }
-        /// What has been measured so far.
-        open var metricsSoFar: TransportMetrics? { nil }
+        /// What has been measured so far; once it has ended well, all of it.
+        open var metrics: TransportMetrics? { nil }
 
         // MARK: The loop's steps
 
@@ -199,34 +199,37 @@
 
         // MARK: Ends
 
-        package final func fail(_ error: any Error) { complete(.failure(error)) }
+        package final func fail(_ error: any Error) { complete(error) }
 
-        package final func complete(_ outcome: Result<TransportMetrics, any Error>) {
-            switch outcome {
-            case .success(let metrics):
-                let trailers = head.takeTrailers()
-                do {
-                    try encodedCheck?.atEnd(trailers)
-                } catch {
-                    return complete(.failure(error))
-                }
-                if let stream {
-                    stream.finish(nil, trailers: trailers, metrics: metrics)
-                    return answer()
-                }
-                let body = received.isWhole ? received.joined() : []
-                let response = HTTPResponse(
-                    status: HTTPStatus(head.status), headers: headers, body: .bytes(body), request: request,
-                    version: head.version, trailers: trailers, metrics: metrics)
-                let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
-                received = ReceivedBytes()
-                resume(with: .success(arrived))
-            case .failure(let error):
-                stream?.finish(error, trailers: nil, metrics: nil)
-                // The error is the stream's to report, but a caller that has been cancelled wants no response.
-                if !(error is CancellationError) { answer() }
-                resume(with: .failure(error))
+        /// Tells the caller, or the reader of the stream, that it has ended.
+        ///
+        /// - Parameter failure: Nil: its response is whole.
+        final func complete(_ failure: (any Error)?) {
+            if let failure { return tell(failure) }
+            let trailers = head.takeTrailers()
+            do {
+                try encodedCheck?.atEnd(trailers)
+            } catch {
+                return tell(error)
             }
+            if let stream {
+                stream.finish(nil, trailers: trailers, metrics: metrics)
+                return answer()
+            }
+            let body = received.isWhole ? received.joined() : []
+            let response = HTTPResponse(
+                status: HTTPStatus(head.status), headers: headers, body: .bytes(body), request: request,
+                version: head.version, trailers: trailers, metrics: metrics)
+            let arrived = ArrivedResponse(response: response, body: received.isWhole ? nil : received)
+            received = ReceivedBytes()
+            resume(with: .success(arrived))
+        }
+
+        private func tell(_ error: any Error) {
+            stream?.finish(error, trailers: nil, metrics: nil)
+            // The error is the stream's to report, but a caller that has been cancelled wants no response.
+            if !(error is CancellationError) { answer() }
+            resume(with: .failure(error))
         }
 
         /// Gives the caller the head, with a body that is still arriving; does nothing a second time. Called once an event is dealt with, so
@@ -297,7 +300,7 @@
                 ? isPiped ? "The connection didn't stand" : "The response wasn't whole"
                 : head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
             var error = HTTPError(.timeout, "\(what) within the time allowed.", request: request, phase: phase)
-            error.metrics = metricsSoFar
+            error.metrics = metrics
             return error
         }
     }

@@ -10,7 +10,9 @@
         /// first.
         var lastWholeWait: Int { get }
         /// Ends a transfer of which nothing more will come.
-        func finish(_ transfer: Transfer, _ outcome: Result<TransportMetrics, any Error>, isClean: Bool)
+        ///
+        /// - Parameter failure: Nil: its response is whole.
+        func finish(_ transfer: Transfer, _ failure: (any Error)?, isClean: Bool)
         /// Sends a transfer over a connection that hasn't served, as far as the limits allow; those that come together share one.
         func connectAnew(_ transfer: WireTransfer)
         /// The connection has no transfer any more, and may have another.

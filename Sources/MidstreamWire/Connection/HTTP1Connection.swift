@@ -74,7 +74,7 @@
                 return fail(transfer, DecodingFault.truncated.error(transfer.request, ratio: nil))
             }
             isReusable = !hasLeftover && transfer.sent.isWhole && mayPersist(transfer)
-            loop.finish(transfer, .success(transfer.metrics()), isClean: true)
+            loop.finish(transfer, nil, isClean: true)
         }
 
         private func mayPersist(_ transfer: WireTransfer) -> Bool {
@@ -88,10 +88,10 @@
         func fail(_ transfer: WireTransfer, _ error: any Error) {
             var error = error
             if var failure = error as? HTTPError {
-                failure.metrics = transfer.metrics()
+                failure.metrics = transfer.metrics
                 error = failure
             }
-            loop.finish(transfer, .failure(error), isClean: false)
+            loop.finish(transfer, error, isClean: false)
         }
 
         /// The connection is gone before the response was whole.

@@ -70,7 +70,7 @@
             guard let id = session?.submit(fields, hasBody: hasBody) else {
                 retire()
                 guard !hasServed else { return loop.connectAnew(transfer) }
-                return loop.finish(transfer, .failure(HTTPError.noMemory), isClean: false)
+                return loop.finish(transfer, HTTPError.noMemory, isClean: false)
             }
             hasServed = true
             let silence = transfer.settings.silence
@@ -85,7 +85,7 @@
             let error = HTTPError(
                 .invalidRequest, "The head of the request is larger than 1 MiB.", request: transfer.request, phase: transfer.phase
             )
-            loop.finish(transfer, .failure(error), isClean: true)
+            loop.finish(transfer, error, isClean: true)
             goOn(after: transfer)
         }
 

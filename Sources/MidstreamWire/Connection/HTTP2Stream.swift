@@ -185,7 +185,7 @@
             if let decoder = transfer.decoder, !decoder.isComplete {
                 return fail(DecodingFault.truncated.error(transfer.request, ratio: nil))
             }
-            loop.finish(transfer, .success(transfer.metrics()), isClean: true)
+            loop.finish(transfer, nil, isClean: true)
         }
 
         // MARK: Ends
@@ -202,10 +202,10 @@
         private func fail(_ error: any Error) {
             var error = error
             if var failure = error as? HTTPError {
-                failure.metrics = transfer.metrics()
+                failure.metrics = transfer.metrics
                 error = failure
             }
-            loop.finish(transfer, .failure(error), isClean: false)
+            loop.finish(transfer, error, isClean: false)
         }
 
         /// The stream has ended for both sides.

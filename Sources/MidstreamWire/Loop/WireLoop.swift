@@ -217,8 +217,8 @@
             transfer.measured.times = dial.times
             var error = HTTPError(failure.code, failure.message, request: transfer.request, phase: transfer.phase)
             if failure.isOwn { error = error.refusedHere }
-            error.metrics = transfer.metrics()
-            finish(transfer, .failure(error), isClean: false)
+            error.metrics = transfer.metrics
+            finish(transfer, error, isClean: false)
         }
 
         func isFree(_ connection: HTTP1Connection) {

@@ -180,9 +180,7 @@
 
         // MARK: Metrics
 
-        override var metricsSoFar: TransportMetrics? { metrics() }
-
-        func metrics() -> TransportMetrics {
+        override var metrics: TransportMetrics? {
             let measured = measured
             var metrics = TransportMetrics()
             metrics.nameLookup = time(measured.times.found)
