@@ -51,6 +51,10 @@ internal import MidstreamCore
         public var keepsConnections: Bool
         /// How long an unused connection may be kept; 90 s by default.
         public var idleConnectionLifetime: Duration
+        /// How old a connection may get: on an older one no request begins, those that are under way on it end there, and then it is closed. So
+        /// requests find a host's new addresses however busy its connections are. Nil, no limit, by default; libcurl counts in whole seconds.
+        /// What carries another protocol, such as a WebSocket, isn't limited.
+        public var maximumConnectionAge: Duration?
         /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
         /// pay when the callers' tasks run on them, too (the transport's `executor`). Each thread has its own connections:
         /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them, and there are no more threads than connections. A
@@ -94,6 +98,7 @@ internal import MidstreamCore
             maximumConnections: Int? = nil,
             keepsConnections: Bool = true,
             idleConnectionLifetime: Duration = .seconds(90),
+            maximumConnectionAge: Duration? = nil,
             eventLoops: Int = 1,
             usesCallersThreads: Bool = true,
             decompresses: Bool = true,
@@ -115,6 +120,7 @@ internal import MidstreamCore
             self.maximumConnections = maximumConnections
             self.keepsConnections = keepsConnections
             self.idleConnectionLifetime = idleConnectionLifetime
+            self.maximumConnectionAge = maximumConnectionAge
             self.eventLoops = eventLoops
             self.usesCallersThreads = usesCallersThreads
             self.decompresses = decompresses

@@ -148,6 +148,7 @@ struct TransportExamples {
             #expect(options.httpVersions == .automatic)
             #expect(options.headTimeout == nil)
             #expect(options.maximumConnections == nil)
+            #expect(options.maximumConnectionAge == nil)
             #expect(options.unixSocketPath == nil)
         }
 
@@ -169,7 +170,7 @@ struct TransportExamples {
             let transport = WireTransport()
             defer { transport.close() }
             let client = HTTPClient(baseURL: server.url(), transport: transport)
-            let statuses = try await withTaskExecutorPreference(transport.executor) {
+            let statuses = try await withTaskExecutorPreference(client.executor) {
                 var statuses: [HTTPStatus] = []
                 for page in 1...3 {
                     statuses.append(try await client.send(HTTPRequest("pages/\(page)")).status)

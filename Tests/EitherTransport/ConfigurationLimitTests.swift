@@ -17,7 +17,7 @@
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             let settings: [(inout TransportConfiguration) -> Void] = [
                 { $0.connectTimeout = duration }, { $0.headTimeout = duration }, { $0.idleTimeout = duration },
-                { $0.idleConnectionLifetime = duration },
+                { $0.idleConnectionLifetime = duration }, { $0.maximumConnectionAge = duration },
             ]
             for set in settings {
                 var configuration = TransportConfiguration()

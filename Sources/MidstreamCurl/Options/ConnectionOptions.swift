@@ -85,6 +85,7 @@
             handle.set(CURLOPT_ERRORBUFFER, pointer: handle.errorText)
             handle.set(CURLOPT_PRIVATE, pointer: handle.context)
             handle.set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionLifetime.wholeSeconds)
+            if let age = configuration.maximumConnectionAge { handle.set(CURLOPT_MAXLIFETIME_CONN, age.wholeSeconds) }
             if let limit = configuration.connectTimeout {
                 handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds)
             } else {

@@ -9,6 +9,8 @@
         final let route: Route
         final let channel: Channel
         final unowned let loop: any ConnectionLoop
+        /// From when on no transfer begins on it, in nanoseconds of the monotonic clock.
+        @exclusivity(unchecked) final var limitOfAge: UInt64 = .max
 
         // The pool's, while there is no transfer.
         /// In nanoseconds of the monotonic clock.
@@ -31,6 +33,9 @@
             idleSince = loop.now
             idleSinceWait = loop.waits
         }
+
+        /// Whether it is older than connections may get.
+        final var isTooOld: Bool { loop.now >= limitOfAge }
 
         /// Whether a transfer may begin on it.
         var isUsable: Bool { false }

@@ -42,7 +42,7 @@
         /// Whether it stands, and the server has sent nothing unasked. The system is asked only when the loop hasn't waited for sockets
         /// since the last response: what had come by the end of a wait has closed the connection.
         override var isUsable: Bool {
-            loop.now < serverLimit && (channel.isDrained && loop.lastWholeWait > idleSinceWait || channel.isQuiet)
+            !isTooOld && loop.now < serverLimit && (channel.isDrained && loop.lastWholeWait > idleSinceWait || channel.isQuiet)
         }
 
         override func channelIsReady() {
@@ -78,9 +78,8 @@
         }
 
         private func mayPersist(_ transfer: WireTransfer) -> Bool {
-            guard transfer.settings.configuration.keepsConnections, !reader.isEndedByConnection, let persistence else {
-                return false
-            }
+            guard transfer.settings.configuration.keepsConnections, !isTooOld, !reader.isEndedByConnection, let persistence
+            else { return false }
             serverLimit = persistence.seconds.map { loop.now + $0 * 1_000_000_000 } ?? .max
             return persistence.isAllowed
         }

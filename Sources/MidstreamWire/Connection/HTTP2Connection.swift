@@ -98,6 +98,7 @@
 
         /// What has come since the last look is taken, since the server may have said that it takes no further streams.
         override var isUsable: Bool {
+            if isTooOld { hasStreams ? retire() : endSoon() }
             if !hasStreams, loop.lastWholeWait <= idleSinceWait {
                 channel.expectsSomething()
                 receive()
@@ -126,7 +127,7 @@
         /// Has others begin in the place of a transfer that has ended.
         private func goOn(after transfer: WireTransfer) {
             guard streams.isEmpty else { return loop.hasRoom(self) }
-            if isRetired || !transfer.settings.configuration.keepsConnections { return endSoon() }
+            if isRetired || isTooOld || !transfer.settings.configuration.keepsConnections { return endSoon() }
             becameIdle()
             loop.isIdle(self)
         }

@@ -178,6 +178,7 @@
 
         func didDial(_ dial: Dial, _ connection: Connection) {
             pool.remove(dial)
+            if let age = settings.longestAge { connection.limitOfAge = now + age }
             let first = dial.disown()
             switch connection {
             case let connection as HTTP2Connection:

@@ -23,6 +23,7 @@
         let offersHTTP2: Bool
         let connectTimeout: UInt64?
         let idleLifetime: UInt64
+        let longestAge: UInt64?
         let silence: HTTP2Silence
         /// Why no request can be sent.
         let problem: HTTPError?
@@ -52,6 +53,7 @@
                 configuration.hostOverrides.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
             connectTimeout = configuration.connectTimeout?.wholeNanoseconds
             idleLifetime = configuration.idleConnectionLifetime.wholeNanoseconds
+            longestAge = configuration.maximumConnectionAge?.wholeNanoseconds
             offersHTTP2 = configuration.httpVersions != .http1Only && HTTP2Library.isSafe
             problem = Self.problem(configuration) ?? routes.problem ?? allowed.problem
         }
