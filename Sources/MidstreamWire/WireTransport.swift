@@ -80,9 +80,7 @@
         /// The loop keeps the attempt's timeout, which is cheaper than a task that waits for each request.
         package var keepsTime: Bool { true }
 
-        package var remark: String? {
-            configuration.httpVersions == .http3 ? "HTTP/3 isn't spoken: the wire hasn't it; CurlTransport has" : nil
-        }
+        package var remark: String? { settings.remark }
 
         package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
             try Task.checkCancellation()

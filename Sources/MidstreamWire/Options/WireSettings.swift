@@ -35,7 +35,11 @@
         /// For proxies that are spoken to by TLS.
         let proxyTLS: KeptTLSContext
 
-        init(_ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence()) {
+        /// - Parameter canSpeakHTTP2: Whether the nghttp2 that is loaded can be trusted with it.
+        init(
+            _ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence(),
+            canSpeakHTTP2: Bool = HTTP2Library.isSafe
+        ) {
             self.configuration = configuration
             self.silence = silence
             acceptEncoding =
@@ -54,13 +58,22 @@
             connectTimeout = configuration.connectTimeout?.wholeNanoseconds
             idleLifetime = configuration.idleConnectionLifetime.wholeNanoseconds
             longestAge = configuration.maximumConnectionAge?.wholeNanoseconds
-            offersHTTP2 = configuration.httpVersions != .http1Only && HTTP2Library.isSafe
-            problem = Self.problem(configuration) ?? routes.problem ?? allowed.problem
+            offersHTTP2 = configuration.httpVersions != .http1Only && canSpeakHTTP2
+            problem = Self.problem(configuration, canSpeakHTTP2: canSpeakHTTP2) ?? routes.problem ?? allowed.problem
         }
 
-        private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
-            if configuration.httpVersions == .http2PriorKnowledge, !HTTP2Library.isSafe {
-                return .unsupported("The nghttp2 that is loaded lets servers hold up the client, so that HTTP/2 isn't spoken.")
+        /// What every call's trace says of the versions of HTTP that are asked for; nil: nothing.
+        var remark: String? {
+            if configuration.httpVersions == .http3 { return "HTTP/3 isn't spoken: the wire hasn't it; CurlTransport has" }
+            guard configuration.httpVersions == .automatic, !offersHTTP2 else { return nil }
+            return "HTTP/2 isn't spoken: \(Self.unsafeLibrary)"
+        }
+
+        private static let unsafeLibrary = "the nghttp2 that is loaded lets servers hold up the client"
+
+        private static func problem(_ configuration: TransportConfiguration, canSpeakHTTP2: Bool) -> HTTPError? {
+            if configuration.httpVersions == .http2PriorKnowledge, !canSpeakHTTP2 {
+                return .unsupported("HTTP/2 isn't spoken: \(unsafeLibrary).")
             }
             if configuration.httpVersions == .http3Only {
                 return .unsupported("httpVersions is .http3Only, and the wire speaks no HTTP/3; CurlTransport does.")
