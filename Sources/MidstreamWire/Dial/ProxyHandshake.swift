@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import MidstreamCore
+    internal import MidstreamLoop
     internal import MidstreamTransport
 
     /// What is said to a proxy before the connection leads to its origin.
@@ -37,13 +38,16 @@
 
         mutating func next(_ input: inout [UInt8]) throws(DialFailure) -> ProxyStep {
             var status: Int?
+            var challenge: String?
             var violation: String?
             let rest = input.withUnsafeBytes { bytes in
                 var bytes = bytes
                 var reader = ResponseReader()
                 while status == nil, violation == nil {
                     switch reader.next(&bytes) {
-                    case .head(_, let code): if code >= 200 { status = code }
+                    case .head(let head, let code) where code >= 200:
+                        status = code
+                        if code == 407 { challenge = Self.challenge(in: head) }
                     case .violation(let text): violation = text
                     default: return bytes.count
                     }
@@ -53,9 +57,19 @@
             input.removeFirst(input.count - rest)
             if let violation { throw .proxy("The proxy's answer can't be read: \(violation)") }
             guard let status else { return .wait }
-            guard 200..<300 ~= status else { throw .proxy("The proxy refused the tunnel with status \(status).") }
+            guard 200..<300 ~= status else {
+                let wish = challenge.map { ", and wants \($0)" } ?? ""
+                throw .proxy("The proxy refused the tunnel with status \(status)\(wish).")
+            }
             guard input.isEmpty else { throw .proxy("The proxy sent something before the tunnel's first byte.") }
             return .done
+        }
+
+        /// How the proxy wants to know who asks (RFC 9110 §11.7.1), as much of it as a message has room for.
+        private static func challenge(in head: UnsafeRawBufferPointer) -> String? {
+            var reader = HeadReader()
+            guard case .complete(let fields) = reader.read(head, status: 407) else { return nil }
+            return HTTPHeaders(lines: fields.bytes)[.proxyAuthenticate].map { String($0.prefix(200)) }
         }
     }
 

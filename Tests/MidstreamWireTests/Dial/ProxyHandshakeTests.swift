@@ -91,5 +91,14 @@
             let error = #expect(throws: DialFailure.self) { _ = try answers(Array(answer.utf8), &tunnel) }
             #expect(error?.code == .proxy)
         }
+
+        /// RFC 9110 §11.7.1.
+        @Test func `A proxy that wants to know who asks says how`() {
+            var tunnel = Tunnel(to: "h.example:443", authorization: nil)
+            let answer = "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nproxy-authenticate: Basic realm=\"p\"\r\n\r\n"
+            let error = #expect(throws: DialFailure.self) { _ = try answers(Array(answer.utf8), &tunnel) }
+            #expect(
+                error?.message == "The proxy refused the tunnel with status 407, and wants Negotiate, Basic realm=\"p\".")
+        }
     }
 #endif
