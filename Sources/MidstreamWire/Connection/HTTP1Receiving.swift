@@ -25,6 +25,7 @@
                 switch channel.read() {
                 case .bytes(let bytes):
                     transfer.noteActivity()
+                    transfer.measured.bytes += Int64(bytes.count)
                     if transfer.measured.firstByte == 0 { transfer.measured.firstByte = loop.now }
                     guard case .more = take(bytes, transfer) else { return }
                 case .wait: return
@@ -110,7 +111,6 @@
 
         /// False stops the transfer.
         private func take(head: UnsafeRawBufferPointer, status: Int, _ transfer: WireTransfer) -> Bool {
-            transfer.measured.headBytes += Int64(head.count)
             switch transfer.head.read(head, status: status) {
             case .interim(let fields):
                 transfer.completeInterim(HTTPHeaders(lines: fields.bytes))

@@ -277,8 +277,12 @@
     extension HTTP2Connection: HTTP2SessionOwner {
         func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
             // A CONTINUATION goes on with the fields.
-            guard type != 9 else { return idleFrames += 1 }
+            guard type != 9 else {
+                receiving?.willReceive(frame: length)
+                return idleFrames += 1
+            }
             receiving = type == 1 ? streams[stream] : nil
+            (type == 0 ? streams[stream] : receiving)?.willReceive(frame: length)
             // The head of a response that is waited for is something, and so are bytes of a body.
             if receiving == nil { idleFrames += 1 } else { forgetIdleFrames() }
         }

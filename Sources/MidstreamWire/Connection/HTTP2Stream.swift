@@ -89,10 +89,12 @@
 
         // MARK: Receiving
 
+        /// Notes that a frame comes, of so many bytes beside its head.
+        func willReceive(frame length: Int) { transfer.measured.bytes += Int64(length) + 9 }
+
         /// False stops the stream.
         func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
             if transfer.measured.firstByte == 0 { transfer.measured.firstByte = loop.now }
-            transfer.measured.headBytes += Int64(name.count + value.count)
             guard fields.count + name.count + value.count <= HeadReader.sizeLimit else {
                 _ = transfer.violate(HeadReader.Fault.tooLarge.message)
                 return false

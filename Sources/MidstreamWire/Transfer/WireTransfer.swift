@@ -50,7 +50,8 @@
             var times = DialTimes()
             var began: UInt64 = 0
             var firstByte: UInt64 = 0
-            var headBytes: Int64 = 0
+            /// All that have come on the wire, and those of the body among them.
+            var bytes: Int64 = 0
             var bodyBytes: Int64 = 0
             var isReused: Bool?
             var endpoints: Endpoints?
@@ -204,7 +205,7 @@
             metrics.requestBodyBytes = sent.bodyBytes
             metrics.responseBodyBytes = measured.bodyBytes
             metrics.bytesSent = sent.bytes
-            metrics.bytesReceived = measured.headBytes + measured.bodyBytes
+            metrics.bytesReceived = measured.bytes
             if measured.isReused == true {
                 // As for every phase that was over before the exchange began.
                 (metrics.nameLookup, metrics.connect) = (.zero, .zero)
