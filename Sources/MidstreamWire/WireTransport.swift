@@ -55,15 +55,9 @@
         /// The client certificate's; without one `.nobody`.
         public var identity: RequestIdentity { configuration.tls.identity }
 
-        /// A thread of the transport as a preference for tasks: `withTaskExecutorPreference(transport.executor) { … }`.
-        ///
-        /// Tasks that mostly send requests cost less there, since a response is handled on the thread that received it. They hold
-        /// up the other requests of that thread while they compute, and must not block. With several event loops, each access
-        /// gives the next one's. After ``close()`` tasks go on, elsewhere.
-        public var executor: any TaskExecutor {
-            guard let group = try? loops.get() else { return globalConcurrentExecutor }
-            return group.next
-        }
+        /// A thread of the transport as a preference for tasks, each thread in turn; see ``HTTPClient/executor``. Nil after ``close()``, and
+        /// when the system gives no thread.
+        public var executor: (any TaskExecutor)? { try? loops.get().next }
 
         /// How many connections and requests there are; see ``HTTPTransport/statistics``.
         public var statistics: TransportStatistics {

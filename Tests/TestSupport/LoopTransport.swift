@@ -7,7 +7,6 @@
     /// What the transports have in common whose bytes are moved by a loop.
     package protocol LoopTransport: ExchangeTransport {
         var configuration: TransportConfiguration { get }
-        var executor: any TaskExecutor { get }
         func close()
     }
 

@@ -44,7 +44,6 @@ struct Chunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
 /// What the transports have in common whose bytes a loop moves.
 protocol LoopTransport: HTTPTransport {
-    var executor: any TaskExecutor { get }
     func close()
 }
 

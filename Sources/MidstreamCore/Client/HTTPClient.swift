@@ -60,6 +60,15 @@ public final class HTTPClient: Sendable {
     /// Where the client stands with its budget for retries; nil when it has none.
     public var retryBudget: RetryBudget.State? { arbiter.budget }
 
+    /// A thread of the transport's as a preference for tasks: `withTaskExecutorPreference(client.executor) { … }`. Nil, which leaves tasks where
+    /// they are, for transports that have none, such as URLSession's.
+    ///
+    /// Tasks that mostly send requests cost less there, since a response is handled on the thread that received it. They hold
+    /// up the other requests of that thread while they compute, and must not block. With several event loops, each access gives the next
+    /// one's. Once the transport is closed tasks go on, elsewhere.
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    public var executor: (any TaskExecutor)? { transport.executor }
+
     /// The order in which requests of this client pass; it prints itself by stage.
     public var pipeline: PipelineDescription { PipelineDescription(assembled) }
 

@@ -32,11 +32,19 @@ public protocol HTTPTransport: Sendable {
     /// any task; cancelling it has no effect.
     var statistics: TransportStatistics { get async }
 
+    /// A thread of the transport's, for tasks that mostly send requests; nil by default. See ``HTTPClient/executor``.
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    var executor: (any TaskExecutor)? { get }
+
     /// Whose requests are that it sends, by what it tells servers beside the request, such as a client certificate; `.nobody` by default.
     var identity: RequestIdentity { get }
 }
 
 extension HTTPTransport {
+    /// Nil.
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    public var executor: (any TaskExecutor)? { nil }
+
     /// `.nobody`.
     public var identity: RequestIdentity { .nobody }
 

@@ -43,6 +43,10 @@ public struct RecordingTransport: HTTPTransport {
     public var identity: RequestIdentity { base.identity }
 
     /// The base transport's.
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    public var executor: (any TaskExecutor)? { base.executor }
+
+    /// The base transport's.
     public var statistics: TransportStatistics {
         get async { await base.statistics }
     }
