@@ -193,6 +193,14 @@ import Testing
         #expect(stub.requests.count == 1)
     }
 
+    @Test func theUserOfTheURLAsksForAllPages() async throws {
+        let stub = stub(linked)
+        let pages = HTTPClient.stubbed(stub).get("https://ann:secret@example.com/u").pages(.link())
+        #expect(try await bodies(pages) == ["[1]", "[2]", "[3]"])
+        let user = String.basic(user: "ann", password: "secret")
+        #expect(stub.requests.map { $0.headers[.authorization] } == [user, user, user])
+    }
+
     @Test func credentialsStayWithTheirOrigin() async throws {
         let stub = stub([
             "https://example.com/u?x=1&key=k3y": ("1", "<https://other.example/u?key=k3y&y=2>; rel=next"),

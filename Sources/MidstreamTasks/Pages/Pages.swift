@@ -59,7 +59,10 @@ private struct PageSequence: ElementSource {
 
         init(_ sequence: PageSequence) {
             self.sequence = sequence
-            first = sequence.pagination.first(sequence.task.request)
+            var first = sequence.pagination.first(sequence.task.request)
+            // Links don't repeat the user of a URL.
+            first.moveCredentialsToHeader()
+            self.first = first
         }
 
         nonisolated(nonsending) mutating func next() async throws -> HTTPResponse? {
