@@ -232,6 +232,17 @@ import Testing
         #expect(stub.requests.map { $0.headers.contains(.cookie) } == [true, true, false])
     }
 
+    @Test func theAddressIsThatOfItsOwnOrigin() async throws {
+        let stub = stub([
+            "https://example.com/u": ("1", "<?page=2>; rel=next"),
+            "https://example.com/u?page=2": ("2", "<https://other.example/u>; rel=next"),
+            "https://other.example/u": ("3", nil),
+        ])
+        let task = HTTPClient.stubbed(stub).get("u").with { $0.address = "10.0.0.1" }
+        #expect(try await bodies(task.pages(.link())) == ["1", "2", "3"])
+        #expect(stub.requests.map(\.address) == ["10.0.0.1", "10.0.0.1", nil])
+    }
+
     @Test func aPageMayNotLeadFromHTTPSToHTTP() async throws {
         let stub = stub(["https://example.com/u": ("1", "<http://example.com/u?p=2>; rel=next")])
         let error = await failure { try await bodies(HTTPClient.stubbed(stub).get("u").pages(.link())) } as? HTTPError

@@ -98,6 +98,10 @@ private struct PageSequence: ElementSource {
                     phase: .notSent)
             }
             let start = try resolved(first.urlText)
+            // It is that of the first page's host.
+            if next.address != nil, next.address == first.address, HTTPOrigin(start) != HTTPOrigin(next.urlText) {
+                next.address = nil
+            }
             if OriginMatch(start)?.matchesOrSecures(next.urlText) == true { return next }
             if start.hasSecureScheme, !next.urlText.hasSecureScheme {
                 throw HTTPError(

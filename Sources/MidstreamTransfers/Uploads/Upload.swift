@@ -160,7 +160,10 @@ struct Upload {
             let text = name.rawValue.lowercased()
             return text.hasPrefix("content-") || text.hasPrefix("upload-") || name == .idempotencyKey || name == .expect
         }
-        if HTTPOrigin(url) != HTTPOrigin(request.urlText) { follower.headers.removeCredentials() }
+        if HTTPOrigin(url) != HTTPOrigin(request.urlText) {
+            follower.headers.removeCredentials()
+            if follower.address != nil { follower.address = nil }
+        }
         return follower
     }
 

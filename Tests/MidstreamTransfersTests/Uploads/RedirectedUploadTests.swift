@@ -40,4 +40,17 @@ struct RedirectedUploadTests {
         #expect(place.requests.map(\.body) == [[1], [2]])
         #expect(server.requests.count == 1)
     }
+
+    @Test("An upload at another origin is found by the name of that one")
+    func address() async throws {
+        let stub = StubTransport(sequence: [
+            .respond(201, headers: ["Location": "http://b.test/1", "Upload-Offset": "0", "Upload-Complete": "?0"]),
+            .respond(.ok, headers: ["Upload-Complete": "?1"]),
+        ])
+        var request = HTTPRequest(.post, "http://a.test/uploads")
+        request.address = "10.0.0.1"
+        try await testClient(transport: stub).upload(.bytes([1]), by: request)
+        #expect(stub.requests.map(\.urlText) == ["http://a.test/uploads", "http://b.test/1"])
+        #expect(stub.requests.map(\.address) == ["10.0.0.1", nil])
+    }
 }
