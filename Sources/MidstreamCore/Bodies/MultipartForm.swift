@@ -37,19 +37,24 @@ public struct MultipartForm: Sendable {
         ///   - name: The field's name.
         ///   - content: What is in it.
         ///   - fileName: The name that the server is told; none by default, which makes it a field.
-        ///   - contentType: The body's own by default.
+        ///   - contentType: That of the headers by default, or else the body's own.
         ///   - headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8).
         public static func body(
             _ name: String, _ content: HTTPBody, fileName: String? = nil, contentType: String? = nil, headers: HTTPHeaders = [:]
         ) -> Part {
-            Part(name: name, content: content, fileName: fileName, contentType: contentType, headers: headers)
+            var headers = headers
+            let given = headers.values(.contentType).first
+            if given != nil { headers.remove(.contentType) }
+            return Part(
+                name: name, content: content, fileName: fileName, contentType: contentType ?? given ?? content.contentType,
+                headers: headers)
         }
 
         /// The lines of its head that say what it is.
         fileprivate var head: [UInt8] {
             var head = "Content-Disposition: form-data; name=\"\(name.quotedInForm)\""
             if let fileName { head += "; filename=\"\(fileName.quotedInForm)\"" }
-            if let type = contentType ?? content.contentType { head += "\r\nContent-Type: \(type.withoutControls)" }
+            if let type = contentType { head += "\r\nContent-Type: \(type.withoutControls)" }
             return Array("\(head)\r\n".utf8)
         }
     }

@@ -102,6 +102,15 @@ struct BodyEncodingTests {
         #expect(text == "--b\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: x/y\r\nX-A: 1\r\n\r\nx\r\n--b--\r\n")
     }
 
+    @Test("a form's part has one media type, wherever it is given", arguments: [nil, "a/b"])
+    func partType(given: String?) async throws {
+        var form = MultipartForm(boundary: "b")
+        form.add(.body("a", .text("x"), contentType: given, headers: ["Content-Type": "c/d", "X-A": "1"]))
+        let text = String(decoding: try await HTTPBody.multipart(form).collect(), as: UTF8.self)
+        let head = "Content-Disposition: form-data; name=\"a\"\r\nContent-Type: \(given ?? "c/d")\r\nX-A: 1"
+        #expect(text == "--b\r\n\(head)\r\n\r\nx\r\n--b--\r\n")
+    }
+
     @Test(
         "a boundary that can't be one, or that is in a part",
         arguments: ["", "a\r\nb", "a\"", "ü", "a ", String(repeating: "x", count: 71), "in"])
