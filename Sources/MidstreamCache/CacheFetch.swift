@@ -80,8 +80,9 @@ extension ResponseCache {
             return try await sendAgain(fetched, "what was stored is gone", next)
         case .sendAgain(let reason): return try await sendAgain(fetched, reason, next)
         case .stale(let answer):
-            if let stale = await staleResponse(answer, insteadOf: "\(response.status)", miss) {
+            if var stale = await staleResponse(answer, insteadOf: "\(response.status)", miss) {
                 response.body.close()
+                takeOver(response, into: &stale)
                 return SharedFetch.Outcome(response: stale)
             }
         case .pass(let confirmed?):

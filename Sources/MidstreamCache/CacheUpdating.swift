@@ -41,7 +41,7 @@ extension ResponseCache {
 
     /// Gives a response that is made of a stored one the properties of the one that came. The cookies of that one are new, and for its
     /// request alone where the cache keeps none.
-    private func takeOver(_ came: HTTPResponse, into response: inout HTTPResponse) {
+    func takeOver(_ came: HTTPResponse, into response: inout HTTPResponse) {
         response.confirmation = came.headers
         response.version = came.version
         response.metrics = came.metrics

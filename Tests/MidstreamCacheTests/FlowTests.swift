@@ -341,6 +341,23 @@ struct FlowTests {
         #expect(again.isHit && again.headers["Set-Cookie"] == "a=1" && jar.cookies.isEmpty)
     }
 
+    @Test("cookies of an error are taken, though a stale response answers in its place", arguments: [false, true])
+    func cookiesOfAnError(isSet: Bool) async throws {
+        let (jar, isDown) = (CookieJar(), Locked(false))
+        let bench = CacheBench(options: { $0.partition = { _ in nil } }, [CookieInterceptor(jar)]) { request in
+            if isDown.withLock({ $0 }) { return HTTPResponse(status: 503, headers: ["Set-Cookie": "node=2"], request: request) }
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=60"]
+            if isSet { headers["Set-Cookie"] = "node=1" }
+            return HTTPResponse(status: 200, headers: headers, body: .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        #expect(jar.cookies.map(\.value) == (isSet ? ["1"] : []))
+        bench.clock.advance(20)
+        isDown.withLock { $0 = true }
+        #expect(try await bench.get().text == "one")
+        #expect(jar.cookies.map(\.value) == ["2"])
+    }
+
     @Test("URLs whose queries differ in what doesn't matter share an entry")
     func noVarySearch() async throws {
         let bench = CacheBench(answers: [

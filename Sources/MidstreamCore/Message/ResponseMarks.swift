@@ -9,7 +9,7 @@ extension HTTPResponse {
         set { context[FromCacheKey.self] = newValue }
     }
 
-    /// The fields of the answer by which the server has confirmed or completed what was stored; nil: it wasn't asked.
+    /// The fields of the answer by which the server has confirmed or completed what was stored, or failed to; nil: there was none.
     package var confirmation: HTTPHeaders? {
         get { context[ConfirmationKey.self] }
         set { context[ConfirmationKey.self] = newValue }
