@@ -50,11 +50,12 @@ public struct HTTPBody: Sendable {
     ///
     /// - Parameters:
     ///   - length: The number of bytes, when it is known; sent as `Content-Length`. Without it the body is sent chunked.
-    ///     A sequence that yields another number makes sending fail with ``HTTPError/Code/bodyUnreadable``.
+    ///     A sequence that yields another number makes sending fail with ``HTTPError/Code/bodyUnreadable``, and so does a negative one.
     ///   - make: Called at the start of each send. Empty chunks are skipped; an error that the sequence throws ends the request.
     public static func stream<S: AsyncSequence & Sendable>(
         length: Int64? = nil, _ make: @escaping @Sendable () -> S
     ) -> HTTPBody where S.Element == [UInt8] {
+        if let length, length < 0 { return .ofNegative(length) }
         let close: @Sendable () -> Void = { if S.self == HTTPBody.self { (make() as? HTTPBody)?.close() } }
         return HTTPBody(.stream(FreshChunks(length: length, closing: close) { ChunkIterator(make()) }))
     }
@@ -64,7 +65,14 @@ public struct HTTPBody: Sendable {
     public static func once<S: AsyncSequence & Sendable>(
         _ chunks: S, length: Int64? = nil
     ) -> HTTPBody where S.Element == [UInt8] {
-        HTTPBody(.once(OnceChunks(of: chunks as? HTTPBody, length: length) { ChunkIterator(chunks) }))
+        if let length, length < 0 { return .ofNegative(length) }
+        return HTTPBody(.once(OnceChunks(of: chunks as? HTTPBody, length: length) { ChunkIterator(chunks) }))
+    }
+
+    /// A body that is said to have less than nothing, as Foundation says of a length that it doesn't know, and can't be sent.
+    private static func ofNegative(_ length: Int64) -> HTTPBody {
+        let error = HTTPError(.bodyUnreadable, "A body can't have \(length) bytes; nil stands for a length that isn't known.")
+        return HTTPBody(.stream(FreshChunks(length: nil) { .failing(error) }))
     }
 
     /// A body that a transport is receiving, one chunk after the other.

@@ -43,14 +43,17 @@ public struct UploadContent: Sendable {
     /// Chunks that `make` produces, from any offset on.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there are in all.
+    ///   - length: How many bytes there are in all. Uploading fails with ``HTTPError/Code/bodyUnreadable`` when it is negative.
     ///   - from: Called for each request with the place of the first byte that is wanted. What goes beyond what is wanted isn't read; a
     ///     sequence that ends before the length makes the upload fail with ``HTTPError/Code/bodyUnreadable``.
     public static func stream<S: AsyncSequence & Sendable>(
         length: Int64, contentType: String? = nil, from make: @escaping @Sendable (Int64) -> S
     ) -> UploadContent where S.Element == [UInt8] {
         UploadContent(contentType: contentType) {
-            length
+            guard length >= 0 else {
+                throw HTTPError(.bodyUnreadable, "\(length) bytes can't be uploaded.", phase: .notSent)
+            }
+            return length
         } part: { range in
             .stream(length: range.upperBound - range.lowerBound) {
                 Beginning(chunks: make(range.lowerBound), count: range.upperBound - range.lowerBound)

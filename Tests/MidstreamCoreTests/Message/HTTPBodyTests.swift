@@ -49,6 +49,15 @@ struct HTTPBodyTests {
         #expect(error?.code == .bodyNotReplayable)
     }
 
+    @Test("a length below nothing is unreadable", arguments: [-1, .min] as [Int64])
+    func negativeLength(length: Int64) async {
+        let bodies: [HTTPBody] = [.stream(length: length) { chunks("a") }, .once(chunks("a"), length: length)]
+        for body in bodies {
+            #expect(body.length == nil)
+            #expect(await httpError { try await body.collect() }?.code == .bodyUnreadable)
+        }
+    }
+
     @Test("closing a body that wraps one that is arriving closes that one", arguments: 0..<5)
     func closingWrapped(kind: Int) async throws {
         let source = ArrivingBody()

@@ -255,6 +255,14 @@ struct UploadTests {
         #expect(server.content.elementsEqual(Self.content))
     }
 
+    @Test("Less than nothing can't be uploaded", arguments: [UploadProtocol.resumable, .tus])
+    func negativeLength(kind: UploadProtocol) async {
+        let stub = StubTransport(status: .ok)
+        let content = UploadContent.stream(length: -1) { _ in HTTPBody.empty }
+        let error = await httpError { try await testClient(transport: stub).upload(content, to: "http://h/", protocol: kind) }
+        #expect(error?.code == .bodyUnreadable && stub.requests.isEmpty)
+    }
+
     @Test("An upload at another origin gets no credentials")
     func otherOrigin() async throws {
         let place = try MockServer()
