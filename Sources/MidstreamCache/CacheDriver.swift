@@ -26,8 +26,11 @@ extension ResponseCache {
     /// The steps themselves are synchronous, so a store that answers at once is never waited for, and their frames are gone while
     /// the server is.
     nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
-        var step = firstStep(request, next, knownFingerprint)
-        if case .salt = step { step = firstStep(request, next, await fingerprint(Self.clock(of: next))) }
+        var step = firstStep(request, next, known)
+        if case .salt = step {
+            let fingerprint = await fingerprint(Self.clock(of: next))
+            step = firstStep(request, next, CacheRemovals.Knowledge(fingerprint: fingerprint, failed: known.failed))
+        }
         if case .wait(let inquiry, let decision) = step { step = await waited(for: decision, inquiry, next) }
         var response =
             switch step {
@@ -43,12 +46,12 @@ extension ResponseCache {
     private static func clock(of next: Next) -> any Clock<Duration> { next.call?.owner.clock ?? ContinuousClock() }
 
     @inline(never)
-    private func firstStep(_ request: HTTPRequest, _ next: Next, _ fingerprint: Fingerprint?) -> Step {
+    private func firstStep(_ request: HTTPRequest, _ next: Next, _ known: CacheRemovals.Knowledge) -> Step {
         guard request.method == .get || request.method == .head else { return .write }
         let demand = CacheDemand(request)
         if let reason = demand.bypass { return .bypass(reason) }
-        guard let fingerprint else { return .salt }
-        var inquiry = inquiry(request, demand, next.identity(of: request), fingerprint)
+        guard let fingerprint = known.fingerprint else { return .salt }
+        var inquiry = inquiry(request, demand, next.identity(of: request), fingerprint, known.failed)
         return step(of: &inquiry, next)
     }
 

@@ -14,7 +14,7 @@ final class ResponseCache: Sendable {
     /// Which entries are being validated behind the answers' back.
     let validating = Locked<Set<UInt64>>([])
     private let counters = Locked(CacheStatistics())
-    private let salted = Locked<Fingerprint?>(nil)
+    private let knowledge: Locked<CacheRemovals.Knowledge>
 
     /// How long a store may take to answer.
     static let storeLimit = Duration.seconds(1)
@@ -23,6 +23,7 @@ final class ResponseCache: Sendable {
         self.store = store
         self.options = options
         searches = store.removals.searches
+        knowledge = store.removals.knowledge
         collapsed = CollapsedRequests(store.removals, now: options.now)
         rules = CacheRules(
             isShared: mode == .shared, sharesPersonalResponses: options.sharesPersonalResponses,
@@ -54,20 +55,20 @@ final class ResponseCache: Sendable {
         request?.note("the cache's store failed: \(type(of: error))")
     }
 
-    /// Hashes secret values; nil until the store's salt is known.
-    var knownFingerprint: Fingerprint? { salted.withLock { $0 } }
+    /// What is known of the store.
+    var known: CacheRemovals.Knowledge { knowledge.withLock { $0 } }
 
     /// Hashes secret values.
     func fingerprint(_ clock: any Clock<Duration>) async -> Fingerprint {
-        if let knownFingerprint { return knownFingerprint }
+        if let fingerprint = known.fingerprint { return fingerprint }
         let store = store
         let salt = await ask(for: nil, on: clock) { try await store.salt() }
         // Without the store's, nothing can be found there anyway.
         let fingerprint = Fingerprint(salt: salt ?? Fingerprint.randomSalt())
         guard salt != nil else { return fingerprint }
-        return salted.withLock { salted in
-            salted = salted ?? fingerprint
-            return salted ?? fingerprint
+        return knowledge.withLock { knowledge in
+            knowledge.fingerprint = knowledge.fingerprint ?? fingerprint
+            return knowledge.fingerprint ?? fingerprint
         }
     }
 
@@ -75,12 +76,24 @@ final class ResponseCache: Sendable {
     func forget(_ url: String, on clock: any Clock<Duration>) async {
         store.removals.remove(NoVarySearch.anything(like: url))
         for url in [url, searches.remove(url, at: options.now())].compactMap({ $0 }) {
-            _ = await ask(for: nil, on: clock) { [store] in try await store.remove(CacheKey(url: url)) }
+            let done: Void? = await ask(for: nil, on: clock) { [store] in try await store.remove(CacheKey(url: url)) }
+            if done == nil { noteFailure { $0.note(url, at: $1) } }
         }
     }
 
     /// Forgets all entries of an origin; nil: all.
     func forgetAll(origin: String?, on clock: any Clock<Duration>) async {
-        _ = await ask(for: nil, on: clock) { [store] in try await store.removeAll(origin: origin) }
+        let done: Void? = await ask(for: nil, on: clock) { [store] in try await store.removeAll(origin: origin) }
+        if done == nil { noteFailure { $0.note(origin: origin, at: $1) } }
+    }
+
+    /// Notes what the store couldn't remove, so that what it still has of it isn't given out.
+    private func noteFailure(_ note: (inout FailedRemovals, Date) -> Void) {
+        let now = options.now()
+        knowledge.withLock { knowledge in
+            var failed = knowledge.failed ?? FailedRemovals()
+            note(&failed, now)
+            knowledge.failed = failed
+        }
     }
 }

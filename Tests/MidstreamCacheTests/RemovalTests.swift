@@ -36,6 +36,33 @@ struct RemovalTests {
         #expect(try await bench.get().text == "new" && bench.sent == 2)
     }
 
+    @Test(
+        "what the store can't remove isn't given out, by any of its caches",
+        arguments: ["remove", "removeAll", "PUT", "Clear-Site-Data"], [false, true])
+    func failed(by remover: String, isQuick: Bool) async throws {
+        let store = KeepingStore(isQuick: isQuick)
+        let bench = CacheBench(store: store) { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+            if request.urlText.hasSuffix("clear") { headers["Clear-Site-Data"] = "\"cache\"" }
+            return HTTPResponse(status: 200, headers: headers, body: .text("x"), request: request)
+        }
+        _ = try await bench.get()
+        #expect(try await bench.get().isHit)
+        bench.clock.advance(1)
+        var options = CacheOptions()
+        options.now = { [clock = bench.clock] in clock.now }
+        let other = CacheInterceptor(store: store, options: options)
+        switch remover {
+        case "remove": await other.remove(CacheBench.url)
+        case "removeAll": await other.removeAll()
+        case "PUT": _ = try await bench.get { $0.method = .put }
+        default: _ = try await bench.get("http://cache.test/clear")
+        }
+        bench.clock.advance(1)
+        #expect(try await !bench.get().isHit)
+        #expect(try await bench.get().isHit)
+    }
+
     @Test("what a POST brings that was under way at a removal isn't stored", arguments: [false, true])
     func postMeanwhile(isRemoved: Bool) async throws {
         let gate = Gate()
@@ -116,5 +143,39 @@ struct RemovalTests {
         #expect(try await first.value.count == 1)
         #expect(try await !bench.get(url).isHit)
         #expect(try await bench.get(url).isHit)
+    }
+}
+
+/// A store that can't remove anything.
+private struct KeepingStore: CacheStore {
+    struct Failure: Error {}
+
+    let isQuick: Bool
+    private let base = MemoryCacheStore()
+
+    init(isQuick: Bool) { self.isQuick = isQuick }
+
+    var name: String { "keeping" }
+    var removals: CacheRemovals { base.removals }
+    var boundsItsTime: Bool { true }
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
+    func entriesNow(for key: CacheKey) -> [CacheEntry]? { isQuick ? base.entriesNow(for: key) : nil }
+    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
+        try await base.body(of: entry, range: range)
+    }
+    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
+        await base.writer(for: entry, at: offset)
+    }
+    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
+
+    func remove(_ key: CacheKey) async throws {
+        removals.remove(key.url)
+        throw Failure()
+    }
+
+    func removeAll(origin: String?) async throws {
+        removals.removeAll(origin: origin)
+        throw Failure()
     }
 }

@@ -10,6 +10,8 @@ struct CacheInquiry: Sendable {
     let start: Date
     /// Whether entries without an owner are for all.
     private let includesAnybodys: Bool
+    /// What the store couldn't remove; nil: nothing.
+    private let failed: FailedRemovals?
     /// The key whose entries are needed next; nil: the lookup is complete.
     private(set) var need: CacheKey?
     /// When what is needed has to have been asked for at least; nil: whenever it was.
@@ -18,11 +20,15 @@ struct CacheInquiry: Sendable {
     var lookup: CacheLookup
 
     /// Begins with the request's own key, that of the lookup.
-    init(_ request: HTTPRequest, _ demand: CacheDemand, _ lookup: CacheLookup, at start: Date, includesAnybodys: Bool) {
+    init(
+        _ request: HTTPRequest, _ demand: CacheDemand, _ lookup: CacheLookup, at start: Date, includesAnybodys: Bool,
+        _ failed: FailedRemovals?
+    ) {
         self.request = request
         self.demand = demand
         self.start = start
         self.includesAnybodys = includesAnybodys
+        self.failed = failed
         self.lookup = lookup
         need = lookup.key
     }
@@ -32,6 +38,7 @@ struct CacheInquiry: Sendable {
     mutating func take(_ stored: [CacheEntry], _ searches: SearchRules) {
         guard let key = need else { return }
         let isAnybodys = key.partition.isEmpty && !lookup.key.partition.isEmpty
+        let stored = failed?.remaining(stored) ?? stored
         let entries = oldest.map { oldest in stored.filter { $0.head.requestTime >= oldest } } ?? stored
         if !isAnybodys { lookup.variants = entries }
         lookup.select(from: entries, for: request)

@@ -1,4 +1,4 @@
-internal import Interception
+package import Interception
 
 /// Counts the removals of a store, so that nothing is stored that was fetched before (RFC 9111 §4.4 covers what is stored; a
 /// response that is on its way is as wrong).
@@ -43,6 +43,20 @@ public final class CacheRemovals: Sendable {
     private let state = Locked(State())
     /// Which URLs are the same: what one cache of the store has learned another needs to remove what that one has stored.
     package let searches = SearchRules()
+    /// Under one lock, since each request needs it.
+    package let knowledge = Locked(Knowledge())
+
+    /// What the caches of a store know of it.
+    package struct Knowledge: Sendable {
+        /// By the store's salt; nil until that is known.
+        package var fingerprint: Fingerprint?
+        /// Nil: none, as nearly always.
+        package var failed: FailedRemovals?
+
+        package init(fingerprint: Fingerprint? = nil, failed: FailedRemovals? = nil) {
+            (self.fingerprint, self.failed) = (fingerprint, failed)
+        }
+    }
 
     /// Makes a count for one store.
     public init() {}
