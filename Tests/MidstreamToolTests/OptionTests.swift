@@ -35,6 +35,7 @@ struct OptionTests {
     private static let examples = [
         Example("$m -X put $u", "PUT /"), Example("$m --request delete $u", "DELETE /"),
         Example("$m $u -H 'A: b' --header 'C: d'", "A: b\n", "C: d\n"),
+        Example("$m $u; $m $u/echo User-Agent:me Accept:a/b", "User-Agent: midst/", "User-Agent: me\n", "Accept: a/b\n"),
         Example("$m $u -q a=1 --query 'b=2 3'", "GET /?a=1&b=2%203"),
         Example("$m $u -d a --data b", "POST /", "Content-Length: 3", "\na&b"),
         Example("printf 'piped' | $m $u -d @-", "Transfer-Encoding: chunked", "\npiped"),

@@ -10,7 +10,6 @@ import Testing
 @Suite("The tool's interceptors keep to the laws", .leavesNothing, .timeLimit(.minutes(10)))
 struct ToolLawTests {
     @Test func headers() async throws {
-        try await assertInterceptorLaws { UserAgent() }
         try await assertInterceptorLaws { AcceptAnything() }
     }
 

@@ -65,6 +65,7 @@ struct Invocation {
         _ observers: [any CallObserver], _ transport: any HTTPTransport, bodyLimit: Int = 1 << 30
     ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
+        configuration.headers = [.userAgent: "midst/\(Arguments.versionNumber)"]
         configuration.validators = [RetryWhileLeft(retries: retries)]
         configuration.maxRetries = retries
         // There is one call, whose user has said how often.
@@ -82,7 +83,6 @@ struct Invocation {
             if arguments.isStandard { Resilience.standard }
             if arguments.isHedged { Hedging() }
             if arguments.isCompressed { CompressRequests(.gzip) }
-            UserAgent()
             AcceptAnything()
             AttemptStart(time: attempted)
             WireTimes(isOn: arguments.showsTrace)

@@ -1,15 +1,6 @@
 import Foundation
 import Midstream
 
-/// Says who asks.
-struct UserAgent: RequestInterceptor {
-    let stage = InterceptorStage.call
-
-    func intercept(request: inout HTTPRequest) async throws {
-        request.headers[.userAgent] = "midst/\(Arguments.versionNumber)"
-    }
-}
-
 /// Says what is wanted, unless the user has.
 struct AcceptAnything: RequestInterceptor {
     func intercept(request: inout HTTPRequest) async throws {
