@@ -62,7 +62,7 @@ struct Expectation: Sendable {
             if let list = value as? [Any] { return list.contains { isEqual($0, wanted) } }
             return (value as? String)?.contains(wanted as? String ?? text) == true
         case .less, .atMost, .more, .atLeast:
-            if let a = number(value), let b = number(wanted) { return isOrdered(a, comparison, b) }
+            if let a = number(value), let b = number(wanted) { return isOrdered(a.compare(b).rawValue, comparison, 0) }
             if let a = value as? String, let b = wanted as? String { return isOrdered(a, comparison, b) }
             return false
         }
@@ -77,13 +77,16 @@ struct Expectation: Sendable {
         }
     }
 
-    /// `true` isn't 1.
-    private static func number(_ value: Any) -> Double? {
+    /// Whole numbers with all of their digits, which a `Double` hasn't room for. `true` isn't 1.
+    private static func number(_ value: Any) -> NSNumber? {
         guard let number = value as? NSNumber, !(value is Bool && shown(value).first?.isLetter == true) else { return nil }
-        return number.doubleValue
+        return number
     }
 
-    private static func isEqual(_ a: Any, _ b: Any) -> Bool { shown(a) == shown(b) || number(a).map { $0 == number(b) } == true }
+    private static func isEqual(_ a: Any, _ b: Any) -> Bool {
+        if let a = number(a), let b = number(b) { return a.compare(b) == .orderedSame }
+        return shown(a) == shown(b)
+    }
 
     private static func shown(_ value: Any) -> String {
         let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
