@@ -382,6 +382,24 @@ struct OpenTelemetryTests {
         #expect(Self.attributes(Self.spans(documents)[0])["url.full"] == "stringValue https://h/a?\(shown)&q=1")
     }
 
+    @Test("numbers of events that JSON hasn't are texts")
+    func numbers() async throws {
+        let documents = try await documents(.exchangesAndCalls) { exporter in
+            let client = client(exporter) {
+                ClosureHTTPInterceptor("Own", stage: .call) { request, next in
+                    request.record(CallEvent("own", "something", ["none": .number(.nan), "share": 0.5]))
+                    return try await next(request)
+                }
+            } _: { request in
+                HTTPResponse(status: .ok, request: request)
+            }
+            _ = try await client.send(HTTPRequest("http://h/"))
+        }
+        let events = Self.spans(documents).flatMap { $0["events"] as? [Object] ?? [] }
+        let own = Self.attributes(try #require(events.first { $0["name"] as? String == "own" }))
+        #expect(own["midstream.none"] == "stringValue nan" && own["midstream.share"] == "doubleValue 0.5")
+    }
+
     @Test("too many sets of attributes overflow into one")
     func overflow() async throws {
         let metrics = CallMetrics()

@@ -84,10 +84,15 @@ extension EventValue: Codable {
         }
     }
 
-    /// Writes the value alone.
+    /// The value, or in words where JSON has no such number: one that is infinite, or none.
+    package var inJSON: EventValue {
+        if case .number(let number) = self, !number.isFinite { .string("\(number)") } else { self }
+    }
+
+    /// Writes the value alone; an infinite number, and what is none, as a text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        switch self {
+        switch inJSON {
         case .string(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
         case .number(let value): try container.encode(value)

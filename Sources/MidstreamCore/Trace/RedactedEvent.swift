@@ -36,7 +36,7 @@ extension Redaction {
     /// By their names, as in a body.
     private func fields(_ attributes: [String: EventValue]) -> [String: EventValue] {
         var object = JSONObject()
-        object.append(membersOf: attributes.mapValues { $0.isInJSON ? $0 : .boolean(true) })
+        object.append(membersOf: attributes.mapValues(\.inJSON))
         let whole = object.data()
         guard let shown = self.text(whole, contentType: "application/json"), !shown.utf8.elementsEqual(whole) else {
             return attributes
@@ -44,11 +44,6 @@ extension Redaction {
         guard let decoded = try? JSONDecoder().decode([String: EventValue].self, from: Data(shown.utf8)) else { return [:] }
         return attributes.merging(decoded.filter { $0.value == .string(mark) }) { $1 }
     }
-}
-
-extension EventValue {
-    /// JSON has no infinite numbers.
-    fileprivate var isInJSON: Bool { if case .number(let number) = self { number.isFinite } else { true } }
 }
 
 extension JSONObject {

@@ -17,10 +17,7 @@ extension HAREntry.Event {
     ) {
         self.name = name
         at = (time / .microseconds(1)).rounded() / 1_000
-        // JSON has no other numbers.
-        let attributes = attributes.mapValues { value -> EventValue in
-            if case .number(let number) = value, !number.isFinite { .string("\(number)") } else { value }
-        }
+        let attributes = attributes.mapValues(\.inJSON)
         let shown = redaction?.event(text, attributes) ?? (text: text, attributes: attributes)
         self.text = shown.text
         self.attributes = shown.attributes.isEmpty ? nil : shown.attributes

@@ -90,7 +90,7 @@ enum AttributeValue: Hashable {
     case strings([String])
 
     init(_ value: EventValue) {
-        switch value {
+        switch value.inJSON {
         case .string(let text): self = .string(text)
         case .integer(let number): self = .integer(number)
         case .number(let number): self = .number(number)

@@ -75,6 +75,21 @@ struct RecordCodingTests {
         #expect(exchange.metrics?.firstByte == .unlimited)
     }
 
+    @Test("is written whatever numbers its events have")
+    func anyNumbers() async throws {
+        let kept = Kept()
+        let client = testClient(configuration: .init(observers: [kept]), transport: StubTransport.ok) {
+            ClosureHTTPInterceptor("Own", stage: .call) { request, next in
+                request.record(CallEvent("own", "something", ["none": .number(.nan), "most": .number(.infinity)]))
+                return try await next(request)
+            }
+        }
+        _ = try await client.send(HTTPRequest("http://h/"))
+        let call = try #require(kept.calls.withLock { $0.first })
+        let read = try JSONDecoder().decode(CallRecord.self, from: JSONEncoder().encode(call))
+        #expect(read.events.first { $0.name == "own" }?.attributes == ["none": "nan", "most": "inf"])
+    }
+
     @Test(
         "has an identifier of 32 digits",
         arguments: ["", "0", "g0000000000000000000000000000000", "+0000000000000000000000000000000"])
