@@ -101,11 +101,17 @@ private struct SecretItems {
 
     init() {
         let usual = [
-            "access_token", "refresh_token", "id_token", "token", "auth_token", "api_key", "apikey", "api-key", "key", "secret",
-            "client_secret", "password", "passwd", "pwd", "sig", "signature", "x-amz-signature", "x-amz-credential",
-            "x-amz-security-token", "awsaccesskeyid", "x-goog-signature", "x-goog-credential", "code",
+            "token", "key", "secret", "password", "passwd", "pwd", "passphrase", "assertion", "sig", "signature",
+            "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid", "x-goog-signature",
+            "x-goog-credential", "code",
+        ]
+        // However programs join their words, as in JSON.
+        let joined = [
+            "access token", "refresh token", "id token", "auth token", "session token", "csrf token", "api key", "client secret",
+            "client assertion", "code verifier", "private key", "secret key", "secret access key", "aws secret access key",
         ]
         for name in usual { insert(name) }
+        for words in joined { for mark in ["", "_", "-"] { insert(words.replacing(" ", with: mark)) } }
     }
 
     mutating func insert(_ name: String) {

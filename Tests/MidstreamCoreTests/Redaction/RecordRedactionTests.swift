@@ -23,6 +23,20 @@ struct RecordRedactionTests {
     }
 
     @Test(
+        "what has a secret's name in JSON, in a form and in a URL as well",
+        arguments: [
+            "accessToken", "access_token", "Access-Token", "sessionToken", "csrf_token", "clientSecret", "client_assertion",
+            "assertion", "code_verifier", "passphrase", "privateKey", "secret_access_key",
+        ])
+    func sameNames(name: String) {
+        let (redaction, form) = (Redaction(), "application/x-www-form-urlencoded")
+        #expect(
+            redaction.text(Array(#"{"\#(name)":"S"}"#.utf8), contentType: "application/json") == #"{"\#(name)":"‹withheld›"}"#)
+        #expect(redaction.text(Array("a=b&\(name)=S".utf8), contentType: form) == "a=b&\(name)=‹withheld›")
+        #expect(redaction.url("http://h/?\(name)=S") == "http://h/?\(name)=‹withheld›")
+    }
+
+    @Test(
         "what is JSON by its subtype, also in a curl command",
         arguments: ["text/json", "Text/X-JSON ; charset=utf-8", "application/x-json", "text/x-ndjson", "application/json"])
     func jsonTypes(type: String) {
