@@ -26,6 +26,14 @@ struct FromCurlTests {
             ), ("curl -L https://h -F a=@b", "midst https://h -F a=@b"),
             ("curl -sSL https://h", "midst https://h -s"),
             ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'Cookie: a=b' -H 'User-Agent: me' -H 'Referer: r'"),
+            ("curl -L https://h -H Expect: -H 'Accept: ' -H 'X-Empty;'", "midst https://h -H X-Empty:"),
+            ("curl -L https://h --header Content-Type: --data-raw a", "midst https://h -d a"),
+            ("curl -L https://h --json '{}'", "midst https://h --json '{}' -H 'Accept: application/json'"),
+            ("curl -L https://h --json '{}' -H accept:a/b", "midst https://h --json '{}' -H accept:a/b"),
+            ("curl -L https://h/d/ -T 'a/b c'", "midst https://h/d/b%20c -T 'a/b c'"), ("curl -LT a h", "midst http://h/a -T a"),
+            ("curl -L https://h/d -T a", "midst https://h/d -T a"), ("curl -L https://h/ -T -", "midst https://h/ -T -"),
+            ("curl -L https://h/?a -T b", "midst 'https://h/?a' -T b"),
+            ("curl -L --path-as-is https://h/a/../b", "midst https://h/a/../b"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
         ])
     func same(curl: String, midst: String) throws { #expect(try FromCurl.command(curl) == midst) }

@@ -6,7 +6,9 @@ enum FromCurl {
     static func command(_ text: String) throws -> String {
         var words = Words(try ShellWords.split(text).drop { $0 == "curl" })
         var (options, urls, data) = ([String](), [String](), [String]())
-        var (follows, isGet, hasType) = (false, false, false)
+        var (follows, isGet, isJSON) = (false, false, false)
+        var names: Set<String> = []
+        var upload: String?
         while let word = try words.next(takesValue: { curlOptions[$0]?.takesValue ?? true }) {
             guard case .option(let name) = word else {
                 if case .other(let url) = word { urls.append(url) }
@@ -14,7 +16,6 @@ enum FromCurl {
             }
             guard let known = curlOptions[name] else { throw UsageError("midst has nothing for curl's \(name)") }
             let value = known.takesValue ? try words.value(of: name) : ""
-            if name == "-H" || name == "--header", value.lowercased().hasPrefix("content-type:") { hasType = true }
             switch known {
             case .ignored: break
             case .url: urls.append(value)
@@ -22,6 +23,15 @@ enum FromCurl {
             case .get: isGet = true
             case .flag(let flag): options.append(flag)
             case .value(let option): options += [option, value]
+            case .header:
+                names.insert(value.prefix { !":;".contains($0) }.lowercased())
+                options += header(value)
+            case .json:
+                isJSON = true
+                options += ["--json", value]
+            case .upload:
+                upload = value
+                options += ["-T", value]
             case .field("Cookie") where !value.contains("="): throw UsageError("midst has --session for curl's -b FILE")
             case .field(let field): options += ["-H", "\(field): \(value)"]
             case .signature: options += ["--aws-sigv4", value.split(separator: ":").suffix(2).joined(separator: ":")]
@@ -47,11 +57,31 @@ enum FromCurl {
             if !data.isEmpty { url += (url.contains("?") ? "&" : "?") + data.joined(separator: "&") }
         } else if !data.isEmpty {
             for data in data { options += ["-d", data] }
-            if !hasType { options += ["-H", "Content-Type: application/x-www-form-urlencoded"] }
+            if !names.contains("content-type") { options += ["-H", "Content-Type: application/x-www-form-urlencoded"] }
         }
+        if isJSON, !names.contains("accept") { options += ["-H", "Accept: application/json"] }
         if !follows { options.append("--no-redirects") }
-        return (["midst", url.contains("://") ? url : "http://\(url)"] + options).map(ShellWords.quoted).joined(separator: " ")
+        url = url.contains("://") ? url : "http://\(url)"
+        if let upload { url = target(of: upload, at: url) }
+        return (["midst", url] + options).map(ShellWords.quoted).joined(separator: " ")
     }
+
+    /// `Name: value`, `Name;` for a field without a value, or `Name:` for one that isn't sent.
+    private static func header(_ text: String) -> [String] {
+        guard let colon = text.firstIndex(of: ":") else { return ["-H", text.hasSuffix(";") ? "\(text.dropLast()):" : text] }
+        return text[text.index(after: colon)...].allSatisfy(\.isWhitespace) ? [] : ["-H", text]
+    }
+
+    /// Where curl puts a file: below a URL that ends with a folder.
+    private static func target(of file: String, at url: String) -> String {
+        guard file != "-", file != ".", !url.contains(where: { "?#".contains($0) }) else { return url }
+        let hasPath = url.drop { $0 != "/" }.dropFirst(2).contains("/")
+        guard url.hasSuffix("/") || !hasPath, let name = file.split(separator: "/").last else { return url }
+        return url + (hasPath ? "" : "/") + (name.addingPercentEncoding(withAllowedCharacters: plain) ?? "")
+    }
+
+    private static let plain = CharacterSet(
+        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 
     /// `content`, `=content` or `name=content`, of which the content is encoded.
     private static func encoded(_ value: String) throws -> String {
@@ -61,12 +91,11 @@ enum FromCurl {
         }
         let content = end.map { value[value.index(after: $0)...] } ?? value[...]
         let name = end.map { $0 == value.startIndex ? "" : value[...$0] } ?? ""
-        let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
         return name + (content.addingPercentEncoding(withAllowedCharacters: plain) ?? "")
     }
 
     private enum Meaning {
-        case ignored, url, follow, get, signature, encoded, part
+        case ignored, url, follow, get, signature, encoded, part, header, json, upload
         case flag(String)
         case value(String)
         case field(String)
@@ -75,17 +104,17 @@ enum FromCurl {
         var takesValue: Bool {
             switch self {
             case .ignored, .follow, .get, .flag: false
-            case .url, .signature, .encoded, .part, .value, .field, .data: true
+            case .url, .signature, .encoded, .part, .header, .json, .upload, .value, .field, .data: true
             }
         }
     }
 
     private static let curlOptions: [String: Meaning] = Dictionary(
         ([
-            ("-X --request", .value("-X")), ("-H --header", .value("-H")), ("--json", .value("--json")),
+            ("-X --request", .value("-X")), ("-H --header", .header), ("--json", .json),
             ("-F --form", .part), ("--data-urlencode", .encoded),
             ("-d --data --data-ascii --data-binary", .data(isRaw: false)), ("--data-raw", .data(isRaw: true)), ("-G --get", .get),
-            ("-T --upload-file", .value("-T")), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
+            ("-T --upload-file", .upload), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
             ("--netrc-file", .value("--netrc-file")), ("-A --user-agent", .field("User-Agent")),
             ("-e --referer", .field("Referer")),
@@ -98,7 +127,7 @@ enum FromCurl {
             ("--key", .value("--key")),
             ("--resolve", .value("--resolve")), ("--unix-socket", .value("--unix-socket")), ("--http1.1", .flag("--http1.1")),
             ("--http2-prior-knowledge", .flag("--http2")), ("--http3", .flag("--http3")),
-            ("--compressed --http2 -S --show-error -N --no-buffer --basic -g --globoff", .ignored),
+            ("--compressed --http2 -S --show-error -N --no-buffer --basic -g --globoff --path-as-is", .ignored),
         ] as [(String, Meaning)]).flatMap { names, meaning in names.split(separator: " ").map { (String($0), meaning) } },
         uniquingKeysWith: { first, _ in first })
 }
