@@ -3,8 +3,9 @@ public import MidstreamCore
 
 /// Hands everything to another observer in a task of its own, so that calls don't wait for a slow one.
 ///
-/// What comes while the buffer is full is dropped and counted. Order is kept. The task ends when the observer is released, after it has handed
-/// over what it had.
+/// What comes while the buffer is full is dropped and counted; but not the end of a call, or of a body, of which something was taken before:
+/// whoever keeps an account of what is under way gets to know of its end. Order is kept. The task ends when the observer is released, after it
+/// has handed over what it had.
 ///
 /// ```swift
 /// let buffered = BufferedObserver(SlowSink(), capacity: 2_048)
@@ -21,14 +22,45 @@ public final class BufferedObserver: CallObserver {
         case flush(Suspension<Void>)
     }
 
+    private struct State {
+        var waiting = 0
+        var dropped = 0
+        /// Those of which something was taken, and that go on.
+        var calls: Set<CallRecord.ID> = []
+        var bodies: Set<ExchangeRecord.ID> = []
+
+        /// Whether it ends one of these.
+        func isEnd(_ item: Item) -> Bool {
+            switch item {
+            case .call(let call): calls.contains(call.id)
+            case .body(_, let exchange): bodies.contains(exchange.id)
+            default: false
+            }
+        }
+
+        mutating func take(_ item: Item) {
+            waiting += 1
+            switch item {
+            case .began(let call): calls.insert(call.id)
+            case .event(_, _, let call): calls.insert(call)
+            case .exchange(let exchange):
+                calls.insert(exchange.call)
+                if exchange.isBodyArriving { bodies.insert(exchange.id) }
+            case .body(_, let exchange): bodies.remove(exchange.id)
+            case .call(let call): calls.remove(call.id)
+            case .flush: break
+            }
+        }
+    }
+
     private let items: AsyncStream<Item>.Continuation
     private let base: any CallObserver
-    private let state = Locked((waiting: 0, dropped: 0))
+    private let state = Locked(State())
     private let capacity: Int
 
     /// Wraps an observer.
     ///
-    /// - Parameter capacity: How many calls of its methods may wait; 2,048 by default.
+    /// - Parameter capacity: How many calls of its methods may wait, those that tell of ends left aside; 2,048 by default.
     public init(_ base: any CallObserver, capacity: Int = 2_048) {
         self.base = base
         self.capacity = max(1, capacity)
@@ -66,11 +98,11 @@ public final class BufferedObserver: CallObserver {
 
     private func add(_ item: Item) {
         let isAccepted = state.withLock { state in
-            guard state.waiting < capacity else {
+            guard state.waiting < capacity || state.isEnd(item) else {
                 state.dropped += 1
                 return false
             }
-            state.waiting += 1
+            state.take(item)
             return true
         }
         if isAccepted { items.yield(item) }
