@@ -319,11 +319,13 @@ struct OpenTelemetryTests {
     }
 
     private struct Measured: HTTPTransport {
+        var origins = ["https://h"]
+
         var statistics: TransportStatistics {
             get async {
-                TransportStatistics(
-                    openConnections: 4, idleConnections: 1,
-                    origins: ["https://h": .init(openConnections: 3, idleConnections: 1)])
+                let each = TransportStatistics(openConnections: 3, idleConnections: 1)
+                return TransportStatistics(
+                    openConnections: 4, idleConnections: 1, origins: Dictionary(uniqueKeysWithValues: origins.map { ($0, each) }))
             }
         }
 
@@ -406,6 +408,10 @@ struct OpenTelemetryTests {
         let client = testClient(configuration: .init(observers: [metrics]), transport: StubTransport.ok)
         for number in 0..<2_010 { _ = try await client.send(HTTPRequest("http://h\(number)/")) }
         #expect(metrics.prometheus.contains(#"http_client_request_duration_seconds_count{otel_metric_overflow="true"} 10"#))
+        await metrics.countConnections(of: [Measured(origins: (0..<1_005).map { "https://h\($0)" })])
+        let lines = metrics.prometheus.split(separator: "\n").filter { $0.hasPrefix("http_client_open_connections{") }
+        // Of each of the origins that don't fit two are active and one is idle.
+        #expect(lines.count == 2_001 && lines.contains(#"http_client_open_connections{otel_metric_overflow="true"} 15.0"#))
     }
 }
 

@@ -155,7 +155,8 @@ public final class CallMetrics: CallObserver {
         var origins: [String: TransportStatistics] = [:]
         for transport in transports { origins.merge(await transport.statistics.origins) { $0 + $1 } }
         var connections: [AttributeList: Measurement] = [:]
-        for (name, counts) in origins {
+        // Always in the same order, so that the same ones overflow.
+        for (name, counts) in origins.sorted(by: { $0.key < $1.key }) {
             guard let origin = HTTPOrigin(name) else { continue }
             for (state, count) in [
                 ("active", counts.openConnections - counts.idleConnections), ("idle", counts.idleConnections),
@@ -164,7 +165,8 @@ public final class CallMetrics: CallObserver {
                 attributes.add("http.connection.state", state)
                 attributes.add("server.address", origin.host)
                 attributes.add("server.port", origin.port)
-                connections[attributes, default: Measurement(.connections)].add(Double(count))
+                let isFull = connections[attributes] == nil && connections.count >= Self.maximumSets
+                connections[isFull ? Self.overflow : attributes, default: Measurement(.connections)].add(Double(count))
             }
         }
         state.withLock { [connections] in $0.connections = connections }
