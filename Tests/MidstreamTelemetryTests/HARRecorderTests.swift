@@ -66,6 +66,19 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("keeps all of each body where it has no limit, and is read without one")
+    func unlimited() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            let recorder = try HARRecorder(file: path, bodies: .max, limit: .max)
+            let body = String(repeating: "a", count: 300 << 10)
+            _ = try await client(recorder).send(HTTPRequest(.put, "http://h/", body: .text(body)))
+            await recorder.flush()
+            let archive = try HARArchive(contentsOf: path, limit: .max)
+            #expect(archive.entries.map(\.request.postData?.text) == [body])
+        }
+    }
+
     @Test("writes a streamed exchange when its body ends, or as it is when it is flushed")
     func streams() async throws {
         try await withFolder { folder in

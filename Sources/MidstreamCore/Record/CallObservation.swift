@@ -33,19 +33,21 @@ package final class CallObservation: Sendable {
         let observers: [any CallObserver]
         /// How many bytes of each body to keep.
         let keepsBodies: Int
+        /// How many bytes of the bodies of a whole call.
+        let keptPerCall: Int
         let source: RecordSource
 
         package init(_ observers: [any CallObserver], _ redaction: Redaction, keepsBodies: Int = 0) {
             self.observers = observers
             self.keepsBodies = observers.reduce(keepsBodies) { max($0, $1.keepsBodies) }
+            // Who wants all of each body says `.max`.
+            keptPerCall = max(256 << 10, 4 * min(self.keepsBodies, Int.max / 4))
             source = RecordSource(redaction)
         }
     }
 
     /// More exchanges and events aren't kept, so that endless retries can't fill the memory.
     private static let maximum = 2_000
-    /// The bodies that a whole call keeps.
-    private static let keptPerCall = 256 << 10
 
     package let id = CallRecord.ID.unique()
     let settings: Settings
@@ -140,7 +142,7 @@ package final class CallObservation: Sendable {
             let place = exchange.number - 1
             guard place < state.exchanges.count else { return false }
             if case .ended(let former) = state.exchanges[place] { state.keptBytes -= former.keptBytes }
-            let isKept = state.keptBytes + exchange.keptBytes <= max(Self.keptPerCall, 4 * settings.keepsBodies)
+            let isKept = state.keptBytes + exchange.keptBytes <= settings.keptPerCall
             let kept = isKept ? exchange : exchange.withoutBodies
             state.keptBytes += kept.keptBytes
             state.exchanges[place] = .ended(kept)

@@ -82,7 +82,7 @@ public struct HARArchive: Sendable {
         }
         defer { try? file.close() }
         do {
-            let data = try file.read(upToCount: limit + 1) ?? Data()
+            let data = try file.read(upToCount: min(limit, Int.max - 1) + 1) ?? Data()
             guard data.count <= limit else { throw Failure.tooLarge(limit: limit) }
             try self.init(data)
         } catch let failure as Failure {
