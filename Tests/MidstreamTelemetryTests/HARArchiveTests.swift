@@ -140,6 +140,16 @@ struct HARArchiveTests {
         #expect(CallReport(archive).html().contains("http://h/"))
     }
 
+    @Test("of others keeps the fields of a message where one of them has no value")
+    func incompleteFields() throws {
+        let entry = #"""
+            {"request":{"url":"http://h/","headers":[{"name":"A"},{"name":"B","value":"b"}]},
+            "response":{"status":200,"headers":[{"name":"C","value":null},{"name":"D","value":"d"}]}}
+            """#
+        let read = try HARArchive(Data(#"{"log":{"entries":[\#(entry)]}}"#.utf8)).entries[0]
+        #expect(read.request.headers.map(\.value) == ["", "b"] && read.response.headers.map(\.value) == ["", "d"])
+    }
+
     @Test(
         "that is none is refused with an error, whatever it is",
         arguments: [

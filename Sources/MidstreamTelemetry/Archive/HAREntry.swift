@@ -135,6 +135,14 @@ extension HAREntry {
     }
 }
 
+extension HAREntry.Field {
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        name = try fields.decode(String.self, forKey: .name)
+        fields.take(.value, into: &value)
+    }
+}
+
 extension HAREntry.Request {
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
