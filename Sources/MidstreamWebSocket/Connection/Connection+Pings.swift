@@ -39,20 +39,30 @@ extension Connection {
         for ping in answered { ping.answer.resume(.success(now - ping.sentAt)) }
     }
 
-    /// Pings until the socket ends, and ends it when no answer comes.
+    /// Pings until the socket ends, and ends it when neither an answer comes nor anything else that shows life.
     func keepAlive(every interval: Duration) async {
+        var before = WebSocketMetrics()
         while true {
             do {
                 try await stopwatch.timer.sleep(for: interval)
+                before = state.withLock { $0.metrics }
                 _ = try await ping()
             } catch let error as HTTPError where error.code == .timeout {
                 // While the reader is behind, no pong is read either.
-                guard state.withLock({ $0.inbox.receiver == nil }) else { continue }
+                guard state.withLock({ $0.inbox.receiver == nil && !$0.metrics.showLife(since: before) }) else { continue }
                 return fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), error.message)
             } catch {
                 return
             }
         }
+    }
+}
+
+extension WebSocketMetrics {
+    /// Whether the other side has sent something, or a fragment has made room for another one: a pong has to wait behind the rest of a frame,
+    /// and a ping behind all that was sent before it.
+    fileprivate func showLife(since before: WebSocketMetrics) -> Bool {
+        wireBytesReceived > before.wireBytesReceived || wireBytesSent - before.wireBytesSent >= Connection.fragment
     }
 }
 

@@ -130,4 +130,66 @@ import WebSocketFrames
         try await closing.value
         #expect(try await connection.next() == nil)
     }
+
+    /// Brings its bytes, and takes the first piece that is written, when it is told to; takes no other one.
+    private final class SlowLine: IncomingBody, ByteWriter {
+        let brings = Gate()
+        let takes = Gate()
+        private let received: Locked<[[UInt8]]>
+        private let isFirst = Locked(true)
+        private let isClosed = Gate()
+
+        init(_ received: [UInt8]) { self.received = Locked([received]) }
+
+        nonisolated(nonsending) func next() async throws -> [UInt8]? {
+            await brings.wait()
+            if let bytes = received.withLock({ $0.popLast() }) { return bytes }
+            await isClosed.wait()
+            return nil
+        }
+
+        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            await (isFirst ? takes : isClosed).wait()
+        }
+
+        func close() { for gate in [brings, takes, isClosed] { gate.open() } }
+        var isSpent: Bool { true }
+        var trailers: HTTPHeaders? { nil }
+        var metrics: TransportMetrics? { nil }
+    }
+
+    @Test(arguments: [true, false])
+    func `A pong may be late while something else comes, or leaves slowly`(comes: Bool) async throws {
+        let clock = TestClock()
+        // The beginning of a message.
+        let line = SlowLine([0x82, 2, 1])
+        let options = WebSocketOptions(pingInterval: .seconds(20))
+        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: clock))
+        connection.start()
+        let sending = Task { if !comes { try await connection.send(.binary, [UInt8](repeating: 0, count: 600 << 10)) } }
+        if comes { line.takes.open() } else { await eventually { connection.state.withLock { $0.metrics.wireBytesSent > 0 } } }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(20))
+        await clock.waitForSleepers(1)
+        let movement = comes ? line.brings : line.takes
+        movement.open()
+        await eventually {
+            connection.state.withLock { $0.metrics.wireBytesReceived > 0 || $0.metrics.wireBytesSent > 512 << 10 }
+        }
+        clock.advance(by: .seconds(10))
+        await eventually { clock.sleepers > 0 || connection.state.withLock { $0.end != nil } }
+        #expect(connection.state.withLock { $0.end == nil })
+
+        // Nothing moves any more.
+        clock.advance(by: .seconds(20))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        let failure = await #expect(throws: HTTPError.self) { try await connection.next() }
+        #expect((failure?.underlying as? WebSocketClosure)?.code == .abnormal)
+        _ = await sending.result
+    }
 }
