@@ -51,6 +51,7 @@ public struct HTTPError: Error, Sendable {
         var record: (any Sendable)?
         var bodyShortfall: String?
         var isRefusedHere = false
+        var isForNow = false
         var metrics: TransportMetrics?
         var call: (any Sendable)?
     }
@@ -129,6 +130,16 @@ public struct HTTPError: Error, Sendable {
     package var refusedHere: HTTPError {
         var error = self
         error.fields[0].isRefusedHere = true
+        return error
+    }
+
+    /// Whether a call that is made later may succeed, whatever the code; a retry would come too soon.
+    package var isForNow: Bool { fields[0].isForNow }
+
+    /// The same error, marked as one that holds for now.
+    package var forNow: HTTPError {
+        var error = self
+        error.fields[0].isForNow = true
         return error
     }
 

@@ -12,9 +12,9 @@ extension HTTPClient {
     /// `Cache-Control: no-store` and, behind an event with an identifier, `Last-Event-ID`; fields of these names that the request has stay,
     /// a `Last-Event-ID` until the first identifier comes. An identifier with control characters, which no field can carry, isn't sent.
     ///
-    /// When a connection ends or breaks, can't be made, or is answered with 429, 500, 502, 503 or 504, another follows. Before it passes
-    /// a random part (full jitter) of the time that the server asked for by `retry`, 3 s by default, which doubles with each connection
-    /// that brings no event, up to 60 s; after a 429 or 503 at least its `Retry-After`, up to
+    /// When a connection ends or breaks, can't be made, is refused by a breaker, limit or quota of the client, or is answered with 429, 500,
+    /// 502, 503 or 504, another follows. Before it passes a random part (full jitter) of the time that the server asked for by `retry`, 3 s
+    /// by default, which doubles with each connection that brings no event, up to 60 s; after a 429 or 503 at least its `Retry-After`, up to
     /// ``Configuration/maximumRetryAfter``. It is never below 100 ms, and the least that it is a part of doubles with each connection that
     /// ends within a second, up to 3 s. A 204 ends the sequence. Any other status or media type ends it with an error.
     ///
@@ -202,6 +202,7 @@ extension HTTPError {
     /// Whether the failure needn't befall another connection as well.
     fileprivate var mayPassOnAnotherConnection: Bool {
         switch code {
+        case _ where isForNow: true
         case .retriesExhausted: (underlying as? HTTPError)?.mayPassOnAnotherConnection == true
         case .unacceptableStatus: response.map { [429, 500, 502, 503, 504].contains($0.status.code) } ?? false
         default: Code.transient.contains(code)

@@ -175,6 +175,7 @@ extension ReconnectingWebSocket: AsyncSequence {
                     closure.code)
             }
             switch error.code {
+            case _ where error.isForNow: return true
             case .unacceptableStatus: return error.response.map { HTTPStatus.transient.contains($0.status) } ?? false
             case .retriesExhausted, .deadlineExceeded: return true
             default: return HTTPError.Code.transient.contains(error.code)

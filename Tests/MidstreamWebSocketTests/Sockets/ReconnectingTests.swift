@@ -1,6 +1,7 @@
 #if os(Linux)
     import Interception
     import MidstreamCore
+    import MidstreamResilience
     import MidstreamTesting
     import MidstreamWebSocket
     import TestSupport
@@ -12,13 +13,17 @@
 
         init() throws { server = try MockServer() }
 
-        private func client(_ change: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
+        private func client(
+            _ change: (inout HTTPClient.Configuration) -> Void = { _ in },
+            @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+        ) -> HTTPClient {
             var configuration = HTTPClient.Configuration()
             configuration.clock = clock
             configuration.timeout = nil
             configuration.random = { 0.5 }
             change(&configuration)
-            return testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
+            return testClient(
+                baseURL: server.url(), configuration: configuration, transport: wireTransport(), interceptors: interceptors)
         }
 
         /// Moves the clock as soon as somebody waits for it.
@@ -87,6 +92,25 @@
                 let error = await #expect(throws: HTTPError.self) { try await events.next() }
                 #expect(error?.response?.status == status)
             }
+        }
+
+        @Test func `What a breaker refuses for a time is tried again`() async throws {
+            let breaker = CircuitBreaker()
+            breaker.isolate()
+            server.enqueue(.webSocket { socket in try await socket.echo() })
+            let client = client(interceptors: { breaker })
+            let feed = client.webSocket("feed").reconnecting(.exponential(base: .seconds(1), jitter: .off))
+            var events = feed.makeAsyncIterator()
+            guard case .lost(let error, again: .seconds(1))? = try await events.next() else {
+                return _ = Issue.record("not lost")
+            }
+            #expect((error as? HTTPError)?.code == .circuitOpen)
+            breaker.close()
+            async let passed: Void = pass(.seconds(1))
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            await passed
+            try await feed.close()
+            #expect(try await events.next() == nil)
         }
 
         @Test func `Attempts are paid from the client's budget`() async throws {

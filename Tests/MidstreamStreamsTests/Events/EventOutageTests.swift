@@ -1,0 +1,58 @@
+import Interception
+import Midstream
+import MidstreamTesting
+import TestSupport
+import Testing
+
+/// What keeps a connection from being made for a time, without a network.
+@Suite("Events in an outage", .leavesNothing, .timeLimit(.minutes(10)))
+struct EventOutageTests {
+    private let clock = TestClock()
+
+    private func client(
+        _ transport: StubTransport, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = nil
+        configuration.clock = clock
+        configuration.validators = []
+        configuration.random = { 1 }
+        return testClient(
+            baseURL: "https://api.test", configuration: configuration, transport: transport, interceptors: interceptors)
+    }
+
+    private static let event = StubTransport.Reply.respond(
+        .ok, headers: ["Content-Type": "text/event-stream"], body: "data: a\n\n")
+    private static let end = StubTransport.Reply.respond(.noContent)
+
+    /// What ended the connections, when the data of all events is "a".
+    private func causes(
+        of client: HTTPClient, waits: Int, _ onReconnect: @escaping @Sendable () -> Void = {}
+    ) async throws -> [HTTPError.Code?] {
+        let causes = Locked<[HTTPError.Code?]>([])
+        let source = client.events(HTTPRequest("events")) { _, _, cause in
+            causes.withLock { $0.append(cause?.code) }
+            onReconnect()
+        }
+        let (_, result) = await clock.waits(waits) { try await source.all().map(\.data) }
+        #expect(try result.get() == ["a"])
+        return causes.withLock { $0 }
+    }
+
+    @Test("What a breaker refuses is asked for again")
+    func breaker() async throws {
+        let breaker = CircuitBreaker()
+        breaker.isolate()
+        let client = client(StubTransport(sequence: [Self.event, Self.end])) { breaker }
+        #expect(try await causes(of: client, waits: 2) { breaker.close() } == [.circuitOpen, nil])
+    }
+
+    @Test("… and what a quota refuses")
+    func quota() async throws {
+        let client = client(StubTransport(sequence: [.respond(.ok), Self.event, Self.end])) {
+            RateLimit(perSecond: 1, burst: 1, maximumWait: .zero)
+        }
+        _ = try await client.send(HTTPRequest("other"))
+        #expect(try await causes(of: client, waits: 2) == [.rateLimited, nil])
+    }
+}
