@@ -200,9 +200,10 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         switch outcome {
         case .success(let held): return held
         case .failure(let error):
-            throw HTTPError(
+            let failure = HTTPError(
                 .authentication, error.refusal, request: request, response: response, underlying: error,
                 phase: .of(response))
+            throw error is any PostponedRefresh || error.isUnanswered ? failure.forNow : failure
         }
     }
 }

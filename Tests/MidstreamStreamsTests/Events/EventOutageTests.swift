@@ -55,4 +55,38 @@ struct EventOutageTests {
         _ = try await client.send(HTTPRequest("other"))
         #expect(try await causes(of: client, waits: 2) == [.rateLimited, nil])
     }
+
+    /// Gives a token after these failures.
+    private struct Issuer: Authenticator {
+        let failures: Locked<[any Error]>
+
+        func apply(_ credential: Int, to request: inout HTTPRequest) async throws {}
+
+        func refresh(_ credential: Int?) async throws -> Int {
+            if let failure = failures.withLock({ $0.popLast() }) { throw failure }
+            return 1
+        }
+    }
+
+    private struct Later: PostponedRefresh { let retryAfter = Duration.seconds(1) }
+
+    @Test("… and what has no token for a time", arguments: [true, false])
+    func token(isPostponed: Bool) async throws {
+        let failure: any Error = isPostponed ? Later() : HTTPError(.nameResolution, phase: .notSent)
+        let issuer = Issuer(failures: Locked([failure]))
+        let client = client(StubTransport(sequence: [Self.event, Self.end])) {
+            AuthenticationInterceptor(issuer, refreshTimeout: nil, clock: clock)
+        }
+        #expect(try await causes(of: client, waits: 2) == [.authentication, nil])
+    }
+
+    @Test("A token that is refused ends the events")
+    func refusedToken() async throws {
+        let issuer = Issuer(failures: Locked([OAuthError(.invalidGrant)]))
+        let client = client(StubTransport(sequence: [])) {
+            AuthenticationInterceptor(issuer, refreshTimeout: nil, clock: clock)
+        }
+        let error = await httpError { try await client.events(HTTPRequest("events")).all() }
+        #expect(error?.code == .authentication)
+    }
 }
