@@ -23,7 +23,8 @@ extension HTTPClient {
     /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
     ///
     /// A deadline, of the request or the client, covers all of it, from the first connection on; with
-    /// ``HTTPRequest/deadlineCoversBody`` set to false, only the head of each.
+    /// ``HTTPRequest/deadlineCoversBody`` set to false, only the head of each. One that an interceptor sets is that of one connection, after
+    /// which another follows.
     ///
     /// The body is read as fast as the events are. Cancelling the task that reads, and leaving the loop, close the connection.
     ///
@@ -110,7 +111,7 @@ private struct EventSource: ElementSource {
             do {
                 let response = try await source.client.stream(request)
                 try accept(response)
-            } catch let error as HTTPError where source.reconnects && error.mayPassOnAnotherConnection {
+            } catch let error as HTTPError where source.reconnects && mayPass(error) {
                 let response = error.lastResponse
                 response?.body.close()
                 try await wait(because: error, asked: response.flatMap(source.client.waitAsked))
@@ -140,7 +141,7 @@ private struct EventSource: ElementSource {
             var cause: HTTPError?
             do {
                 if let chunk = try await chunks.next() { return parser.add(chunk) }
-            } catch let error as HTTPError where source.reconnects && error.mayPassOnAnotherConnection {
+            } catch let error as HTTPError where source.reconnects && mayPass(error) {
                 cause = error
             }
             disconnect()
@@ -149,6 +150,13 @@ private struct EventSource: ElementSource {
                 return
             }
             try await wait(because: cause, asked: nil)
+        }
+
+        /// Whether a failure needn't befall another connection as well. An interceptor may give each of them a deadline of its own.
+        private func mayPass(_ error: HTTPError) -> Bool {
+            guard error.code == .deadlineExceeded else { return error.mayPassOnAnotherConnection }
+            guard let deadline, let age else { return true }
+            return age.elapsed < deadline
         }
 
         private mutating func disconnect() {

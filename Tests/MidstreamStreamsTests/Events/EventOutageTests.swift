@@ -80,6 +80,33 @@ struct EventOutageTests {
         #expect(try await causes(of: client, waits: 2) == [.authentication, nil])
     }
 
+    @Test("What isn't answered by the deadline of one call is asked for again")
+    func deadlineOfOneCall() async throws {
+        let count = Locked(0)
+        let transport = StubTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { try await untilCancelled() }
+            let head: HTTPHeaders = ["Content-Type": "text/event-stream"]
+            return number == 2
+                ? HTTPResponse(status: .ok, headers: head, body: "data: a\n\n", request: request)
+                : HTTPResponse(status: .noContent, request: request)
+        }
+        let client = client(transport) { Resilience.standard(timeout: .seconds(60), deadline: .seconds(30)) }
+        let causes = Locked<[HTTPError.Code?]>([])
+        let source = client.events(HTTPRequest("events")) { _, _, cause in causes.withLock { $0.append(cause?.code) } }
+        let task = Task { try await source.all().map(\.data) }
+        // The deadline, and the waits after it and after the event.
+        for time in [30, 33, 36] {
+            await eventually { clock.nextDeadline?.offset == .seconds(time) }
+            clock.advance(to: VirtualInstant(offset: .seconds(time)))
+        }
+        #expect(try await task.value == ["a"])
+        #expect(causes.withLock { $0 } == [.deadlineExceeded, nil])
+    }
+
     @Test("A token that is refused ends the events")
     func refusedToken() async throws {
         let issuer = Issuer(failures: Locked([OAuthError(.invalidGrant)]))
