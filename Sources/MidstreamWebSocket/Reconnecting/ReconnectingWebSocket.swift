@@ -36,8 +36,8 @@ public final class ReconnectingWebSocket: Sendable {
         var socket: WebSocket?
         var isRead = false
         var isClosed = false
-        /// The pause between two attempts.
-        var pause: Suspension<Void>?
+        /// Ends a pause between two attempts, or an attempt.
+        var closing: Suspension<Void>?
     }
 
     private let task: WebSocketTask
@@ -74,11 +74,11 @@ public final class ReconnectingWebSocket: Sendable {
 
     /// Closes the socket, for good; the sequence ends. See ``WebSocket/close(_:_:)``.
     public func close(_ code: WebSocketClosure.Code = .normal, _ reason: String = "") async throws {
-        let (socket, pause) = state.withLock { state in
+        let (socket, closing) = state.withLock { state in
             state.isClosed = true
-            return (state.socket, state.pause)
+            return (state.socket, state.closing)
         }
-        pause?.resume()
+        closing?.resume()
         try await socket?.close(code, reason)
     }
 }
@@ -204,14 +204,17 @@ extension ReconnectingWebSocket: AsyncSequence {
 
     /// Opens a socket; nil when the feed was closed meanwhile.
     private func open(after delay: Duration?, last: WebSocketMessage?) async throws -> WebSocket? {
-        if let delay, try await !pause(for: delay) { return nil }
+        if let delay, try await closes(within: delay) { return nil }
         guard !isClosed else { return nil }
         guard delay == nil || task.client.takeRetry() else {
             throw HTTPError(.timeout, "The client's retry budget is used up.", request: task.request, phase: .notSent)
         }
-        var task = task
-        if delay != nil { try await resume(&task.request, last) }
-        let socket = try await task.connect()
+        let attempt = try await unlessClosed { [task, resume] in
+            var task = task
+            if delay != nil { try await resume(&task.request, last) }
+            return try await task.connect()
+        }
+        guard let socket = attempt else { return nil }
         let isWanted = state.withLock { state in
             if !state.isClosed { state.socket = socket }
             return !state.isClosed
@@ -219,18 +222,31 @@ extension ReconnectingWebSocket: AsyncSequence {
         return isWanted ? socket : nil
     }
 
-    /// False when the feed was closed meanwhile.
-    private func pause(for delay: Duration) async throws -> Bool {
-        let pause = Suspension<Void>()
+    /// Makes an attempt, and gives it up when the feed is closed; nil then.
+    private func unlessClosed(_ attempt: @escaping @Sendable () async throws -> WebSocket) async throws -> WebSocket? {
+        try await withThrowingTaskGroup(of: WebSocket?.self) { group in
+            group.addTask { try await attempt() }
+            group.addTask {
+                _ = try await self.closes(within: nil)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+
+    /// Waits for the feed to be closed; false when the time is over before.
+    private func closes(within limit: Duration?) async throws -> Bool {
+        let closing = Suspension<Void>()
         let isClosed = state.withLock { state in
-            state.pause = pause
+            state.closing = closing
             return state.isClosed
         }
-        guard !isClosed else { return false }
-        defer { state.withLock { $0.pause = nil } }
-        switch await pause.wait(for: delay, on: task.client.stopwatch.timer) {
-        case .timedOut: return true
-        case .value: return false
+        guard !isClosed else { return true }
+        defer { state.withLock { $0.closing = nil } }
+        switch await closing.wait(for: limit, on: task.client.stopwatch.timer) {
+        case .timedOut: return false
+        case .value: return true
         case .cancelled: throw CancellationError()
         }
     }

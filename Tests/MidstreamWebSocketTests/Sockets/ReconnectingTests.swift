@@ -167,6 +167,18 @@
             await left.wait()
         }
 
+        @Test func `Closing ends an attempt that isn't answered`() async throws {
+            server.enqueue(.init(fault: .stall(.beforeHead)))
+            let feed = client().webSocket("feed").reconnecting()
+            let reading = Task {
+                var events = feed.makeAsyncIterator()
+                return try await events.next() == nil
+            }
+            await eventually { server.requestCount == 1 }
+            try await feed.close()
+            #expect(try await reading.value)
+        }
+
         @Test func `Closing ends the pause between two attempts, and cancelling does`() async throws {
             server.respond { _ in .init(status: .serviceUnavailable) }
             let feed = client().webSocket("feed").reconnecting()
