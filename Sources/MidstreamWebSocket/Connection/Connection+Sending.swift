@@ -13,7 +13,7 @@ extension Connection {
     /// - Throws: ``HTTPError/Code/connectionLost``; `CancellationError`: nothing of the message has left then, or the socket has ended or is
     ///   being closed.
     nonisolated(nonsending) func send(_ kind: WebSocketMessage.Kind, _ payload: [UInt8]) async throws {
-        try await messages.enter()
+        try await begin()
         defer { messages.leave() }
         try Task.checkCancellation()
         let compressed = payload.count >= Self.leastCompressed ? deflater?.deflate(payload) : nil
@@ -43,7 +43,7 @@ extension Connection {
 
     /// Sends a message of chunks as they come, each in a frame of its own.
     func send<Chunks: AsyncSequence>(_ kind: WebSocketMessage.Kind, chunks: Chunks) async throws where Chunks.Element == [UInt8] {
-        try await messages.enter()
+        try await begin()
         defer { messages.leave() }
         var text = UTF8Check()
         var isBegun = false
@@ -66,6 +66,11 @@ extension Connection {
             state.metrics.messagesSent += 1
             state.metrics.bytesSent += Int64(count)
         }
+    }
+
+    /// Waits for a message's turn. The one before it may wait for chunks that never come, also when the socket has ended.
+    nonisolated(nonsending) private func begin() async throws {
+        do { try await messages.enter() } catch is Turnstile.Closed { throw failure }
     }
 
     private var notText: HTTPError { HTTPError(.invalidRequest, "The chunks of a text aren't UTF-8.", phase: .notSent) }

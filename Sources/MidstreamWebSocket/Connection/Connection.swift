@@ -229,6 +229,7 @@ final class Connection: Sendable {
         }
         guard isFirst else { return }
         channel.close()
+        messages.close()
         ended.inbox.reader?.resume()
         ended.inbox.receiver?.resume()
         for closer in ended.closers { closer.resume() }

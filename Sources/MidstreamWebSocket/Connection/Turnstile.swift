@@ -2,12 +2,17 @@ internal import Interception
 
 /// Lets one task in at a time, in the order in which they come, urgent ones first.
 struct Turnstile: Sendable {
+    /// Nobody is let in any more.
+    struct Closed: Error {}
+
     private struct State {
         var isTaken = false
-        var urgent: [Suspension<Void>] = []
-        var others: [Suspension<Void>] = []
+        var isClosed = false
+        /// Those who wait, who hear whether they are in.
+        var urgent: [Suspension<Bool>] = []
+        var others: [Suspension<Bool>] = []
 
-        mutating func next() -> Suspension<Void>? {
+        mutating func next() -> Suspension<Bool>? {
             if !urgent.isEmpty { return urgent.removeFirst() }
             if !others.isEmpty { return others.removeFirst() }
             isTaken = false
@@ -17,25 +22,36 @@ struct Turnstile: Sendable {
 
     private let state = Locked(State())
 
-    /// - Throws: `CancellationError`; the task isn't in then.
+    /// - Throws: `CancellationError`, ``Closed``; the task isn't in then.
     nonisolated(nonsending) func enter(isUrgent: Bool = false) async throws {
-        let suspension = state.withLock { state -> Suspension<Void>? in
+        let suspension = try state.withLock { state throws -> Suspension<Bool>? in
+            guard !state.isClosed else { throw Closed() }
             guard state.isTaken else {
                 state.isTaken = true
                 return nil
             }
-            let suspension = Suspension<Void>()
+            let suspension = Suspension<Bool>()
             if isUrgent { state.urgent.append(suspension) } else { state.others.append(suspension) }
             return suspension
         }
         guard let suspension else { return }
-        if case .value = await suspension.wait() { return }
-        throw CancellationError()
+        guard case .value(let isIn) = await suspension.wait() else { throw CancellationError() }
+        if !isIn { throw Closed() }
     }
 
     func leave() {
         while let next = state.withLock({ $0.next() }) {
-            if next.resume() { return }
+            if next.resume(true) { return }
         }
+    }
+
+    /// Turns away those who wait and those who come, also while somebody is in.
+    func close() {
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            defer { (state.urgent, state.others) = ([], []) }
+            return state.urgent + state.others
+        }
+        for suspension in waiting { suspension.resume(false) }
     }
 }

@@ -131,6 +131,22 @@ import WebSocketFrames
         #expect(try await connection.next() == nil)
     }
 
+    @Test func `A message that waits for another one's chunks fails when the socket ends`() async throws {
+        let line = Line([])
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
+        let first = Task { try await connection.send(.binary, chunks: chunks) }
+        source.yield([1])
+        await eventually { connection.state.withLock { $0.metrics.wireBytesSent > 0 } }
+        let second = Task { try await connection.send(.binary, [2]) }
+        connection.lose(nil)
+        let failure = await #expect(throws: HTTPError.self) { try await second.value }
+        #expect(failure?.code == .connectionLost)
+        source.finish()
+        await #expect(throws: HTTPError.self) { try await first.value }
+    }
+
     /// Brings its bytes, and takes the first piece that is written, when it is told to; takes no other one.
     private final class SlowLine: IncomingBody, ByteWriter {
         let brings = Gate()
