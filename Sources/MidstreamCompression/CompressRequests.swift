@@ -10,8 +10,8 @@ public import MidstreamCore
 /// Only servers that are known to take it should get it, so it is for one client or one request. A 415 may be a refusal of the coding
 /// (RFC 9110 §15.5.16): the body is sent again as it is, if it can be. Unless that is a 415, too, requests of the same ``HTTPRequest/route``,
 /// without one of the same path, are sent as they are for the next hour. A request with a `Content-Encoding` of its own isn't touched, nor is
-/// a body that is known to be short, nor one of a resumable upload (`Upload-Offset`, `Upload-Length`, `Upload-Complete`), whose offsets count
-/// the bytes as they are.
+/// a body that is known to be short, nor a part (`Content-Range`) or one of a resumable upload (`Upload-Offset`, `Upload-Length`,
+/// `Upload-Complete`), whose offsets count the bytes as they are.
 ///
 /// It stands at `.attempt`, so that what signs sees what is sent.
 public final class CompressRequests: HTTPInterceptor {
@@ -21,7 +21,7 @@ public final class CompressRequests: HTTPInterceptor {
     private static let memory = Duration.seconds(3_600)
 
     /// Those by which bodies are parts of something that the server puts together by its length.
-    private static let offsets: [HTTPHeaders.Name] = ["Upload-Offset", "Upload-Length", "Upload-Complete"]
+    private static let offsets: [HTTPHeaders.Name] = [.contentRange, "Upload-Offset", "Upload-Length", "Upload-Complete"]
 
     private let compression: Compression
     private let least: Int64

@@ -149,6 +149,17 @@
             #expect(server.requests.allSatisfy { $0.headers[.contentEncoding] == nil })
         }
 
+        @Test("A part of a body is sent as it is, as its range says")
+        func part() async throws {
+            let server = try MockServer()
+            server.respond { _ in .init() }
+            let client = testClient(baseURL: server.url()) { CompressRequests() }
+            let range = "bytes 0-\(Self.content.count - 1)/1000000"
+            _ = try await client.send(HTTPRequest(.put, "/", headers: ["Content-Range": range], body: .bytes(Self.content)))
+            let request = try #require(server.requests.first)
+            #expect(request.headers[.contentEncoding] == nil && request.body == Self.content)
+        }
+
         @Test("A refusal counts for its endpoint, for an hour, and only if the coding was the reason")
         func refusalOfOne() async throws {
             let server = try MockServer()
