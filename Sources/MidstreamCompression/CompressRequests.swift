@@ -23,6 +23,11 @@ public final class CompressRequests: HTTPInterceptor {
     /// Those by which bodies are parts of something that the server puts together by its length.
     private static let offsets: [HTTPHeaders.Name] = [.contentRange, "Upload-Offset", "Upload-Length", "Upload-Complete"]
 
+    /// Those that tell of the bytes that are sent, and so no longer of these.
+    private static let ofSentBytes: [HTTPHeaders.Name] = [
+        "Content-Length", "Content-Digest", "Repr-Digest", "Content-MD5", "Digest",
+    ]
+
     private let compression: Compression
     private let least: Int64
     /// Since when endpoints have got what isn't compressed.
@@ -87,8 +92,7 @@ public final class CompressRequests: HTTPInterceptor {
         var compressed = request
         compressed.body = request.body.compressed(compression)
         compressed.headers[.contentEncoding] = compression.description
-        // Of the bytes before.
-        for name in ["Content-Length", "Content-Digest", "Repr-Digest"] as [HTTPHeaders.Name] { compressed.headers.remove(name) }
+        for name in Self.ofSentBytes { compressed.headers.remove(name) }
         return compressed
     }
 }
