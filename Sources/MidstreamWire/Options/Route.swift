@@ -31,12 +31,15 @@
             self.host = host
             zone = zoned?.zone
             self.address = address
-            port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
+            let port = parts.portText.flatMap { UInt16($0) } ?? (isSecure ? 443 : 80)
+            self.port = port
             let proxy = routes.proxy(isSecure: isSecure, host: host)
             let isForwarded = !isSecure && proxy?.isHTTP == true && !isTunnel
             self.proxy = proxy
             self.isForwarded = isForwarded
-            hostKey = Admission.hostKey(of: isForwarded ? "proxy://" : url)
+            // However the URL writes it.
+            let end = "\(isSecure ? "https" : "http")://\(host)\(zoned?.zone ?? ""):\(port)"
+            hostKey = Admission.hostKey(of: isForwarded ? "proxy://" : end)
             var url = url
             origin = url.withUTF8 { Array($0.prefix(TargetParts($0).path)) }
         }

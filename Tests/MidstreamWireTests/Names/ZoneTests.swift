@@ -26,6 +26,7 @@
             #expect(route("http://[fe80::1%25a]/") != route("http://[fe80::1%25b]/"))
             #expect(route("http://[fe80::1%25a]/") != route("http://[fe80::1]/"))
             #expect(route("http://[fe80::1%25a]/") == route("http://[fe80::1%25a]:80/b"))
+            #expect(route("http://[fe80::1%25a]/").hostKey != route("http://[fe80::1%25b]/").hostKey)
         }
 
         @Test func `A connection leads to a network by its name or its number`() throws {

@@ -57,6 +57,15 @@
         }
 
         @Test(arguments: [
+            ("https://h.example:443/a", true), ("https://u:p@h.example?b", true), ("HTTPS://H.EXAMPLE:/", true),
+            ("https://h.example:444/", false), ("http://h.example:443/", false), ("https://a.h.example/", false),
+        ])
+        func `Requests to the same end count towards the same limit`(url: String, isSame: Bool) {
+            let key = Route("https://h.example/", routes(.direct)).hostKey
+            #expect((Route(url, routes(.direct)).hostKey == key) == isSame)
+        }
+
+        @Test(arguments: [
             ("http://h.example", true), ("http://h.example/b", true), ("http://h.example?b", true), ("http://h.example#b", true),
             ("http://h.example:81/", false), ("http://h.example.net/", false), ("http://h.exampl", false),
             ("https://h.example/", false),
