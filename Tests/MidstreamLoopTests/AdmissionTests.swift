@@ -16,13 +16,49 @@
         }
 
         @Test func `Where connections are shared nobody stands in line any more`() {
-            var admission = Admission(hostLimit: 8, totalLimit: 2)
-            let (first, other) = (transfer("http://a/"), transfer("http://b/"))
+            var admission = Admission(hostLimit: 8, totalLimit: 3)
+            let (first, second, other) = (transfer("http://a/"), transfer("http://a/"), transfer("http://b/"))
             let (otherInLine, inLine) = (transfer("http://b/"), transfer("http://a/"))
-            let areIn = [first, other, otherInLine, inLine].map { admission.enter($0) }
-            #expect(areIn == [true, true, false, false])
+            let areIn = [first, second, other, otherInLine, inLine].map { admission.enter($0) }
+            #expect(areIn == [true, true, true, false, false])
             let begun = admission.share(first)
+            // The first two have one place now.
             #expect(begun.count == 2 && begun.contains { $0 === inLine } && begun.contains { $0 === otherInLine })
+            #expect(admission.waitingCount == 0)
+        }
+
+        @Test func `A host that shares connections has one place as long as it has transfers`() {
+            var admission = Admission(hostLimit: 8, totalLimit: 1)
+            let (first, second) = (transfer("http://a/"), transfer("http://a/"))
+            let others = ["http://b/", "http://c/", "http://b/"].map(transfer)
+            var areIn = [admission.enter(first)]
+            let atOnce = admission.share(first)
+            areIn += ([second] + others).map { admission.enter($0) }
+            #expect(areIn == [true, true, false, false, false])
+            let afterFirst = admission.leave(first)
+            let afterSecond = admission.leave(second)
+            #expect(atOnce.isEmpty && afterFirst.isEmpty)
+            #expect(afterSecond.count == 1 && afterSecond.first === others[0])
+            // It need not wait behind those to other hosts.
+            let sharing = admission.share(others[0])
+            #expect(sharing.count == 1 && sharing.first === others[2])
+            let beforeLast = admission.leave(others[0])
+            let last = admission.leave(others[2])
+            #expect(beforeLast.isEmpty)
+            #expect(last.count == 1 && last.first === others[1])
+            #expect(admission.waitingCount == 0)
+        }
+
+        @Test func `Those in line for a host that shares connections begin together`() {
+            var admission = Admission(hostLimit: 8, totalLimit: 1)
+            let (known, busy) = (transfer("http://a/"), transfer("http://b/"))
+            var areIn = [admission.enter(known)]
+            _ = admission.share(known)
+            _ = admission.leave(known)
+            areIn += ([busy] + (0..<3).map { _ in transfer("http://a/") }).map { admission.enter($0) }
+            #expect(areIn == [true, true, false, false, false])
+            let begun = admission.leave(busy)
+            #expect(begun.count == 3)
             #expect(admission.waitingCount == 0)
         }
 

@@ -4,7 +4,8 @@
     /// Limits the transfers that are under way to the allowed connections, to a host and in all; the others wait in order.
     ///
     /// libcurl's own queue isn't fair: a new request takes the connection that has just become free, and the one that has waited goes to the
-    /// end; and each request costs a look at all others. Over HTTP/2 connections are shared, so that no transfer waits here.
+    /// end; and each request costs a look at all others. Over HTTP/2 connections are shared: as long as a host has a transfer, all of them need
+    /// one place among all connections, and none waits for its host.
     ///
     /// Touched only on the loop's thread.
     package struct Admission {
@@ -60,7 +61,7 @@
         private let hostLimit: Int
         private let totalLimit: Int
         private var hosts: [Int: Host] = [:]
-        /// How many are under way to hosts that don't share connections.
+        /// How many are under way, those to a host that shares connections as one.
         private var inside = 0
         /// Those that have passed their host's limit and wait for the one of all connections.
         private var line = Queue()
@@ -102,7 +103,7 @@
         private mutating func passHost(_ transfer: Transfer, _ host: inout Host, _ key: Int) -> Bool {
             host.active += 1
             transfer.admission = .inside(key)
-            guard totalLimit > 0, !host.isShared else { return true }
+            guard totalLimit > 0, !host.isShared || host.counted == 0 else { return true }
             guard inside < totalLimit, line.isEmpty else {
                 transfer.admission = .inLine(key)
                 line.append(transfer)
@@ -125,7 +126,7 @@
             guard var host = hosts.removeValue(forKey: key) else { return [] }
             transfer.admission = .left
             host.active -= 1
-            if host.counted > 0 {
+            if host.counted > 0, !host.isShared || host.active == 0 {
                 host.counted -= 1
                 inside -= 1
             }
@@ -140,14 +141,14 @@
                 var host = hosts.removeValue(forKey: key)
             else { return [] }
             host.isShared = true
-            inside -= host.counted
-            host.counted = 0
+            inside -= max(0, host.counted - 1)
+            host.counted = min(1, host.counted)
             let next = takeFromLine(key) + admit(&host, key)
             hosts[key] = host
             return next + admitLine()
         }
 
-        /// Those of a host that need no place of their own any more.
+        /// Those of a host that need no place of their own.
         private mutating func takeFromLine(_ key: Int) -> [Transfer] {
             let taken = line.rest.filter { $0.admission == .inLine(key) }
             for transfer in taken {
@@ -172,8 +173,9 @@
                 host.active -= 1
             }
             if totalLimit > 0 {
-                host.counted = host.active
-                inside += host.counted
+                let counted = host.active - line.rest.count { $0.admission == .inLine(key) }
+                inside += counted - host.counted
+                host.counted = counted
             }
             put(back: host, key)
         }
@@ -230,6 +232,7 @@
                 next.append(transfer)
                 hosts[key]?.counted += 1
                 inside += 1
+                if isShared(key) { next += takeFromLine(key) }
             }
             return next
         }

@@ -17,8 +17,8 @@
         /// When the oldest connection without a transfer is to be closed.
         private var nextExpiry: UInt64 = .max
         let mostConnections: Int
-        /// How many of HTTP/2 to a host.
-        private let mostShared: Int
+        /// How many of HTTP/2 to a host where there is room for them.
+        private let mostSharedAtBest: Int
         /// How many connections to a host may be made ahead of transfers.
         let mostPrepared: Int
         /// Those of HTTP/2 that have something to send.
@@ -36,8 +36,8 @@
             let total = limits.maximumConnections.map(share.of)
             mostConnections = total ?? .max
             let host = limits.maximumConnectionsPerHost.map(share.of)
-            mostShared = min(host ?? .max, mostConnections)
-            mostPrepared = min(mostShared, ConnectionPool.mostIdle)
+            mostSharedAtBest = min(host ?? .max, mostConnections)
+            mostPrepared = min(mostSharedAtBest, ConnectionPool.mostIdle)
             super.init(
                 "midstream-wire", poller, limits: settings.limits,
                 admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0),
@@ -165,9 +165,14 @@
                 || route.isSecure && !pool.speaksOnlyHTTP1(route)
         }
 
+        private var isFull: Bool { max(channels.count, pool.dialCount) >= mostConnections }
+
+        /// How many of HTTP/2 to a host there may be: none is added where all others are needed.
+        private var mostShared: Int { isFull && pool.idle.count == 0 ? 0 : mostSharedAtBest }
+
         private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
             // Those without a transfer make room: the limit is met by those that have one.
-            while max(channels.count, pool.dialCount) >= mostConnections, pool.closeOldest() || pool.closeOldestDial() {}
+            while isFull, pool.closeOldest() || pool.closeOldestDial() {}
             let dial = Dial(
                 transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, isExclusive: transfer.pipe != nil,
                 loop: self)

@@ -146,6 +146,58 @@
             }
         }
 
+        @Test func `A connection of HTTP/2 with a stream has a place among all`() async throws {
+            let mayFinish = DispatchSemaphore(value: 0)
+            let servers = try (0..<2).map { _ in
+                try HTTP2Server { peer in
+                    guard peer.begin(), let stream = peer.nextRequest() else { return }
+                    peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                    mayFinish.wait()
+                    peer.write(HTTP2Frame.data("ok", end: true, stream: stream))
+                    peer.connection.waitForEnd()
+                }
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnections: 1))
+            let loop = try #require(transport.executor as? WireLoop)
+            let first = try await transport.deliver(request(servers[0].url, .streamed))
+            let url = servers[1].url
+            let second = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.count + loop.admission.waitingCount } == 2 }
+            #expect(await onLoop(loop) { loop.admission.waitingCount } == 1)
+            for _ in servers { mayFinish.signal() }
+            #expect(try await first.body.collect() == Array("ok".utf8))
+            #expect(try await second.value.body.bytes == Array("ok".utf8))
+            #expect(await transport.statistics.openConnections == 1)
+        }
+
+        @Test func `No further connection of HTTP/2 is made where all are needed`() async throws {
+            let mayFinish = DispatchSemaphore(value: 0)
+            let servers = try (0..<2).map { _ in
+                try RawServer { connection in
+                    let peer = HTTP2Peer(connection)
+                    guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
+                    while let stream = peer.nextRequest() {
+                        peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                        mayFinish.wait()
+                        peer.write(HTTP2Frame.data("ok", end: true, stream: stream))
+                    }
+                }
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnections: 2))
+            let loop = try #require(transport.executor as? WireLoop)
+            let urls = servers.map(\.url)
+            var responses: [HTTPResponse] = []
+            for url in urls { responses.append(try await transport.deliver(request(url, .streamed))) }
+            let further = Task { try await transport.deliver(request(urls[0], .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.count } == 3 }
+            for _ in 1...3 { mayFinish.signal() }
+            for response in responses { #expect(try await response.body.collect() == Array("ok".utf8)) }
+            #expect(try await further.value.body.bytes == Array("ok".utf8))
+            #expect(servers.map(\.accepted) == [1, 1])
+        }
+
         @Test(arguments: [(1, nil), (nil, 1)] as [(Int?, Int?)])
         func `What a proxy forwards keeps to the limits`(_ ofHost: Int?, _ ofAll: Int?) async throws {
             let mayAnswer = DispatchSemaphore(value: 0)
