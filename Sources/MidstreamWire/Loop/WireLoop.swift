@@ -145,7 +145,8 @@
         }
 
         func connectByHTTP1(_ transfer: WireTransfer) {
-            pool.rememberWithoutHTTP2(transfer.route)
+            // For good: a body that can't be read twice would be lost each time that it is found out.
+            pool.rememberWithoutHTTP2(transfer.route, until: .max)
             pool.retireShared(transfer.route)
             stopSharing(transfer.route)
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
@@ -162,7 +163,7 @@
         func mayShare(_ route: Route) -> Bool {
             guard settings.offersHTTP2, !route.isForwarded else { return false }
             return settings.configuration.httpVersions == .http2PriorKnowledge
-                || route.isSecure && !pool.speaksOnlyHTTP1(route)
+                || route.isSecure && !pool.speaksOnlyHTTP1(route, at: now)
         }
 
         private var isFull: Bool { max(channels.count, pool.dialCount) >= mostConnections }
@@ -194,7 +195,9 @@
                 }
                 connection.begin(first, dial.times)
             case let connection as HTTP1Connection:
-                if dial.mayBeShared { pool.rememberWithoutHTTP2(dial.route) }
+                if dial.mayBeShared {
+                    pool.rememberWithoutHTTP2(dial.route, until: now + ConnectionPool.rememberedFor)
+                }
                 if !dial.isExclusive { stopSharing(dial.route) }
                 guard let first else {
                     connection.becameIdle()

@@ -20,13 +20,16 @@
         static let mostIdle = 4_096
         /// Of how many hosts it is remembered that they don't speak HTTP/2.
         private static let mostRemembered = 4_096
+        /// How long that is remembered of one that hasn't chosen it, in nanoseconds: 10 minutes. Its servers may be replaced.
+        static let rememberedFor: UInt64 = 600_000_000_000
 
         @exclusivity(unchecked) private var destinations: [Route: Destination] = [:]
         /// The last one; most requests go where the one before went.
         @exclusivity(unchecked) private var last: Destination?
         @exclusivity(unchecked) private(set) var idle = IdleConnections()
         @exclusivity(unchecked) private(set) var dialCount = 0
-        private var withoutHTTP2: Set<Route> = []
+        /// Until when they are taken for hosts that don't speak HTTP/2, in nanoseconds of the monotonic clock.
+        private var withoutHTTP2: [Route: UInt64] = [:]
 
         private func destination(of route: Route) -> Destination {
             if let last, last.route === route { return last }
@@ -94,12 +97,14 @@
         }
 
         /// Notes that a host doesn't speak HTTP/2.
-        func rememberWithoutHTTP2(_ route: Route) {
-            if withoutHTTP2.count >= Self.mostRemembered { withoutHTTP2 = [] }
-            withoutHTTP2.insert(route)
+        func rememberWithoutHTTP2(_ route: Route, until time: UInt64) {
+            if withoutHTTP2.count >= Self.mostRemembered { withoutHTTP2 = [:] }
+            withoutHTTP2[route] = time
         }
 
-        func speaksOnlyHTTP1(_ route: Route) -> Bool { !withoutHTTP2.isEmpty && withoutHTTP2.contains(route) }
+        func speaksOnlyHTTP1(_ route: Route, at now: UInt64) -> Bool {
+            !withoutHTTP2.isEmpty && withoutHTTP2[route].map { now < $0 } ?? false
+        }
 
         // MARK: Connections without a transfer
 

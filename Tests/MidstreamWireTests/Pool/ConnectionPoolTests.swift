@@ -146,6 +146,25 @@
             }
         }
 
+        @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
+        func `A host that hasn't chosen HTTP/2 is offered it again some minutes later`() async throws {
+            let tls = try TLSServer(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"], offersHTTP2: false)
+            let server = try RawServer(tls: tls) { connection in
+                while connection.readHead() != nil { connection.write(Self.ok) }
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(tls: TLSConfiguration(verifiesCertificates: false)))
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            let route = Route(server.url, Routes(transport.configuration))
+            let loop = try #require(transport.executor as? WireLoop)
+            let mayShare = await onLoop(loop) {
+                let before = loop.mayShare(route)
+                loop.clock.pointee += 600_000_000_000
+                return [before, loop.mayShare(route)]
+            }
+            #expect(mayShare == [false, true])
+        }
+
         @Test func `A connection of HTTP/2 with a stream has a place among all`() async throws {
             let mayFinish = DispatchSemaphore(value: 0)
             let servers = try (0..<2).map { _ in
