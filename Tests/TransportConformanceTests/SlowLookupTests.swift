@@ -7,6 +7,8 @@
     import TestSupport
     import Testing
 
+    @testable import MidstreamWire
+
     /// Names are looked up on threads of their own, which nobody may wait for when their transfer is given up. Curl does by default.
     @Suite(.leavesNothing, .serialized, .timeLimit(.minutes(10))) struct SlowLookupTests {
         enum End: CaseIterable { case cancellation, connectTimeout }
@@ -33,6 +35,23 @@
             #expect(response.status == 200)
             // Newer versions of libcurl look both families of addresses up by themselves.
             #expect(stalled_lookups() > 0, "The other request had to wait for the lookup.")
+        }
+
+        @Test func `A name that nobody waits for any more isn't looked up`() async {
+            let lookup = HostLookup()
+            // As many as there are threads.
+            for port in 1...4 as ClosedRange<UInt16> { _ = lookup.find("stalled-lookup.invalid", port: port) { _ in } }
+            await eventually { stalled_lookups() == 4 }
+            let asking = lookup.find("localhost", port: 5) { _ in }
+            let answers = Locked(0)
+            // So many that the first would be looked up when the last is.
+            for port in 6...105 as ClosedRange<UInt16> {
+                _ = lookup.find("localhost", port: port) { _ in answers.withLock { $0 += 1 } }
+            }
+            lookup.giveUp(asking)
+            release_stalled_lookups()
+            await eventually { answers.withLock { $0 } == 100 }
+            #expect(lookup.known("localhost", port: 5) == nil)
         }
     }
 

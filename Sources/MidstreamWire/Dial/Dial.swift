@@ -30,6 +30,7 @@
         let isExclusive: Bool
         private(set) var times = DialTimes()
         private var stage = Stage.lookup
+        private var asking: HostLookup.Asking?
         /// When it has taken too long, in nanoseconds of the monotonic clock.
         let deadline: UInt64
         /// When it has gone on for too long without a transfer; never while it has one.
@@ -162,7 +163,7 @@
 
         private func find(_ host: String, port: UInt16, then next: @escaping @Sendable (Dial, [HostAddress]) -> Void) {
             if let known = settings.lookup.known(host, port: port) { return found(known, then: next) }
-            settings.lookup.find(host, port: port) { [self, loop] addresses in
+            asking = settings.lookup.find(host, port: port) { [self, loop] addresses in
                 loop.post(.run { self.found(addresses, then: next) })
             }
         }
@@ -349,7 +350,8 @@
         ) {
             defer { tellObservers(failure) }
             switch stage {
-            case .lookup, .over: break
+            case .lookup: if let asking { settings.lookup.giveUp(asking) }
+            case .over: break
             case .connecting(var race): race.close()
             case .securingProxy(let channel, _), .proxy(let channel, _), .securing(let channel): channel.close()
             }

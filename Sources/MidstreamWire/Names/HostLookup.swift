@@ -7,13 +7,21 @@
     /// Finds the addresses of hosts, by the system's resolver on a few threads of its own, or by one that the configuration has.
     ///
     /// What the system's has found is kept for a minute, and that it has found nothing for a second; a lookup that is under way serves all that
-    /// ask for it.
+    /// ask for it. What nobody waits for any more before a thread has begun with it isn't looked up.
     final class HostLookup: Sendable {
         typealias Found = Result<[HostAddress], HTTPError>
 
+        /// One who waits for an answer.
+        struct Asking {
+            fileprivate let key: String
+            fileprivate let number: Int
+        }
+
         private struct State {
             var kept: [String: (found: Found, until: UInt64)] = [:]
-            var asked: [String: [@Sendable (Found) -> Void]] = [:]
+            /// By the number of who asks; none when all have given up.
+            var asked: [String: [Int: @Sendable (Found) -> Void]] = [:]
+            var lastNumber = 0
             /// Those that no thread has begun with.
             var waiting: [String] = []
             var threads = 0
@@ -43,13 +51,25 @@
         }
 
         /// Looks a host up. The answer comes on another thread.
-        func find(_ host: String, port: UInt16, _ answer: @escaping @Sendable (Found) -> Void) {
+        func find(_ host: String, port: UInt16, _ answer: @escaping @Sendable (Found) -> Void) -> Asking {
             let key = "\(host):\(port)"
-            let isFirst = state.withLock { state in
-                state.asked[key, default: []].append(answer)
-                return state.asked[key]?.count == 1
+            let (number, isFirst) = state.withLock { state in
+                state.lastNumber += 1
+                let isFirst = state.asked[key] == nil
+                state.asked[key, default: [:]][state.lastNumber] = answer
+                return (state.lastNumber, isFirst)
             }
-            guard isFirst else { return }
+            if isFirst { begin(host, port, for: key) }
+            return Asking(key: key, number: number)
+        }
+
+        /// Has one who asks get no answer any more.
+        func giveUp(_ asking: Asking) {
+            // Let go of outside of the lock.
+            _ = state.withLock { $0.asked[asking.key]?.removeValue(forKey: asking.number) }
+        }
+
+        private func begin(_ host: String, _ port: UInt16, for key: String) {
             if let resolver { return ask(resolver, host, port, for: key) }
             let mustStart = state.withLock { state in
                 state.waiting.append(key)
@@ -102,6 +122,9 @@
 
         private func next() -> String? {
             state.withLock { state in
+                let givenUp = state.waiting.prefix { state.asked[$0]?.isEmpty ?? true }
+                for key in givenUp { state.asked[key] = nil }
+                state.waiting.removeFirst(givenUp.count)
                 guard !state.waiting.isEmpty else {
                     state.threads -= 1
                     return nil
@@ -124,8 +147,8 @@
         }
 
         private func answer(_ found: Found, for key: String) {
-            let asked = state.withLock { $0.asked.removeValue(forKey: key) ?? [] }
-            for answer in asked { answer(found) }
+            let asked = state.withLock { $0.asked.removeValue(forKey: key) ?? [:] }
+            for (_, answer) in asked.sorted(by: { $0.key < $1.key }) { answer(found) }
         }
 
         private static func addresses(of host: String, port: String) -> Found {
