@@ -35,7 +35,7 @@
             reader.reset()
             if transfer.isPiped, let pipe = transfer.pipe { return openPipe(pipe, transfer) }
             sending = SendingState(head: transfer.requestHead.bytes())
-            if transfer.framing.hasExpect, transfer.bodyFraming != .none { holdBody() }
+            if transfer.asksForLeave { holdBody(for: transfer.settings.patience) }
             send()
         }
 

@@ -34,8 +34,6 @@
         private static let turn = 1 << 20
         /// How much of a body is read at once.
         private static let pieceSize = 64 << 10
-        /// How long an `Expect: 100-continue` waits for an answer (RFC 9110 §10.1.1), in nanoseconds: a second.
-        private static let patience: UInt64 = 1_000_000_000
 
         func send() {
             if let transfer, let pipe = transfer.pipe, pipe.connection != nil { return send(pipe, transfer) }
@@ -170,9 +168,9 @@
         // MARK: Expectations
 
         /// Keeps back the body until the server asks for it, or has had time to.
-        func holdBody() {
+        func holdBody(for patience: UInt64) {
             sending.isBodyHeld = true
-            loop.wake(self, at: loop.now + Self.patience)
+            loop.wake(self, at: loop.now + patience)
         }
 
         /// Sends the body that was kept back, if it was.

@@ -75,7 +75,7 @@
             hasServed = true
             let silence = transfer.settings.silence
             if loop.now - lastReceived >= silence.longest { ping(answeredWithin: silence.longestAnswer) }
-            let stream = HTTP2Stream(id, transfer, on: self)
+            let stream = HTTP2Stream(id, transfer, on: self, holdsBody: hasBody && transfer.asksForLeave)
             streams[id] = stream
             transfer.connection = stream
             flushSoon()

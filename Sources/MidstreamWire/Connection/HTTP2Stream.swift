@@ -26,11 +26,14 @@
         @exclusivity(unchecked) private var isClosed = false
         /// The server has broken a rule of the messages.
         @exclusivity(unchecked) var isViolated = false
+        /// The body waits for the server's leave.
+        @exclusivity(unchecked) private var isBodyHeld: Bool
 
-        init(_ id: Int32, _ transfer: WireTransfer, on connection: HTTP2Connection) {
+        init(_ id: Int32, _ transfer: WireTransfer, on connection: HTTP2Connection, holdsBody: Bool) {
             self.id = id
             self.transfer = transfer
             self.connection = connection
+            isBodyHeld = holdsBody
         }
 
         /// Has no further streams begin beside it: its server was too slow.
@@ -44,6 +47,7 @@
             let isOver = isClosed || isAnswered && transfer.sent.isWhole
             let code: HTTP2ErrorCode? = isOver ? nil : isAnswered ? .noError : .cancel
             isClosed = true
+            endHold()
             connection.remove(self, code)
         }
 
@@ -55,6 +59,7 @@
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTP2Session.Reading {
+            if isBodyHeld { return .later }
             switch transfer.outgoing {
             // Files are left to the system over HTTP/1.1 alone.
             case .none, .file: return .end(0, trailers: nil)
@@ -85,6 +90,21 @@
         func didSend(_ count: Int, isLast: Bool) {
             transfer.sent.bytes += Int64(count)
             if isLast { transfer.sent.isWhole = true }
+            // The server has had no time for an answer before it has the head.
+            if isBodyHeld { loop.wake(self, at: loop.now + transfer.settings.patience) }
+        }
+
+        /// Sends the body that was kept back, if it was.
+        private func releaseBody() {
+            guard isBodyHeld else { return }
+            endHold()
+            send()
+        }
+
+        private func endHold() {
+            guard isBodyHeld else { return }
+            isBodyHeld = false
+            loop.letSleep(self)
         }
 
         // MARK: Receiving
@@ -125,6 +145,7 @@
             switch transfer.head.read(head, status: status) {
             case .interim(let fields):
                 transfer.completeInterim(HTTPHeaders(lines: fields.bytes))
+                if status == 100 { releaseBody() }
                 return true
             case .complete(let fields):
                 guard transfer.takeHead(fields) else { return false }
@@ -230,6 +251,7 @@
         }
 
         private func goElsewhere(_ code: HTTP2ErrorCode) {
+            endHold()
             transfer.refusals += 1
             // It may have waited for the server to take further streams.
             if transfer.sent.bytes > 0 { transfer.noteResend() }
@@ -246,6 +268,7 @@
         /// The connection is gone.
         func lose(_ failure: ChannelFailure?, violation: String?) {
             isClosed = true
+            endHold()
             guard transfer.isUnderWay else { return }
             if let failure = transfer.failure { return fail(failure) }
             if hasEnd { return }
@@ -260,5 +283,9 @@
             if case .tls = failure, !isAnswered { return fail(.tls, text) }
             fail(.connectionLost, text)
         }
+    }
+
+    extension HTTP2Stream: Sleeper {
+        func isWoken() { releaseBody() }
     }
 #endif

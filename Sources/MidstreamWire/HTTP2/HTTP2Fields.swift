@@ -76,7 +76,6 @@
             switch name.count {
             case 2: name.isFieldName("te") && !(line.count == 11 && line.isFieldName("te:trailers"))
             case 4: name.isFieldName("host")
-            case 6: name.isFieldName("expect")
             case 7: name.isFieldName("upgrade")
             case 10: name.isFieldName("connection") || name.isFieldName("keep-alive")
             case 16: name.isFieldName("proxy-connection")

@@ -25,6 +25,8 @@
         let idleLifetime: UInt64
         let longestAge: UInt64?
         let silence: HTTP2Silence
+        /// How long an `Expect: 100-continue` waits for an answer (RFC 9110 §10.1.1), in nanoseconds: a second.
+        let patience: UInt64
         /// Why no request can be sent.
         let problem: HTTPError?
         /// The route of the last request; most go where the one before went.
@@ -37,11 +39,12 @@
 
         /// - Parameter canSpeakHTTP2: Whether the nghttp2 that is loaded can be trusted with it.
         init(
-            _ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence(),
+            _ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence(), patience: UInt64 = 1_000_000_000,
             canSpeakHTTP2: Bool = HTTP2Library.isSafe
         ) {
             self.configuration = configuration
             self.silence = silence
+            self.patience = patience
             acceptEncoding =
                 configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil
             routes = Routes(configuration)

@@ -102,6 +102,9 @@
             tls == nil && route.proxy?.isSecure != true && settings.configuration.httpVersions != .http2PriorKnowledge
         }
 
+        /// Whether its body waits for the server's leave.
+        var asksForLeave: Bool { framing.hasExpect && bodyFraming != .none }
+
         var requestHead: RequestHead {
             RequestHead(
                 request: route.zone == nil ? request : requestWithoutZone, framing: framing, bodyFraming: bodyFraming,

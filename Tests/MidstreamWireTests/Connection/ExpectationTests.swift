@@ -1,7 +1,9 @@
 #if os(Linux)
     import Foundation
+    import Interception
     import MidstreamCore
     import MidstreamLoop
+    import MidstreamTransport
     import TestSupport
     import Testing
 
@@ -28,6 +30,57 @@
             let response = try await wireTransport().deliver(request)
             #expect(response.status == 200)
             #expect(response.body.bytes == Array("ok".utf8))
+        }
+
+        private static let hour: UInt64 = 3_600_000_000_000
+
+        /// Gives the statuses of an upload that waits for leave, and of what is asked for after it over the same transport.
+        private func statuses(_ url: String, patience: UInt64 = Self.hour) async throws -> [HTTPStatus] {
+            let configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
+            let transport = WireTransport(WireSettings(configuration, patience: patience))
+            defer { transport.close() }
+            var upload = HTTPRequest(.put, url, headers: ["Expect": "100-continue"], body: .bytes([1, 2, 3]))
+            upload.delivery = .buffered(upTo: 10)
+            let first = try await transport.deliver(upload)
+            let second = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            return [first.status, second.status]
+        }
+
+        /// RFC 9110 §10.1.1
+        @Test func `Over HTTP/2, too, a server may refuse a body before it comes`() async throws {
+            let kinds = Locked<[HTTP2Frame.Kind]>([])
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                let later = peer.nextRequest { kind in
+                    let isFirst = kinds.withLock { kinds in
+                        kinds.append(kind)
+                        return kinds.count { $0 == .headers } == 1
+                    }
+                    guard kind == .headers, isFirst else { return }
+                    let flags = HTTP2Frame.endHeaders | HTTP2Frame.endStream
+                    peer.write(HTTP2Frame.headers([HPACKField(":status", "417")], flags, stream: 1))
+                }
+                if let later { peer.write(HTTP2Frame.response(stream: later)) }
+                peer.answerAll()
+            }
+            #expect(try await statuses(server.url) == [417, 200])
+            #expect(kinds.withLock { $0.contains(.reset) && !$0.contains(.data) })
+        }
+
+        @Test(arguments: [true, false])
+        func `Over HTTP/2 a body comes when the server lets it, or after a while`(_ isLet: Bool) async throws {
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                let upload = peer.nextRequest { kind in
+                    guard kind == .headers, isLet else { return }
+                    peer.write(HTTP2Frame.headers([HPACKField(":status", "100")], stream: 1))
+                }
+                if let upload { peer.write(HTTP2Frame.response(stream: upload)) }
+                peer.answerAll()
+            }
+            #expect(try await statuses(server.url, patience: isLet ? Self.hour : 1_000_000) == [200, 200])
         }
     }
 #endif
