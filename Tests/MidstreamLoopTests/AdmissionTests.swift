@@ -15,6 +15,16 @@
             Transfer(HTTPRequest(url), ExchangeOptions(), loop: loop, owner: loop)
         }
 
+        private struct Writer: ByteWriter {
+            nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {}
+        }
+
+        private func socket(_ url: String) -> Transfer {
+            let upgrade = transfer(url)
+            upgrade.writer = Writer()
+            return upgrade
+        }
+
         @Test func `Where connections are shared nobody stands in line any more`() {
             var admission = Admission(hostLimit: 8, totalLimit: 3)
             let (first, second, other) = (transfer("http://a/"), transfer("http://a/"), transfer("http://b/"))
@@ -59,6 +69,39 @@
             #expect(areIn == [true, true, false, false, false])
             let begun = admission.leave(busy)
             #expect(begun.count == 3)
+            #expect(admission.waitingCount == 0)
+        }
+
+        @Test func `What may come to carry another protocol keeps to the host's limit wherever connections are shared`() {
+            var admission = Admission(hostLimit: 2, totalLimit: 0)
+            let requests = (0..<3).map { _ in transfer("http://a/") }
+            let sockets = (0..<4).map { _ in socket("http://a/") }
+            var areIn = [requests[0], sockets[0], sockets[1], requests[1]].map { admission.enter($0) }
+            let atOnce = admission.share(requests[0])
+            // Requests need no place any more, so that there is one for another socket.
+            #expect(atOnce.count == 2 && atOnce.contains { $0 === requests[1] } && atOnce.contains { $0 === sockets[1] })
+            areIn += [sockets[2], sockets[3], requests[2]].map { admission.enter($0) }
+            #expect(areIn == [true, true, false, false, false, false, true])
+            let afterRequest = admission.leave(requests[0])
+            let afterSocket = admission.leave(sockets[0])
+            #expect(afterRequest.isEmpty)
+            #expect(afterSocket.count == 1 && afterSocket.first === sockets[2])
+            let isWaiting = admission.giveUp(sockets[3])
+            #expect(isWaiting && admission.waitingCount == 0)
+        }
+
+        @Test func `What may come to carry another protocol has a place of its own among all`() {
+            var admission = Admission(hostLimit: 8, totalLimit: 2)
+            let requests = (0..<2).map { _ in transfer("http://a/") }
+            let sockets = (0..<2).map { _ in socket("http://a/") }
+            var areIn = [admission.enter(requests[0])]
+            _ = admission.share(requests[0])
+            areIn += [sockets[0], requests[1], sockets[1]].map { admission.enter($0) }
+            #expect(areIn == [true, true, true, false])
+            let afterFirst = admission.leave(requests[0])
+            let afterSecond = admission.leave(requests[1])
+            #expect(afterFirst.isEmpty)
+            #expect(afterSecond.count == 1 && afterSecond.first === sockets[1])
             #expect(admission.waitingCount == 0)
         }
 

@@ -5,18 +5,47 @@
     ///
     /// libcurl's own queue isn't fair: a new request takes the connection that has just become free, and the one that has waited goes to the
     /// end; and each request costs a look at all others. Over HTTP/2 connections are shared: as long as a host has a transfer, all of them need
-    /// one place among all connections, and none waits for its host.
+    /// one place among all connections, and none waits for its host. Those that may come to carry another protocol share with nobody.
     ///
     /// Touched only on the loop's thread.
     package struct Admission {
         private struct Host {
             /// How many have passed the host's limit.
             var active = 0
-            /// Those of them that count in ``Admission/inside``.
+            /// Those of them that have a connection of their own, whatever the host speaks.
+            var own = 0
+            /// The others that are under way.
+            var ordinary = 0
+            /// How many places they have in ``Admission/inside``.
             var counted = 0
             /// It speaks HTTP/2.
             var isShared = false
             var waiting = Queue()
+
+            /// How many count towards the host's limit.
+            var limited: Int { isShared ? own : active }
+
+            /// Whether a transfer may go over a connection that has a place already.
+            func covers(_ transfer: Transfer) -> Bool { isShared && ordinary > 0 && !transfer.hasOwnConnection }
+
+            mutating func pass(_ transfer: Transfer) {
+                active += 1
+                if transfer.hasOwnConnection { own += 1 }
+            }
+
+            mutating func begin(_ transfer: Transfer) {
+                if !transfer.hasOwnConnection { ordinary += 1 }
+            }
+
+            mutating func take(_ transfer: Transfer) {
+                pass(transfer)
+                begin(transfer)
+            }
+
+            mutating func end(_ transfer: Transfer) {
+                active -= 1
+                if transfer.hasOwnConnection { own -= 1 } else { ordinary -= 1 }
+            }
         }
 
         private struct Queue {
@@ -79,16 +108,16 @@
         package mutating func enter(_ transfer: Transfer) -> Bool {
             guard hostLimit > 0 || totalLimit > 0, transfer.admission == .none else { return true }
             // Forwarded requests share the connections to the proxy, which libcurl limits itself.
-            if !transfer.isSecure, transfer.loop.limits.forwardsPlainRequests, transfer.writer == nil { return true }
+            if !transfer.isSecure, transfer.loop.limits.forwardsPlainRequests, !transfer.hasOwnConnection { return true }
             let key = transfer.hostKey
-            if let host = hosts[key], hostLimit > 0, host.active >= hostLimit, !host.isShared {
+            if let host = hosts[key], hostLimit > 0, host.limited >= hostLimit, !host.isShared || transfer.hasOwnConnection {
                 transfer.admission = .waiting(key)
                 hosts[key]?.waiting.append(transfer)
                 waitingCount += 1
                 return false
             }
             guard totalLimit > 0 else {
-                hosts[key, default: Host()].active += 1
+                hosts[key, default: Host()].take(transfer)
                 transfer.admission = .inside(key)
                 return true
             }
@@ -101,16 +130,18 @@
 
         /// Takes a transfer for which its host has room; false when it waits for the limit of all connections.
         private mutating func passHost(_ transfer: Transfer, _ host: inout Host, _ key: Int) -> Bool {
-            host.active += 1
-            transfer.admission = .inside(key)
-            guard totalLimit > 0, !host.isShared || host.counted == 0 else { return true }
-            guard inside < totalLimit, line.isEmpty else {
-                transfer.admission = .inLine(key)
-                line.append(transfer)
-                return false
+            host.pass(transfer)
+            if totalLimit > 0, !host.covers(transfer) {
+                guard inside < totalLimit, line.isEmpty else {
+                    transfer.admission = .inLine(key)
+                    line.append(transfer)
+                    return false
+                }
+                inside += 1
+                host.counted += 1
             }
-            inside += 1
-            host.counted += 1
+            host.begin(transfer)
+            transfer.admission = .inside(key)
             return true
         }
 
@@ -120,13 +151,13 @@
             if totalLimit == 0, waitingCount == 0, let place = hosts.index(forKey: key), hosts.values[place].active > 1 {
                 // Nobody waits for anything.
                 transfer.admission = .left
-                hosts.values[place].active -= 1
+                hosts.values[place].end(transfer)
                 return []
             }
             guard var host = hosts.removeValue(forKey: key) else { return [] }
             transfer.admission = .left
-            host.active -= 1
-            if host.counted > 0, !host.isShared || host.active == 0 {
+            host.end(transfer)
+            if host.counted > 0, !host.covers(transfer) {
                 host.counted -= 1
                 inside -= 1
             }
@@ -141,20 +172,35 @@
                 var host = hosts.removeValue(forKey: key)
             else { return [] }
             host.isShared = true
-            inside -= max(0, host.counted - 1)
-            host.counted = min(1, host.counted)
-            let next = takeFromLine(key) + admit(&host, key)
+            if totalLimit > 0 {
+                inside -= host.ordinary - 1
+                host.counted -= host.ordinary - 1
+            }
+            let next = takeFromLine(&host, key) + takeWaiting(&host, key) + admit(&host, key)
             hosts[key] = host
             return next + admitLine()
         }
 
-        /// Those of a host that need no place of their own.
-        private mutating func takeFromLine(_ key: Int) -> [Transfer] {
-            let taken = line.rest.filter { $0.admission == .inLine(key) }
+        /// Those of a host that need no place of their own among all connections.
+        private mutating func takeFromLine(_ host: inout Host, _ key: Int) -> [Transfer] {
+            let taken = line.rest.filter { $0.admission == .inLine(key) && host.covers($0) }
             for transfer in taken {
+                host.begin(transfer)
                 transfer.admission = .inside(key)
                 waitingCount -= 1
                 line.passOver()
+            }
+            return taken
+        }
+
+        /// Those that need none among the host's either.
+        private mutating func takeWaiting(_ host: inout Host, _ key: Int) -> [Transfer] {
+            let taken = host.waiting.rest.filter { $0.admission == .waiting(key) && host.covers($0) }
+            for transfer in taken {
+                host.take(transfer)
+                transfer.admission = .inside(key)
+                waitingCount -= 1
+                host.waiting.passOver()
             }
             return taken
         }
@@ -168,14 +214,14 @@
         package mutating func unshare(_ key: Int, except sharing: [Transfer]) {
             guard isShared(key), var host = hosts.removeValue(forKey: key) else { return }
             host.isShared = false
+            let places = min(1, host.ordinary)
             for transfer in sharing where transfer.admission == .inside(key) {
                 transfer.admission = .left
-                host.active -= 1
+                host.end(transfer)
             }
             if totalLimit > 0 {
-                let counted = host.active - line.rest.count { $0.admission == .inLine(key) }
-                inside += counted - host.counted
-                host.counted = counted
+                inside += host.ordinary - places
+                host.counted += host.ordinary - places
             }
             put(back: host, key)
         }
@@ -191,6 +237,7 @@
                 line.passOver()
                 guard var host = hosts.removeValue(forKey: key) else { return true }
                 host.active -= 1
+                if transfer.hasOwnConnection { host.own -= 1 }
                 // The next one of its host takes its place, at the end of the line.
                 _ = admit(&host, key)
                 put(back: host, key)
@@ -213,7 +260,7 @@
 
         private mutating func admit(_ host: inout Host, _ key: Int) -> [Transfer] {
             var next: [Transfer] = []
-            while !host.waiting.isEmpty, host.isShared || host.active < hostLimit {
+            while !host.waiting.isEmpty, host.limited < hostLimit {
                 guard let transfer = host.waiting.next() else { break }
                 if passHost(transfer, &host, key) {
                     waitingCount -= 1
@@ -226,13 +273,15 @@
         private mutating func admitLine() -> [Transfer] {
             var next: [Transfer] = []
             while inside < totalLimit, let transfer = line.next() {
-                guard case .inLine(let key) = transfer.admission else { continue }
+                guard case .inLine(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) else { continue }
+                host.begin(transfer)
                 transfer.admission = .inside(key)
                 waitingCount -= 1
                 next.append(transfer)
-                hosts[key]?.counted += 1
+                host.counted += 1
                 inside += 1
-                if isShared(key) { next += takeFromLine(key) }
+                if host.isShared { next += takeFromLine(&host, key) }
+                hosts[key] = host
             }
             return next
         }

@@ -69,6 +69,8 @@
         @exclusivity(unchecked) package final var isPiped = false
         /// What writes to the connection where that may carry another protocol.
         @exclusivity(unchecked) package final var writer: (any ByteWriter)?
+        /// It shares its connection with nobody, whatever its host speaks.
+        package final var hasOwnConnection: Bool { writer != nil }
         /// The transport has asked for encodings.
         @exclusivity(unchecked) package final var decodes = false
         /// Those of the body, in the order in which they were applied.
