@@ -83,6 +83,9 @@
         /// Whether its first transfer would take any connection: one that goes out again wants one that hasn't served.
         var mayYield: Bool { !isExclusive && transfers.first?.resends == 0 }
 
+        /// Whether it has no socket yet.
+        var isLookingUp: Bool { if case .lookup = stage { true } else { false } }
+
         private func goOnAlone() {
             guard transfers.isEmpty else { return }
             loneDeadline = loop.now + Self.longestAlone

@@ -17,7 +17,8 @@
             let isFirst = mayBeShared && pool.spareDials(route).isEmpty
             var new: [Dial] = []
             if missing > 0, !mayBeShared || isFirst {
-                for _ in 0..<(mayBeShared ? 1 : missing) where channels.count + new.count < mostConnections {
+                let room = max(0, mostConnections - channels.count - pool.lookupCount)
+                for _ in 0..<min(mayBeShared ? 1 : missing, room) {
                     let dial = Dial(route, settings, tls: tls, mayBeShared: mayBeShared, loop: self)
                     pool.add(dial)
                     new.append(dial)

@@ -59,6 +59,20 @@
             #expect(await transport.statistics == TransportStatistics())
         }
 
+        @Test func `Connections to hosts that are still looked up count towards the limit`() async throws {
+            let server = try Self.server(Locked(0))
+            let resolver = HoldingResolver(holding: 1)
+            defer { resolver.gate.open() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(resolver: resolver.addresses, maximumConnections: 2))
+            let first = Task { try await transport.prepare("http://a.invalid:\(server.port)", connections: 2) }
+            await resolver.gate.reached()
+            try await transport.prepare("http://b.invalid:\(server.port)", connections: 2)
+            resolver.gate.open()
+            try await first.value
+            #expect(await transport.statistics.counts == Counts(openConnections: 2, idleConnections: 2))
+        }
+
         /// RFC 9113 §3.4: a server may close a connection on which no preface comes. This one says nothing before.
         @Test(.enabled(if: Servers.areRunning)) func `HTTP/2 has begun on one that stands`() async throws {
             let hasBegun = Locked(false)
