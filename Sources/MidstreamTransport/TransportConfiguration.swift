@@ -169,7 +169,8 @@ internal import MidstreamCore
             /// the wire.
             case environment
             /// An HTTP proxy, `http://host:port` or `https://host:port`: asked to forward http requests, and to open a tunnel for
-            /// https (RFC 9110 §9.3.6). Hosts in `noProxy` (names, which cover their subdomains, or addresses) are reached directly.
+            /// https (RFC 9110 §9.3.6). Hosts in `noProxy` (names, which cover their subdomains, addresses, or ranges of them such as
+            /// `10.0.0.0/8`) are reached directly.
             case http(String, credentials: Credentials? = nil, noProxy: [String] = [])
             /// A SOCKS 5 proxy (RFC 1928), `host:port`, which looks the names up. `noProxy` as above.
             case socks5(String, credentials: Credentials? = nil, noProxy: [String] = [])

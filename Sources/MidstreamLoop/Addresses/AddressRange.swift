@@ -2,13 +2,13 @@
     import Glibc
 
     /// Addresses of IPv4 or IPv6 that begin with the same bits (RFC 4632, RFC 4291 §2.3).
-    struct AddressRange: Sendable {
+    package struct AddressRange: Sendable {
         private let bytes: [UInt8]
         private let length: Int
 
         /// - Parameter text: An address, with the length of the prefix behind a slash or without, which means that address alone; one of IPv6
         ///   with brackets or without. Nil is returned for anything else.
-        init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             guard parts.count <= 2, let bytes = Self.bytes(of: parts[0]) else { return nil }
             let longest = bytes.count * 8
@@ -31,7 +31,7 @@
         }
 
         /// - Parameter address: Of 4 or 16 bytes.
-        func contains(_ address: [UInt8]) -> Bool {
+        package func contains(_ address: [UInt8]) -> Bool {
             guard address.count == bytes.count else { return false }
             let whole = length / 8
             guard address[..<whole] == bytes[..<whole] else { return false }

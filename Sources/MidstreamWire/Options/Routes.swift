@@ -2,6 +2,7 @@
     internal import Foundation
     import Glibc
     internal import MidstreamCore
+    internal import MidstreamLoop
     internal import MidstreamTransport
 
     /// A proxy, and what it is told of its user.
@@ -68,10 +69,12 @@
             return rule.proxy
         }
 
-        /// A name in the list covers its subdomains, `*` everything.
+        /// A name in the list covers its subdomains, a range its addresses, `*` everything.
         private static func isExcepted(_ host: String, _ exceptions: [String]) -> Bool {
+            let address = HostAddress(literal: host, port: 0)?.bytes
             let host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
             return exceptions.contains { exception in
+                if let address, let range = AddressRange(exception) { return range.contains(address) }
                 var name = exception.lowercased()
                 if name.hasPrefix("[") { name = String(name.dropFirst().dropLast()) }
                 if name.hasPrefix(".") { name.removeFirst() }

@@ -19,6 +19,16 @@
             #expect(Route(url, self.routes(.http("p.example", noProxy: ["*"]))).proxy == nil)
         }
 
+        @Test(arguments: [
+            ("http://10.96.0.1/", true), ("http://10.112.0.1/", false), ("http://192.168.1.9:81/", true),
+            ("http://[fd00::1]/", true), ("http://[0:0::0:1]/", true), ("http://[fe80::1]/", false),
+            ("http://10.96.0.1.example/", false),
+        ])
+        func `Exceptions cover ranges of addresses, however one is written`(url: String, isDirect: Bool) {
+            let routes = routes(.http("p.example", noProxy: ["10.96.0.0/12", "192.168.1.9", "fd00::/8", "[::1]"]))
+            #expect((Route(url, routes).proxy == nil) == isDirect)
+        }
+
         @Test func `A unix domain socket is met without a proxy`() {
             let proxy = TransportConfiguration.Proxy.http("http://u:p@p.example")
             let routes = Routes(TransportConfiguration(proxy: proxy, unixSocketPath: "/run/s"))
