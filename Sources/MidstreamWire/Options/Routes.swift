@@ -72,15 +72,17 @@
         /// A name in the list covers its subdomains, a range its addresses, `*` everything.
         private static func isExcepted(_ host: String, _ exceptions: [String]) -> Bool {
             let address = HostAddress(literal: host, port: 0)?.bytes
-            let host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+            let host = withoutLastDot(host)
             return exceptions.contains { exception in
                 if let address, let range = AddressRange(exception) { return range.contains(address) }
-                var name = exception.lowercased()
-                if name.hasPrefix("[") { name = String(name.dropFirst().dropLast()) }
+                var name = withoutLastDot(exception.lowercased())
                 if name.hasPrefix(".") { name.removeFirst() }
                 return name == "*" || (!name.isEmpty && (host == name || host.hasSuffix(".\(name)")))
             }
         }
+
+        /// It says that a name is absolute, which those in the list are anyway.
+        private static func withoutLastDot(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
 
         /// The capital forms are read, too, but for `HTTP_PROXY`, which a CGI server sets from a request's field.
         private mutating func readEnvironment() {

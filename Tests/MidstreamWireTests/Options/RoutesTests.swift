@@ -11,10 +11,12 @@
 
         @Test(arguments: [
             ("http://h.example/", true), ("https://h.example", true), ("http://a.h.example", true), ("http://ah.example", false),
-            ("http://H.Example", true), ("http://127.0.0.1:80", true), ("http://[::1]/", true), ("http://other", false),
+            ("http://H.Example", true), ("http://a.h.example./", true), ("http://dotted.example/", true),
+            ("http://127.0.0.1:80", true), ("http://[::1]/", true), ("http://other", false),
         ])
         func `Exceptions cover names, their subdomains and addresses`(url: String, isDirect: Bool) {
-            let routes = routes(.http("http://p.example:3128", noProxy: [".h.example", "127.0.0.1", "::1", ""]))
+            let routes = routes(
+                .http("http://p.example:3128", noProxy: [".h.example", "dotted.example.", "127.0.0.1", "::1", ""]))
             #expect((Route(url, routes).proxy == nil) == isDirect)
             #expect(Route(url, self.routes(.http("p.example", noProxy: ["*"]))).proxy == nil)
         }
