@@ -63,6 +63,12 @@ import Testing
         #expect(sent == ["token 1", "token 1", ""])
     }
 
+    @Test func anOriginMayBeThatOfASocket() async throws {
+        let urls = ["https://a.example/feed", "http://b.example:81/feed", "http://a.example/", "https://b.example:81/"]
+        let (sent, _) = try await send(to: urls, origins: ["wss://a.example/feed", "WS://b.example:81"])
+        #expect(sent == ["token 1", "token 1", "", ""])
+    }
+
     @Test(arguments: ["api.example", "ftp://api.example", "", "https://"])
     func anOriginThatIsNoneIsRefused(origin: String) async throws {
         let error = await #expect(throws: HTTPError.self) { try await send(to: ["https://a.example"], origins: [origin]) }

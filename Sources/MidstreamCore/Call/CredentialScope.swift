@@ -10,12 +10,12 @@ package struct CredentialScope: Sendable {
 
     /// Makes a scope.
     ///
-    /// - Parameter urls: Any URLs of the origins; nil: the client's.
+    /// - Parameter urls: Any URLs of the origins, with `ws` or `wss` for `http` and `https` if you like; nil: the client's.
     package init(_ urls: [String]?) {
         given = urls.map { urls in
             Result { () throws(HTTPError) in
                 try urls.map { url throws(HTTPError) in
-                    guard let origin = OriginMatch(url) else { throw Self.noOrigin(url) }
+                    guard let origin = OriginMatch(url.withWebScheme) else { throw Self.noOrigin(url) }
                     return origin
                 }
             }
@@ -25,7 +25,7 @@ package struct CredentialScope: Sendable {
     /// Whether a URL, that of a request or of a hop of it, is of one of the origins.
     ///
     /// - Parameter call: The call that the request is part of; by default that of the present task.
-    /// - Throws: ``HTTPError/Code/invalidRequest`` when the scope was given a text that is no http or https URL.
+    /// - Throws: ``HTTPError/Code/invalidRequest`` when the scope was given a text that is none of these URLs.
     package func contains(_ url: String, in call: Call? = ChainPosition.current?.call) throws -> Bool {
         if let given { return try given.get().contains { $0.matches(url) } }
         if let base = call?.owner.baseOrigin { return base.matchesOrSecures(url) }
