@@ -113,6 +113,7 @@ public final class Coalescing: HTTPInterceptor {
 
     private func sharing(of request: HTTPRequest, in call: Call) async throws -> Sharing {
         guard call.sharing == nil else { return .not(because: "it is made for another call") }
+        guard !request.isUpgrade else { return .not(because: "it asks for a connection of its own") }
         guard request.body.bytes != nil else { return .not(because: "its body isn't in memory") }
         guard !request.isWatchedArriving else { return .not(because: "its answer is watched while it arrives") }
         guard request.context.isComparable else { return .not(because: "it has settings of its own that can't be compared") }

@@ -40,7 +40,7 @@ struct Invocation {
         let recording = try recording ?? Recording(arguments, over: transport)
         let client = client(recording.observers, transport)
         if arguments.showsExplanation {
-            try Terminal.print("\(await client.explain(request))")
+            try Terminal.print("\(await explanation(of: request, by: client))")
             return 0
         }
         let status = try await send(request, by: client)
@@ -48,6 +48,11 @@ struct Invocation {
         try arguments.session?.save()
         await recording.finish()
         return status
+    }
+
+    private func explanation(of request: HTTPRequest, by client: HTTPClient) async throws -> Explanation {
+        if arguments.isSocket { return try await client.webSocket(request).explain() }
+        return try await client.explain(request)
     }
 
     private func request() -> HTTPRequest {

@@ -44,6 +44,13 @@ public struct WebSocketTask: Sendable {
         }
         return try WebSocket(response, options, client: client)
     }
+
+    /// What opening it would do, without sending anything: see ``HTTPClient/explain(_:)``.
+    ///
+    /// - Throws: What that throws; ``HTTPError/Code/invalidRequest`` for a request that can't be one for a socket.
+    public func explain() async throws -> Explanation {
+        try await client.explain(UpgradeRequest.make(of: request, protocols: protocols, options))
+    }
 }
 
 extension HTTPClient {

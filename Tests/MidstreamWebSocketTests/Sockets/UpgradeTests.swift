@@ -53,6 +53,17 @@
             #expect(first.response.trace.description.contains("101"))
         }
 
+        @Test func `What opening one would do is explained, and nothing is sent`() async throws {
+            let client = client { Coalescing() }
+            let explanation = try await client.webSocket(server.url("/feed").replacing("http:", with: "ws:")).explain()
+            #expect(explanation.request.urlText == server.url("/feed"))
+            #expect(explanation.request.headers["Upgrade"] == "websocket")
+            let coalescing = try #require(explanation.steps.first { $0.name.contains("Coalescing") })
+            #expect(coalescing.plan.text?.contains("a connection of its own") == true)
+            await #expect(throws: HTTPError.self) { try await client.webSocket(HTTPRequest(.post, "feed")).explain() }
+            #expect(server.requestCount == 0)
+        }
+
         @Test func `Requests that can't be a socket's aren't sent`() async throws {
             let client = client()
             for request in [

@@ -1,0 +1,67 @@
+#if Wire && os(Linux)
+    import Interception
+    import Midstream
+    import MidstreamTesting
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamTool
+
+    @Suite("A socket on the command line", .leavesNothing, .timeLimit(.minutes(10)), .enabled(if: Tool.path != nil))
+    struct ConversationTests {
+        private let server: MockServer
+
+        init() throws { server = try MockServer() }
+
+        /// What comes of a line for the shell, with the tool as `$m` and the server's host and port as `$h`.
+        private func run(_ line: String) async throws -> ChildProcess {
+            let setting = "m=\(try #require(Tool.path)) h=127.0.0.1:\(server.port)"
+            return try await ChildProcess.run("/bin/sh", ["-c", "\(setting)\n\(line)"])
+        }
+
+        @Test("Lines go there and back over a ws URL, with a token, until the input ends")
+        func lines() async throws {
+            defer { server.shutdown() }
+            let ends = Locked<[MockWebSocket.Event]>([])
+            server.respond(webSocket: { socket in
+                while let event = try await socket.next() {
+                    switch event {
+                    case .text(let text): try await socket.send(text)
+                    case .ping(let payload): try await socket.pong(payload)
+                    default:
+                        ends.withLock { $0.append(event) }
+                        return try await socket.close()
+                    }
+                }
+            })
+            let child = try await run(
+                "(echo one; echo two) | timeout 60 $m ws ws://$h/feed --bearer T --transport wire")
+            #expect(child.status == .exited(0) && child.text == "one\ntwo\n", "\(child.errorText)")
+            #expect(server.requests.map(\.path) == ["/feed"])
+            #expect(server.requests.first?.headers[.authorization] == "Bearer T")
+            #expect(ends.withLock { $0 } == [.close(1000, "")])
+        }
+
+        @Test("Its upgrade can be traced, and bytes are written as they are")
+        func bytes() async throws {
+            defer { server.shutdown() }
+            server.respond(webSocket: { socket in
+                try await socket.send([0, 0xFF, 0x0A])
+                try await socket.echo()
+            })
+            let child = try await run("timeout 60 $m ws $h/feed --trace --transport wire < /dev/null")
+            #expect(child.status == .exited(0) && child.output == [0, 0xFF, 0x0A], "\(child.errorText)")
+            #expect(child.errorText.contains("101"))
+        }
+
+        @Test("What would be asked is shown, and not sent")
+        func shown() async throws {
+            defer { server.shutdown() }
+            let explained = try await run("$m ws $h/feed --explain")
+            #expect(explained.status == .exited(0) && explained.text.contains("Upgrade: websocket"), "\(explained.errorText)")
+            let command = try await run("$m ws http://$h/feed A:b --curl")
+            #expect(command.status == .exited(0) && command.text == "curl --header 'A: b' ws://127.0.0.1:\(server.port)/feed\n")
+            #expect(server.requestCount == 0)
+        }
+    }
+#endif
