@@ -4,8 +4,7 @@ extension Attempt {
     /// An error with the body of its response in memory, up to ``HTTPError/keptBody``, where the response would have been streamed: whoever
     /// catches it wants to know what the server has to say.
     ///
-    /// A longer body is left as it is, still arriving, and the error says so. Takes no longer than the attempt may, or ten seconds where
-    /// that has no limit: nobody waits for the end of an error that has none.
+    /// Takes no longer than the attempt may, or ten seconds where that has no limit: nobody waits for the end of an error that has none.
     ///
     /// - Throws: `CancellationError`; ``HTTPError/Code/deadlineExceeded``.
     func withBody(_ error: any Error) async throws -> any Error {
@@ -14,27 +13,51 @@ extension Attempt {
             response.body.bytes == nil,
             response.request.id == request.id
         else { return error }
+        if response.status.code == 101 {
+            // What comes over its connection is no answer, and may never end.
+            giveUp(response)
+            var refused = response
+            refused.metrics = response.metrics
+            refused.body = .empty
+            return failure.withResponse(refused, shortfall: nil)
+        }
+        var position = next.position
+        if position.due == .max { position.timeout = next.call?.due(in: .seconds(10)) ?? .max }
+        let limited = position
+        return try await failure.withBody(of: response) {
+            next.position.reasonToEnd
+        } read: { body in
+            try await limited.withinTimeLeft(phase: .answered) { _ in try await body.buffered(upTo: HTTPError.keptBody) }
+        }
+    }
+}
+
+extension HTTPError {
+    /// The error with the body of its response in memory, up to ``HTTPError/keptBody``; a longer one is left as it is, still arriving, and the
+    /// error says so.
+    ///
+    /// - Parameters:
+    ///   - reasonToEnd: What is thrown in place of it when the body can't be read; nil: nothing.
+    ///   - read: Buffers the body up to that limit, for as long as that may take.
+    package func withBody(
+        of response: HTTPResponse, reasonToEnd: () -> (any Error)?, read: (HTTPBody) async throws -> HTTPBody
+    ) async throws -> HTTPError {
         var collected = response
         do {
-            let body = response.body
-            var position = next.position
-            if position.due == .max { position.timeout = next.call?.due(in: .seconds(10)) ?? .max }
-            collected.body = try await position.withinTimeLeft(phase: .answered) { _ in
-                try await body.buffered(upTo: HTTPError.keptBody)
-            }
+            collected.body = try await read(response.body)
         } catch {
-            if let reason = next.position.reasonToEnd { throw reason }
+            if let reason = reasonToEnd() { throw reason }
             let reason = (error as? HTTPError)?.code.rawValue ?? "an error"
-            return failure.withResponse(response, shortfall: "The response's body couldn't be read: \(reason).")
+            return withResponse(response, shortfall: "The response's body couldn't be read: \(reason).")
         }
         guard collected.body.bytes != nil else {
-            return failure.withResponse(
+            return withResponse(
                 collected,
                 shortfall: "The response's body is longer than the \(HTTPError.keptBody) bytes that are kept for an error; it is "
                     + "still to be read.")
         }
         collected.trailers = response.trailers
         collected.metrics = response.metrics
-        return failure.withResponse(collected, shortfall: nil)
+        return withResponse(collected, shortfall: nil)
     }
 }

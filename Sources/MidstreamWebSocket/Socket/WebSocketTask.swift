@@ -35,14 +35,24 @@ public struct WebSocketTask: Sendable {
     ///   transport has no sockets: `WireTransport` has, and on Apple's platforms `URLSessionTransport`.
     public func connect() async throws -> WebSocket {
         let request = try UpgradeRequest.make(of: request, protocols: protocols, options)
-        var response = try await client.stream(request)
-        guard response.status.code == 101 else {
-            // Validators that accept any status have left its body to be read.
-            let body = try? await response.body.collect(upTo: HTTPError.keptBody)
-            response.body = .bytes(body ?? [])
-            throw HTTPError.unacceptableStatus(response)
-        }
+        let response = try await client.stream(request)
+        guard response.status.code == 101 else { throw try await refusal(response, to: request) }
         return try WebSocket(response, options, client: client)
+    }
+
+    /// That of a status which validators accept, who have left its body to be read.
+    private func refusal(_ response: HTTPResponse, to request: HTTPRequest) async throws -> HTTPError {
+        let configuration = client.configuration
+        let limit = TimeLimit(request.timeout ?? configuration.timeout ?? .seconds(10), on: configuration.clock)
+        return try await HTTPError.unacceptableStatus(response).withBody(of: response) {
+            Task.isCancelled ? CancellationError() : nil
+        } read: { body in
+            try await limit.run { _ in
+                .timedOut(phase: .answered)
+            } _: {
+                try await body.buffered(upTo: HTTPError.keptBody)
+            }
+        }
     }
 
     /// What opening it would do, without sending anything: see ``HTTPClient/explain(_:)``.

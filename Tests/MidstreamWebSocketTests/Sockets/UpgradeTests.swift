@@ -101,6 +101,30 @@
             #expect(error?.code == .unacceptableStatus && error?.response?.body.text == "why")
         }
 
+        @Test func `Of a long refusal the rest can be read, and cancelling ends the wait for it`() async throws {
+            var configuration = HTTPClient.Configuration()
+            configuration.validators = []
+            let body = [UInt8](repeating: 7, count: 2 * HTTPError.keptBody)
+            server.enqueue(.init(status: .forbidden, body: .bytes(body)))
+            let error = await #expect(throws: HTTPError.self) { try await client(configuration).webSocket("feed").connect() }
+            #expect(error?.code == .unacceptableStatus)
+            #expect(try await error?.response?.body.collect() == body)
+
+            let reading = Gate()
+            let endless = client(configuration) {
+                ClosureHTTPInterceptor { request, next in
+                    let response = try await next(request)
+                    reading.open()
+                    return response
+                }
+            }
+            server.enqueue(.init(status: .forbidden, body: .text("not you"), fault: .stall(.insideBody(afterBytes: 3))))
+            let task = Task { try await endless.webSocket("feed").connect() }
+            await reading.wait()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+
         @Test func `Answers that aren't an agreement are violations`() async throws {
             let fields: [HTTPHeaders] = [
                 ["Upgrade": "h2c"], ["Connection": "close"], ["Sec-WebSocket-Accept": "x"], ["Sec-WebSocket-Protocol": "v3"],
