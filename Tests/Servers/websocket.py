@@ -1,10 +1,12 @@
 """Usage: websocket.py SOCKET PORT
 
 Sends back what it gets, over a unix socket and a port of loopback, by Python's websockets. What a path means:
-/close/CODE closes at once, /late pings and wants its answer, /small takes no message above 1 KiB, /refused answers 403, any other echoes.
+/close/CODE closes at once, /late pings and wants its answer, /small takes no message above 1 KiB, /refused answers 403, /half sends no more and
+goes on reading, /stop stops the whole process, any other echoes.
 """
 
 import asyncio
+import os
 import signal
 import sys
 
@@ -22,6 +24,10 @@ async def handle(connection):
         if path == "/late":
             await asyncio.wait_for(await connection.ping(), 5)
             await connection.send("answered")
+        if path == "/half":
+            connection.transport.write_eof()
+        if path == "/stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
         async for message in connection:
             # In as many frames as it has pieces.
             if isinstance(message, bytes) and len(message) > 100_000:

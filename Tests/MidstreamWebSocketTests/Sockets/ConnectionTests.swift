@@ -73,6 +73,22 @@ import WebSocketFrames
         #expect((failure?.underlying as? WebSocketClosure)?.code == .restart)
     }
 
+    @Test func `Closing takes no longer than it may though a send is stuck`() async throws {
+        let clock = TestClock()
+        let line = BlockedLine([])
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: clock))
+        connection.start()
+        let sending = Task { try await connection.send(.binary, [1]) }
+        await eventually { connection.state.withLock { $0.metrics.wireBytesSent > 0 } }
+        let closing = Task { try await connection.close(CloseFrame(code: 1000)) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        try await closing.value
+        #expect(try await connection.next() == nil)
+        line.breaks.open()
+        await #expect(throws: HTTPError.self) { try await sending.value }
+    }
+
     /// Brings its bytes in one piece, and then nothing; takes all that is written.
     private final class Line: IncomingBody, ByteWriter {
         private let received: Locked<[[UInt8]]>
