@@ -50,6 +50,18 @@
             }
         }
 
+        @Test func `Messages are compressed from 1 KiB on`() async throws {
+            let socket = try await connect({ $0.compression = .offered }) { try await $0.echo() }
+            var (messages, wireBytes) = (socket.makeAsyncIterator(), [Int64]())
+            for length in [1_023, 1_024] {
+                let (text, before) = (String(repeating: "a", count: length), socket.metrics.wireBytesSent)
+                try await socket.send(text)
+                wireBytes.append(socket.metrics.wireBytesSent - before)
+                #expect(try await messages.next() == .text(text))
+            }
+            #expect(wireBytes[0] > 1_023 && wireBytes[1] < 100)
+        }
+
         @Test func `What several tasks of a server send is whole`() async throws {
             let sent = [UInt8](1...3).map { [UInt8](repeating: $0, count: 8 << 20) }
             let socket = try await connect { socket in

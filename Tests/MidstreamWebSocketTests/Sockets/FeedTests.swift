@@ -1,0 +1,112 @@
+#if os(Linux)
+    import Interception
+    import Midstream
+    import MidstreamCore
+    import MidstreamTesting
+    import MidstreamWebSocket
+    import TestSupport
+    import Testing
+
+    /// What a feed waits for, and what its user has a say in.
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct FeedTests {
+        private let server: MockServer
+        private let clock = TestClock()
+
+        init() throws { server = try MockServer() }
+
+        private func client(@PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }) -> HTTPClient {
+            var configuration = HTTPClient.Configuration()
+            configuration.clock = clock
+            configuration.timeout = nil
+            return testClient(
+                baseURL: server.url(), configuration: configuration, transport: wireTransport(), interceptors: interceptors)
+        }
+
+        /// Moves the clock as soon as somebody waits for it.
+        private func pass(_ time: Duration) async {
+            await clock.waitForSleepers(1)
+            clock.advance(by: time)
+        }
+
+        /// Reads until the socket is lost; how long the feed waits then.
+        private func delay(_ events: inout ReconnectingWebSocket.AsyncIterator) async throws -> Duration? {
+            while let event = try await events.next() {
+                if case .lost(_, let delay) = event { return delay }
+            }
+            return nil
+        }
+
+        @Test func `The delay begins anew after a socket that stood for longer than it, and grows after a brief one`()
+            async throws
+        {
+            let release = Gate()
+            let brief = MockServer.Response.webSocket { socket in
+                try await socket.close(1012)
+                _ = try await socket.next()
+            }
+            server.enqueue(
+                .init(status: .serviceUnavailable), brief,
+                .webSocket { socket in
+                    await release.wait()
+                    try await socket.close(1012)
+                    _ = try await socket.next()
+                })
+            let feed = client().webSocket("feed").reconnecting(.exponential(base: .seconds(1), jitter: .off))
+            var events = feed.makeAsyncIterator()
+            let delayAfterRefusal = try await delay(&events)
+            async let first: Void = pass(.seconds(1))
+            let delayAfterBriefOne = try await delay(&events)
+            await first
+            async let second: Void = pass(.seconds(2))
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            await second
+            clock.advance(by: .seconds(3))
+            release.open()
+            let delayAfterLongOne = try await delay(&events)
+            #expect([delayAfterRefusal, delayAfterBriefOne, delayAfterLongOne] == [.seconds(1), .seconds(2), .seconds(1)])
+        }
+
+        @Test func `What is thrown before an attempt ends the feed, unless it may pass`() async throws {
+            struct NoMore: Error {}
+            server.respond { _ in .init(status: .serviceUnavailable) }
+            let attempts = Locked(0)
+            let feed = client().webSocket("feed").reconnecting(.immediate) { _, _ in
+                let number = attempts.withLock { attempts in
+                    attempts += 1
+                    return attempts
+                }
+                throw number == 1 ? HTTPError(.timeout, phase: .notSent) as any Error : NoMore()
+            }
+            var events = feed.makeAsyncIterator()
+            for _ in 0..<2 {
+                let waited = try await delay(&events)
+                #expect(waited == .zero)
+            }
+            await #expect(throws: NoMore.self) { try await events.next() }
+            #expect(try await events.next() == nil)
+            #expect(server.requestCount == 1)
+        }
+
+        @Test func `A new token is fetched for a socket where one is needed`() async throws {
+            struct Token: Authenticator {
+                func apply(_ credential: Int, to request: inout HTTPRequest) async throws {
+                    request.headers[.authorization] = "Bearer \(credential)"
+                }
+                func refresh(_ credential: Int?) async throws -> Int { (credential ?? 0) + 1 }
+            }
+            server.enqueue(
+                .webSocket { socket in
+                    try await socket.close(1012)
+                    _ = try await socket.next()
+                }, .init(status: .unauthorized), .webSocket { try await $0.echo() })
+            let client = client { AuthenticationInterceptor(Token(), credential: 1) }
+            let feed = client.webSocket("feed").reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            let waited = try await delay(&events)
+            #expect(waited == .zero)
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
+            #expect(server.requests.map { $0.headers[.authorization] } == ["Bearer 1", "Bearer 1", "Bearer 2"])
+            try await feed.close()
+        }
+    }
+#endif

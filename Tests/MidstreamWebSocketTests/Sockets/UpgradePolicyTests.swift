@@ -1,0 +1,68 @@
+import Midstream
+import MidstreamCore
+import MidstreamResilience
+import MidstreamTesting
+import MidstreamWebSocket
+import TestSupport
+import Testing
+
+/// What a client's own rules make of an upgrade, without a network.
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct UpgradePolicyTests {
+    private func client(
+        _ stub: StubTransport, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.clock = TestClock()
+        configuration.timeout = nil
+        return testClient(
+            baseURL: "https://a.example", configuration: configuration, transport: stub, interceptors: interceptors)
+    }
+
+    /// Redirects what is sent to a.example; everything else is an echo.
+    private static func redirecting(to location: String) -> StubTransport {
+        StubTransport { request in
+            request.urlText.hasPrefix("https://a.example")
+                ? HTTPResponse(status: .found, headers: [.location: location], request: request)
+                : .webSocket(answering: request) { try await $0.echo() }
+        }
+    }
+
+    @Test(arguments: ["wss://b.example/feed", "https://b.example/feed", "//b.example/feed"])
+    func `Redirects from TLS to TLS are followed`(location: String) async throws {
+        let stub = Self.redirecting(to: location)
+        let socket = try await client(stub).webSocket("wss://a.example/feed").connect()
+        #expect(socket.response.request.urlText == "https://b.example/feed")
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test(arguments: ["ws://b.example/feed", "http://b.example/feed"])
+    func `Redirects from TLS to none are refused, unless the policy allows them`(location: String) async throws {
+        let stub = Self.redirecting(to: location)
+        let error = await #expect(throws: HTTPError.self) { try await client(stub).webSocket("feed").connect() }
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == .found)
+        #expect(stub.requests.count == 1)
+        var request = HTTPRequest("feed")
+        request.redirects = .follow(allowsDowngrade: true)
+        let socket = try await client(stub).webSocket(request).connect()
+        #expect(socket.response.request.urlText == "http://b.example/feed")
+    }
+
+    @Test func `Refused upgrades open a breaker`() async throws {
+        let stub = StubTransport(status: .serviceUnavailable)
+        let client = client(stub) { CircuitBreaker(minimum: 2) }
+        for code: HTTPError.Code in [.unacceptableStatus, .unacceptableStatus, .circuitOpen] {
+            let error = await #expect(throws: HTTPError.self) { try await client.webSocket("feed").connect() }
+            #expect(error?.code == code)
+        }
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func `An upgrade takes its part of a quota`() async throws {
+        let stub = StubTransport { request in .webSocket(answering: request) { try await $0.echo() } }
+        let client = client(stub) { RateLimit(perSecond: 1, burst: 1, maximumWait: .zero) }
+        let socket = try await client.webSocket("feed").connect()
+        let error = await #expect(throws: HTTPError.self) { try await client.webSocket("feed").connect() }
+        #expect(error?.code == .rateLimited && stub.requests.count == 1)
+        try await socket.close()
+    }
+}
