@@ -52,6 +52,7 @@ public struct HTTPError: Error, Sendable {
         var bodyShortfall: String?
         var isRefusedHere = false
         var isForNow = false
+        var isForGood = false
         var metrics: TransportMetrics?
         var call: (any Sendable)?
     }
@@ -140,6 +141,16 @@ public struct HTTPError: Error, Sendable {
     package var forNow: HTTPError {
         var error = self
         error.fields[0].isForNow = true
+        return error
+    }
+
+    /// Whether no call that is made later can succeed, whatever the code.
+    package var isForGood: Bool { fields[0].isForGood }
+
+    /// The same error, marked as one that holds for good.
+    package var forGood: HTTPError {
+        var error = self
+        error.fields[0].isForGood = true
         return error
     }
 

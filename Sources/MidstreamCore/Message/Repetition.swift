@@ -39,4 +39,18 @@ extension HTTPError {
         }
         return phase == .notSent || request?.isRepeatable == true
     }
+
+    /// Whether the failure needn't befall another connection as well, for what is connected until it is told to end. After a 500 the next
+    /// one may lead to another server, and a proxy that fails is a part of the way.
+    package var mayPassOnAnotherConnection: Bool {
+        switch code {
+        case _ where isForNow: true
+        case _ where isForGood: false
+        case .retriesExhausted: (underlying as? HTTPError)?.mayPassOnAnotherConnection ?? false
+        case .unacceptableStatus:
+            response.map { $0.status == .internalServerError || HTTPStatus.transient.contains($0.status) } ?? false
+        case .proxy: true
+        default: Code.transient.contains(code)
+        }
+    }
 }

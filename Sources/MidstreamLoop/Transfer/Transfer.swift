@@ -288,7 +288,7 @@
 
         /// What the transfer ends with when its transport is closed.
         package final func closedError() -> HTTPError {
-            HTTPError(.connection, HTTPError.transportClosed.message, request: request, phase: phase).refusedHere
+            HTTPError(.connection, HTTPError.transportClosed.message, request: request, phase: phase).refusedHere.forGood
         }
 
         package final func timeoutError() -> HTTPError {

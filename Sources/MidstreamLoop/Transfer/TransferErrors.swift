@@ -5,6 +5,7 @@
     extension HTTPError {
         /// The transport has been closed.
         package static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere
+            .forGood
 
         /// The request's address isn't one.
         package static let noAddress = HTTPError(

@@ -12,12 +12,12 @@ extension HTTPClient {
     /// `Cache-Control: no-store` and, behind an event with an identifier, `Last-Event-ID`; fields of these names that the request has stay,
     /// a `Last-Event-ID` until the first identifier comes. An identifier with control characters, which no field can carry, isn't sent.
     ///
-    /// When a connection ends or breaks, can't be made, is refused by a breaker, limit or quota of the client, has no token since nobody
-    /// answers who refreshes it, or is answered with 429, 500, 502, 503 or 504, another follows. Before it passes a random part (full jitter)
-    /// of the time that the server asked for by `retry`, 3 s by default, which doubles with each connection that brings no event, up to 60 s;
-    /// after a 429 or 503 at least its `Retry-After`, up to ``Configuration/maximumRetryAfter``. It is never below 100 ms, and the least that
-    /// it is a part of doubles with each connection that ends within a second, up to 3 s. A 204 ends the sequence. Any other status or media
-    /// type ends it with an error.
+    /// When a connection ends or breaks, can't be made, by a proxy either, is refused by a breaker, limit or quota of the client, has no token
+    /// since nobody answers who refreshes it, or is answered with 408, 429, 500, 502, 503 or 504, another follows. Before it passes a random
+    /// part (full jitter) of the time that the server asked for by `retry`, 3 s by default, which doubles with each connection that brings no
+    /// event, up to 60 s; after a 429 or 503 at least its `Retry-After`, up to ``Configuration/maximumRetryAfter``. It is never below 100 ms,
+    /// and the least that it is a part of doubles with each connection that ends within a second, up to 3 s. A 204 ends the sequence. Any other
+    /// status or media type ends it with an error, and so does a transport that has been closed.
     ///
     /// A request that isn't safe, such as a `POST`, is sent once: the end of its answer is that of the sequence, and a failure is thrown.
     /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
@@ -208,15 +208,5 @@ extension HTTPResponse {
 }
 
 extension HTTPError {
-    /// Whether the failure needn't befall another connection as well.
-    fileprivate var mayPassOnAnotherConnection: Bool {
-        switch code {
-        case _ where isForNow: true
-        case .retriesExhausted: (underlying as? HTTPError)?.mayPassOnAnotherConnection == true
-        case .unacceptableStatus: response.map { [429, 500, 502, 503, 504].contains($0.status.code) } ?? false
-        default: Code.transient.contains(code)
-        }
-    }
-
     fileprivate var lastResponse: HTTPResponse? { response ?? (underlying as? HTTPError)?.response }
 }

@@ -37,6 +37,9 @@ final class Session: Sendable {
         #endif
     }
 
+    private static let closed =
+        HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere.forGood
+
     private func startNow(_ exchange: Exchange) {
         guard !exchange.hasEnded else { return }
         // A task made on an invalidated session ends the process, so both happen under one lock.
@@ -47,9 +50,7 @@ final class Session: Sendable {
                 return task
             }
         }
-        guard let task else {
-            return exchange.giveUp(HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere)
-        }
+        guard let task else { return exchange.giveUp(Self.closed) }
         exchange.run(task)
     }
 
@@ -62,7 +63,7 @@ final class Session: Sendable {
                 if let task { delegate.add(socket, as: task) }
                 return (task, false)
             }
-            if isOver { socket.giveUp(HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere) }
+            if isOver { socket.giveUp(Self.closed) }
             task?.resume()
         }
     #endif

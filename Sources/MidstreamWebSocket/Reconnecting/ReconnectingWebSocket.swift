@@ -18,9 +18,9 @@ public import MidstreamCore
 /// a new token is fetched where one is needed, and each attempt but the first is paid from the client's retry budget; while that has nothing,
 /// the next one waits for its turn. There is no limit to the attempts.
 ///
-/// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status is one that may pass
-/// by itself (408, 429, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, and a socket that was closed with 1000, 1002,
-/// 1007, 1008, 1009 or 1010.
+/// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status may be another one next
+/// time (408, 429, 500, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, a transport that has been closed, and a socket
+/// that was closed with 1000, 1002, 1007, 1008, 1009 or 1010.
 public final class ReconnectingWebSocket: Sendable {
     /// What happens to it.
     public enum Event: Sendable {
@@ -174,12 +174,7 @@ extension ReconnectingWebSocket: AsyncSequence {
                 return ![.normal, .protocolError, .invalidData, .policyViolation, .tooLarge, .missingExtension].contains(
                     closure.code)
             }
-            switch error.code {
-            case _ where error.isForNow: return true
-            case .unacceptableStatus: return error.response.map { HTTPStatus.transient.contains($0.status) } ?? false
-            case .retriesExhausted, .deadlineExceeded: return true
-            default: return HTTPError.Code.transient.contains(error.code)
-            }
+            return error.code == .deadlineExceeded || error.mayPassOnAnotherConnection
         }
     }
 

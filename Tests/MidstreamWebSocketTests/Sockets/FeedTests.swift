@@ -4,6 +4,7 @@
     import MidstreamCore
     import MidstreamTesting
     import MidstreamWebSocket
+    import MidstreamWire
     import TestSupport
     import Testing
 
@@ -14,12 +15,15 @@
 
         init() throws { server = try MockServer() }
 
-        private func client(@PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }) -> HTTPClient {
+        private func client(
+            on transport: (any HTTPTransport)? = nil, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+        ) -> HTTPClient {
             var configuration = HTTPClient.Configuration()
             configuration.clock = clock
             configuration.timeout = nil
             return testClient(
-                baseURL: server.url(), configuration: configuration, transport: wireTransport(), interceptors: interceptors)
+                baseURL: server.url(), configuration: configuration, transport: transport ?? wireTransport(),
+                interceptors: interceptors)
         }
 
         /// Moves the clock as soon as somebody waits for it.
@@ -85,6 +89,29 @@
             await #expect(throws: NoMore.self) { try await events.next() }
             #expect(try await events.next() == nil)
             #expect(server.requestCount == 1)
+        }
+
+        @Test func `A 500 and a proxy that fails are passed over, and a transport that has been closed is the end`() async throws
+        {
+            server.enqueue(.init(status: .internalServerError), .webSocket { try await $0.echo() })
+            let transport = wireTransport()
+            let feed = client(on: transport).webSocket("feed").reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            guard case .lost(let failure, again: .zero)? = try await events.next() else {
+                return _ = Issue.record("not lost")
+            }
+            #expect((failure as? HTTPError)?.response?.status == .internalServerError)
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            transport.close()
+            // It breaks the socket, and then opens no other.
+            guard case .lost? = try await events.next() else { return _ = Issue.record("not lost again") }
+            let end = await #expect(throws: HTTPError.self) { try await events.next() }
+            #expect(end?.code == .connection)
+            #expect(try await events.next() == nil)
+
+            let stub = StubTransport { request in throw HTTPError(.proxy, request: request, phase: .notSent) }
+            var others = client(on: stub).webSocket("feed").reconnecting(.immediate).makeAsyncIterator()
+            guard case .lost? = try await others.next() else { return _ = Issue.record("not lost") }
         }
 
         @Test func `A new token is fetched for a socket where one is needed`() async throws {
