@@ -95,6 +95,7 @@
         /// Has so many connections stand without a request, each thread its part of them; see
         /// ``HTTPTransport/prepare(_:connections:)``.
         public func prepare(_ url: String, connections: Int = 1) async throws {
+            try Task.checkCancellation()
             guard HTTPOrigin(url) != nil else {
                 throw HTTPError(.invalidRequest, "There is no http or https URL to connect to.", phase: .notSent)
             }
@@ -106,16 +107,7 @@
             for (place, loop) in loops.enumerated() {
                 let count = max(0, connections) / loops.count + (place < max(0, connections) % loops.count ? 1 : 0)
                 guard count > 0 else { continue }
-                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                    loop.ask { isOver in
-                        guard !isOver else { return continuation.resume(throwing: HTTPError.transportClosed) }
-                        loop.prepare(route, tls, count) { failure in
-                            guard let failure else { return continuation.resume() }
-                            let error = HTTPError(failure.code, failure.message, phase: .notSent)
-                            continuation.resume(throwing: failure.isOwn ? error.refusedHere : error)
-                        }
-                    }
-                }
+                try await loop.prepare(route, tls, count)
             }
         }
     }

@@ -124,7 +124,7 @@ public final class HTTPClient: Sendable {
     ///   - url: Absolute, or relative to the client's base URL, of which the origin counts; that of the base URL by default.
     ///   - connections: How many are to stand without a request; 1 by default.
     /// - Throws: ``HTTPError``: ``HTTPError/Code/unsupported`` when the transport can't, ``HTTPError/Code/invalidRequest`` when there is no
-    ///   URL to connect to, and what connecting fails with.
+    ///   URL to connect to, and what connecting fails with. `CancellationError`.
     public func prepare(_ url: RequestURL = "", connections: Int = 1) async throws {
         let target = try prepared(HTTPRequest(url))
         try Rehearsal.refuse(target)

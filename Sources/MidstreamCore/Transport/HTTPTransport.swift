@@ -20,8 +20,8 @@ public protocol HTTPTransport: Sendable {
     /// - Parameters:
     ///   - url: An absolute http or https URL, of which the origin counts.
     ///   - connections: How many; none for zero or less.
-    /// - Throws: ``HTTPError/Code/unsupported`` by default; otherwise ``HTTPError`` when one can't be made, which the others may have been.
-    ///   Cancelling the task has no effect.
+    /// - Throws: ``HTTPError/Code/unsupported`` by default; otherwise ``HTTPError`` when one can't be made, which the others may have been;
+    ///   `CancellationError` when the task is cancelled, while those that have been begun are still made.
     func prepare(_ url: String, connections: Int) async throws
 
     /// How many connections and requests the transport has; all zero by default, for transports that don't count theirs.

@@ -1,4 +1,5 @@
 #if os(Linux)
+    internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
 
@@ -38,6 +39,22 @@
             }
             // It may end at once.
             for dial in new { dial.start() }
+        }
+
+        /// The same, from any task. When that is cancelled the dials go on.
+        ///
+        /// - Throws: ``HTTPError``; `CancellationError`.
+        func prepare(_ route: Route, _ tls: TLSContext?, _ count: Int) async throws {
+            let end = Suspension<HTTPError?>()
+            ask { [self] isOver in
+                guard !isOver else {
+                    end.resume(HTTPError.transportClosed)
+                    return
+                }
+                prepare(route, tls, count) { end.resume($0?.error()) }
+            }
+            guard case .value(let failure) = await end.wait() else { throw CancellationError() }
+            if let failure { throw failure }
         }
     }
 #endif

@@ -224,8 +224,7 @@
         private func fail(_ transfer: WireTransfer, _ failure: DialFailure, _ dial: Dial) {
             transfer.connection = nil
             transfer.measured.times = dial.times
-            var error = HTTPError(failure.code, failure.message, request: transfer.request, phase: transfer.phase)
-            if failure.isOwn { error = error.refusedHere }
+            var error = failure.error(transfer.request, phase: transfer.phase)
             error.metrics = transfer.metrics
             finish(transfer, error, isClean: false)
         }

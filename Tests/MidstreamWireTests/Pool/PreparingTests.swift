@@ -122,6 +122,17 @@
             await #expect(throws: HTTPError.self) { try await preparing.value }
         }
 
+        @Test func `Who is cancelled doesn't wait for what is being made`() async throws {
+            let proxy = try RawServer { $0.waitForEnd() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(proxy: .http(proxy.url), httpVersions: .http1Only))
+            let preparing = Task { try await transport.prepare("https://h.invalid", connections: 2) }
+            await eventually { await transport.statistics.openConnections == 2 }
+            preparing.cancel()
+            await #expect(throws: CancellationError.self) { try await preparing.value }
+            #expect(await transport.statistics.openConnections == 2)
+        }
+
         @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers")) func `TLS is ready, too`() async throws {
             for offersHTTP2 in [true, false] {
                 let heads = Locked(0)
