@@ -23,7 +23,8 @@ public protocol Quota: Sendable {
 
     /// Gives back a place that isn't used: the request was cancelled while it waited, or would have to wait for longer than it may take.
     ///
-    /// Called in the background of the client, which may be gone before: places should expire by themselves. Does nothing by default.
+    /// Called in a task of its own, even when the client is gone by then. A process may end before: places should expire by themselves.
+    /// Does nothing by default.
     func giveBack(for key: String) async
 
     /// Takes notice of what a server said about the quota, so that other processes hear of it. Does nothing by default.

@@ -168,8 +168,8 @@ public final class RateLimit: HTTPInterceptor {
         switch decision {
         case .refuses(let wait): throw refusal(wait.wholeNanoseconds, shelf, request, next)
         case .sends(let given):
-            // Not in this task, which may be cancelled.
-            taken.add { _ = next.call?.owner.background.start { await quota.giveBack(for: key) } }
+            // Not in this task, which may be cancelled, nor in the client's background, which takes only so many and ends with it.
+            taken.add { _ = CallersExecutor().startDetached { await quota.giveBack(for: key) } }
             let wait = given.wholeNanoseconds
             guard wait > 0 else { return }
             if wait > most || next.timeLeft.map({ $0 <= given }) == true { throw refusal(wait, shelf, request, next) }

@@ -14,8 +14,13 @@ private final class SharedCounter: Quota {
     private let answers: Locked<[QuotaDecision?]>
     let asked = Locked<[(key: String, most: Duration)]>([])
     let given = Locked(0)
+    /// What giving back waits for.
+    private let gate: Gate?
 
-    init(_ answers: [QuotaDecision?]) { self.answers = Locked(answers) }
+    init(_ answers: [QuotaDecision?], gate: Gate? = nil) {
+        self.answers = Locked(answers)
+        self.gate = gate
+    }
 
     func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
         asked.withLock { $0.append((key, longest)) }
@@ -23,7 +28,10 @@ private final class SharedCounter: Quota {
         return answer
     }
 
-    func giveBack(for key: String) async { given.withLock { $0 += 1 } }
+    func giveBack(for key: String) async {
+        given.withLock { $0 += 1 }
+        await gate?.wait()
+    }
 }
 
 @Suite("A quota of one's own", .leavesNothing, .timeLimit(.minutes(10)))
@@ -75,6 +83,20 @@ struct SharedQuotaTests {
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         await eventually { quota.given.withLock { $0 } == 3 }
+    }
+
+    @Test("gets back every place, however many leave at once")
+    func crowd() async throws {
+        let gate = Gate()
+        let quota = SharedCounter(Array(repeating: .sends(after: .seconds(3)), count: 40), gate: gate)
+        let client = client(quota)
+        let calls = (0..<40).map { _ in Task { try await client.send(HTTPRequest("/")) } }
+        await bench.clock.waitForSleepers(40)
+        for call in calls { call.cancel() }
+        for call in calls { _ = await call.result }
+        await eventually(within: .seconds(20)) { quota.given.withLock { $0 } == 40 }
+        #expect(quota.given.withLock { $0 } == 40)
+        gate.open()
     }
 
     @Test("is asked after those have waited that the server wants to wait, for what is left of the longest wait")
