@@ -75,8 +75,8 @@ extension ResponseCache {
         } catch let error as HTTPError where error.isItsOwn {
             miss.request.note("waited for another's answer, which didn't come")
             return try await fetchOnce(miss, lookingSince: .distantPast, next)
-        } catch is CancellationError where next.position.isOver(next.position.due) {
-            ending = .isLate
+        } catch is CancellationError {
+            return try await staleResponse(insteadOf: next.position.cancelled(phase: .notSent), miss)
         } catch {
             return try await staleResponse(insteadOf: error, miss)
         }

@@ -33,6 +33,22 @@ extension ChainPosition {
         return phase == .notSent ? error.refusedHere : error
     }
 
+    /// What a wait ends with whose task was cancelled: the error of the limit that is over by then, since the end of the time cancels tasks, or
+    /// else the cancellation.
+    @inline(never)
+    package func cancelled(phase: HTTPError.Phase) -> any Error {
+        isOver(due) ? overdue(phase: phase) : CancellationError()
+    }
+
+    /// What a wait ends with; nil: it has brought its value.
+    package func error<Value: Sendable>(of ending: Suspension<Value>.Ending, phase: HTTPError.Phase) -> (any Error)? {
+        switch ending {
+        case .value: nil
+        case .timedOut: overdue(phase: phase)
+        case .cancelled: cancelled(phase: phase)
+        }
+    }
+
     /// The deadline or the cancellation of the task; nil: neither.
     package var reasonToEnd: (any Error)? {
         if isOver(deadline) { return overdue(phase: .maybeProcessed) }

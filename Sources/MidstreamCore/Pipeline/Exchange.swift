@@ -122,8 +122,8 @@ struct Exchange: Interceptor {
     /// The error of an exchange whose time is over: that of the limit which comes first.
     @inline(never)
     private static func cause(of error: any Error, at position: ChainPosition) -> any Error {
+        if error is CancellationError { return position.cancelled(phase: .maybeProcessed) }
         let due = position.due
-        if error is CancellationError { return position.isOver(due) ? position.overdue(phase: .maybeProcessed) : error }
         // A transport that keeps the time may count in whole milliseconds. A timeout of its own that comes earlier stays one.
         guard position.deadline == due, let error = error as? HTTPError, error.code == .timeout, position.isOver(due &- 1_000_000)
         else { return error }

@@ -138,14 +138,8 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         let start = table.time.now(next)
         let ending = await waiter.suspension.wait(for: next.timeLeft, on: next.timer)
         let permit = permits.leave(waiter)
-        let (position, isDeadline) = (next.position, next.position.deadline <= next.position.timeout)
-        switch ending {
-        case .timedOut where isDeadline: throw position.overdue(phase: .notSent)
-        // The deadline may have cancelled the task before the wait noticed it.
-        case .cancelled where isDeadline && position.isOver(position.deadline): throw position.overdue(phase: .notSent)
-        case .cancelled: throw CancellationError()
-        case .timedOut, .value: break
-        }
+        // That the attempt's time is over is for the limit to explain.
+        if let error = next.position.error(of: ending, phase: .notSent), !(HTTPError.Code.timeout ~= error) { throw error }
         let waited = Duration.nanoseconds(table.time.now(next) &- start)
         guard let permit else {
             throw refusal(permits, request, next, after: waited)

@@ -113,7 +113,11 @@ public final class RateLimit: HTTPInterceptor {
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request, next)
-        if !shelf.general.takeAtOnce(at: table.time.now(next)) { try await takeTurns(shelf, request, next) }
+        if !shelf.general.takeAtOnce(at: table.time.now(next)) {
+            do { try await takeTurns(shelf, request, next) } catch is CancellationError {
+                throw next.position.cancelled(phase: .notSent)
+            }
+        }
         let response = try await next(request)
         learn(from: response, to: request, shelf, next)
         return response

@@ -108,6 +108,27 @@ struct SharedQuotaTests {
         #expect(quota.asked.withLock { $0.map(\.most) } == [.seconds(5), .seconds(2)])
     }
 
+    /// Waits for as long as it may.
+    private struct Silence: Quota {
+        func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
+            try await untilCancelled()
+            return .sends(after: .zero)
+        }
+    }
+
+    @Test("that doesn't answer ends the request at its deadline, unsent")
+    func silent() async throws {
+        let client = client(Silence())
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(2)
+        let limited = request
+        let call = Task { await httpError { try await client.send(limited) } }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(2))
+        let error = await call.value
+        #expect(error?.code == .deadlineExceeded && error?.phase == .notSent)
+    }
+
     @Test("that can't be reached ends the request as it says")
     func unreachable() async throws {
         let client = client(SharedCounter([nil]))
