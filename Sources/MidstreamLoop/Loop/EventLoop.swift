@@ -291,6 +291,7 @@
 
         /// Ends a transfer of which nothing more will come, as a whole response unless it has failed; does nothing a second time.
         package final func finish(_ transfer: Transfer, _ failure: (any Error)? = nil, isClean: Bool) {
+            assert(isCurrent)
             guard transfer.isUnderWay else { return }
             remove(transfer, isClean: isClean)
             hasEndedOne = true

@@ -18,6 +18,7 @@
         }
 
         private func measure() -> TransportStatistics {
+            assert(isCurrent)
             var statistics = TransportStatistics()
             for transfer in active { statistics.count(\.activeRequests, transfer.origin) }
             if admission.waitingCount > 0 {

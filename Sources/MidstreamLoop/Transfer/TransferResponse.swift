@@ -62,6 +62,7 @@
 
         /// Takes a piece of the body as it came over the wire.
         package final func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
+            assert(loop.isCurrent)
             guard codings.isEmpty else { return decode(bytes) }
             guard loop.decoding.takesPiece() else {
                 isReceivingPaused = true

@@ -26,6 +26,7 @@
         ///
         /// - Parameter times: Those of the connection, when it was made for this transfer.
         func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
+            assert(loop.isCurrent)
             self.transfer = transfer
             transfer.connection = self
             // One that was made ahead may have died since, like one that has served.
@@ -46,6 +47,7 @@
         }
 
         override func channelIsReady() {
+            assert(loop.isCurrent)
             guard transfer != nil else {
                 // TLS may have news of its own.
                 if !channel.isQuiet { loop.close(self) }

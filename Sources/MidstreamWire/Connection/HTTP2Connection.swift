@@ -63,6 +63,7 @@
         ///
         /// - Parameter times: Those of the connection, when it was made for this transfer.
         func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
+            assert(loop.isCurrent)
             let fields = HTTP2Fields(transfer.requestHead)
             guard fields.largestSize <= HTTP2Session.largestRequestHead else { return refuse(transfer) }
             transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
@@ -115,6 +116,7 @@
 
         /// The stream's transfer has ended.
         func remove(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode?) {
+            assert(loop.isCurrent)
             guard streams.removeValue(forKey: stream.id) != nil else { return }
             if receiving === stream { receiving = nil }
             if let code {
@@ -156,6 +158,7 @@
 
         /// Sends what there is to be sent, as far as the system takes it.
         func flush() {
+            assert(loop.isCurrent)
             willBeFlushed = false
             guard !channel.isClosed else { return }
             if isEnding { session?.end(.noError) }
@@ -188,6 +191,7 @@
         // MARK: Receiving
 
         override func channelIsReady() {
+            assert(loop.isCurrent)
             // What was left for later may come after its end.
             guard !channel.isClosed else { return }
             receive()

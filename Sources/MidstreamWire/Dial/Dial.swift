@@ -66,6 +66,7 @@
 
         /// Takes a transfer that the connection will be for.
         func adopt(_ transfer: WireTransfer) {
+            assert(loop.isCurrent)
             transfers.append(transfer)
             transfer.connection = self
             if transfer.measured.waitsSince == 0 { transfer.measured.waitsSince = loop.now }
@@ -129,6 +130,7 @@
         // MARK: Steps
 
         func channelIsReady() {
+            assert(loop.isCurrent)
             do throws(DialFailure) { try goOn() } catch { fail(error) }
         }
 

@@ -11,6 +11,7 @@
         ///   - count: How many, as far as the limits allow.
         ///   - answer: Called once, when they stand or one can't be made.
         func prepare(_ route: Route, _ tls: TLSContext?, _ count: Int, _ answer: @escaping (DialFailure?) -> Void) {
+            assert(isCurrent)
             let wanted = min(count, mostPrepared)
             let mayBeShared = mayShare(route)
             let missing = wanted - pool.spareCount(route)

@@ -48,6 +48,7 @@
         // MARK: A transfer's way
 
         override func begin(_ transfer: Transfer) throws {
+            assert(isCurrent)
             let transfer = transfer.wire
             try transfer.prepare()
             connect(transfer)
@@ -63,6 +64,7 @@
         override func settle(_ transfer: Transfer) { transfer.wire.settle() }
 
         override func release(_ transfer: Transfer, isClean: Bool) {
+            assert(isCurrent)
             let transfer = transfer.wire
             let connection = transfer.connection
             transfer.connection = nil
@@ -136,6 +138,7 @@
 
     extension WireLoop: DialLoop {
         func connectAnew(_ transfer: WireTransfer) {
+            assert(isCurrent)
             guard transfer.pipe == nil else { return dial(for: transfer, mayBeShared: false) }
             if let dial = pool.freeDial(transfer.route) { return dial.adopt(transfer) }
             if let connection = pool.shared(transfer.route, growingTo: mostShared, isNew: true) {
@@ -183,6 +186,7 @@
         }
 
         func didDial(_ dial: Dial, _ connection: Connection) {
+            assert(isCurrent)
             pool.remove(dial)
             if let age = settings.longestAge { connection.limitOfAge = now + age }
             let first = dial.disown()
@@ -210,6 +214,7 @@
         }
 
         func didFail(_ dial: Dial, _ failure: DialFailure) {
+            assert(isCurrent)
             pool.remove(dial)
             while let transfer = dial.disown() {
                 if failure.code == .timeout, hasTime(transfer) { connect(transfer) } else { fail(transfer, failure, dial) }
@@ -230,6 +235,7 @@
         }
 
         func isFree(_ connection: HTTP1Connection) {
+            assert(isCurrent)
             if pool.hasWaiting(connection.route) {
                 // Its end, or bytes that nobody has asked for, may have come with the last response.
                 guard connection.isUsable else { return close(connection) }
@@ -245,6 +251,7 @@
         }
 
         func isIdle(_ connection: HTTP2Connection) {
+            assert(isCurrent)
             if let transfer = pool.takeWaiting(connection.route) { return connection.begin(transfer) }
             pool.keep(connection)
             expectExpiry()
@@ -252,7 +259,10 @@
 
         func retire(_ connection: HTTP2Connection) { pool.retire(connection) }
 
-        func flushLater(_ connection: HTTP2Connection) { unflushed.append(connection) }
+        func flushLater(_ connection: HTTP2Connection) {
+            assert(isCurrent)
+            unflushed.append(connection)
+        }
 
         private func expectExpiry() {
             guard nextExpiry == .max, settings.idleLifetime < .max - now else { return }
@@ -263,12 +273,14 @@
         func close(_ connection: Connection) { pool.close(connection) }
 
         func wake(_ sleeper: any Sleeper, at time: UInt64) {
+            assert(isCurrent)
             guard time < .max else { return letSleep(sleeper) }
             sleepers[ObjectIdentifier(sleeper)] = (sleeper, time)
             timer = min(timer ?? .max, time)
         }
 
         func letSleep(_ sleeper: any Sleeper) {
+            assert(isCurrent)
             if !sleepers.isEmpty { sleepers[ObjectIdentifier(sleeper)] = nil }
         }
     }
