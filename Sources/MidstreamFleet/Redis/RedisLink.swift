@@ -91,10 +91,9 @@ final class RedisLink: Sendable {
     }
 
     deinit {
-        state.withLock { state in
-            state.keeper?.cancel()
-            state.session?.close()
-        }
+        let (keeper, session) = state.withLock { ($0.keeper, $0.session) }
+        keeper?.cancel()
+        session?.close()
     }
 
     /// Isn't held.

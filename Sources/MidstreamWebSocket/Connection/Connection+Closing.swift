@@ -9,19 +9,17 @@ extension Connection {
     /// - Throws: `CancellationError`; the socket has ended then.
     func close(_ frame: CloseFrame) async throws {
         let (end, sent) = (Suspension<Void>(), Suspension<Void>())
-        let (isFirst, receiver) = state.withLock { state -> (Bool, Suspension<Void>?) in
-            guard state.end == nil else {
-                end.resume()
-                return (false, nil)
-            }
+        let (isOver, isFirst, receiver) = state.withLock { state -> (Bool, Bool, Suspension<Void>?) in
+            guard state.end == nil else { return (true, false, nil) }
             state.closers.append(end)
-            guard state.closing == nil else { return (false, nil) }
+            guard state.closing == nil else { return (false, false, nil) }
             state.closing = .closed(WebSocketClosure(frame, byPeer: false))
             state.closeSent = sent
             state.inbox.close()
             defer { state.inbox.receiver = nil }
-            return (true, state.inbox.receiver)
+            return (false, true, state.inbox.receiver)
         }
+        if isOver { return }
         receiver?.resume()
         if isFirst { sendControl(.close, frame.payload, then: sent) }
         switch await end.wait(for: Self.closeTimeout, on: stopwatch.timer) {
