@@ -61,10 +61,10 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Those of the folder.
-    public func salt() async throws -> [UInt8] { try await perform { $0.salt } }
+    public func salt() async throws -> [UInt8] { try await look { $0.salt } }
 
     /// The entries of a key, the newest first.
-    public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await askAtOnce { try $0.entries(for: key) } }
+    public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await look { try $0.entries(for: key) } }
 
     /// The bytes of an entry: those of the database, or of a file that stays open as long as the body is kept.
     public func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
@@ -72,7 +72,7 @@ public final class DiskCacheStore: CacheStore {
         if let bytes = entry.body {
             body = .bytes(try Self.part(range, of: bytes))
         } else {
-            guard let row = try await askAtOnce({ try $0.row(of: entry) }), let range = range ?? row.entry.length.map({ 0..<$0 }),
+            guard let row = try await look({ try $0.row(of: entry) }), let range = range ?? row.entry.length.map({ 0..<$0 }),
                 range.isEmpty || row.entry.ranges.contains(where: { $0.clamped(to: range) == range })
             else { throw MissingBytes() }
             do {
@@ -146,19 +146,36 @@ public final class DiskCacheStore: CacheStore {
     ///
     /// - Parameter question: Run again on the queue when it fails, for instance since another process holds the database.
     func askAtOnce<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
-        // Failures are handled on the queue, where there is time.
-        let answer = state.withLockIfFree { state in
-            state.table.flatMap { table in try? table.withoutWaiting { try question(table) } }
-        }
-        if let answer, let answer { return answer }
+        if let answer = answerNow(question) { return answer }
         return try await perform(question)
     }
 
-    /// Queries the database on the queue, one query after the other.
+    /// The same for what is only looked up. Who is cancelled doesn't wait for the others' work.
+    private func look<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
+        if let answer = answerNow(question) { return answer }
+        guard case .value(let answer) = await enqueue(question).wait() else { throw CancellationError() }
+        return try answer.get()
+    }
+
+    private func answerNow<Value>(_ question: (EntryTable) throws -> Value) -> Value? {
+        // Failures are handled on the queue, where there is time.
+        state.withLockIfFree { state in
+            state.table.flatMap { table in try? table.withoutWaiting { try question(table) } }
+        } ?? nil
+    }
+
+    /// Queries the database on the queue, one query after the other. Waits for the answer even when the task is cancelled: what a store has done
+    /// counts though its reader has left.
     func perform<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
+        try await enqueue(question).value().get()
+    }
+
+    private func enqueue<Value: Sendable>(
+        _ question: @escaping @Sendable (EntryTable) throws -> Value
+    ) -> Suspension<Result<Value, any Error>> {
         let answer = Suspension<Result<Value, any Error>>()
         queue.async { [self] in answer.resume(Result { try ask(question) }) }
-        return try await answer.value().get()
+        return answer
     }
 
     private func ask<Value>(_ question: (EntryTable) throws -> Value) throws -> Value {
@@ -193,7 +210,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Plans maintenance in a second, for all requests until then.
+    /// Plans maintenance in a second, for all requests until then. In real time, as room on the disk is used up in it.
     private func planMaintenance(_ note: (inout Chores) -> Void = { _ in }) {
         let isFirst = chores.withLock { chores in
             note(&chores)

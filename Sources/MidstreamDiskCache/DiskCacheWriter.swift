@@ -133,6 +133,7 @@ final class DiskCacheWriter: CacheWriter {
         if hasMore { store.writes.async { self.writePending() } }
     }
 
+    /// Waits even when the task is cancelled: what was written counts though its reader has left.
     private func wait(untilNoMoreThan bytes: Int) async {
         let wait = Suspension<Void>()
         let isOver = state.withLock { state in

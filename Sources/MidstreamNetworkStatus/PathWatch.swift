@@ -27,6 +27,7 @@
                 let answer = Suspension<Bool>()
                 let watch = PathWatch { answer.resume($0) }
                 defer { watch.monitor.cancel() }
+                // A monitor answers as soon as it is started.
                 return await answer.value()
             }
         }

@@ -321,6 +321,27 @@ struct DiskStoreTests {
         #expect(try await idle.bytes > 8 << 20)
     }
 
+    @Test("a lookup that is cancelled doesn't wait for the disk, and what is written does")
+    func cancelled() async throws {
+        let store = DiskCacheStore(folder.url)
+        let (isBusy, goOn) = (Gate(), DispatchSemaphore(value: 0))
+        let work = Task {
+            try await store.perform { _ in
+                isBusy.open()
+                goOn.wait()
+            }
+        }
+        await isBusy.wait()
+        let key = CacheKey(url: "http://h.test/10")
+        let (lookup, removal) = (Task { try await store.entries(for: key) }, Task { try await store.remove(key) })
+        lookup.cancel()
+        removal.cancel()
+        await #expect(throws: CancellationError.self) { try await lookup.value }
+        goOn.signal()
+        try await work.value
+        try await removal.value
+    }
+
     @Test("two levels: what is in memory is answered from there, and what isn't from disk")
     func tiers() async throws {
         let memory = MemoryCacheStore()

@@ -77,7 +77,8 @@
             }
         }
 
-        /// Says how far the file is in memory, and waits until there is need of more; false when there won't be.
+        /// Says how far the file is in memory, and waits until there is need of more; false when there won't be: the end of the transfer ends
+        /// the wait.
         private func offer(_ ready: Int64, for transfer: Transfer) async -> Bool {
             let (mustResume, waiter) = state.withLock { state in
                 state.ready = ready

@@ -120,7 +120,7 @@
                 phase: .maybeProcessed)
         }
 
-        /// Hands over a chunk and waits for room for the one after it; false when no more is wanted.
+        /// Hands over a chunk and waits for room for the one after it; false when no more is wanted: the end of the transfer ends the wait.
         private func put(_ chunk: [UInt8], for transfer: Transfer) async -> Bool {
             let (mustResume, waiter) = state.withLock { state in
                 state.chunks.append(chunk)

@@ -89,7 +89,8 @@ public final class BufferedObserver: CallObserver {
     /// How many were dropped so far.
     public var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Returns when the wrapped observer has everything that was recorded before.
+    /// Returns when the wrapped observer has everything that was recorded before, even in a task that is cancelled, as it may be at the end of a
+    /// program.
     public func flush() async {
         let flushed = Suspension<Void>()
         if case .terminated = items.yield(.flush(flushed)) { return }
