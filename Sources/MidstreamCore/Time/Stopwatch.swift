@@ -27,7 +27,14 @@ package struct Stopwatch: Sendable {
     /// Whether both go by the same clock for certain.
     func isOnSameClock(as other: Stopwatch) -> Bool {
         guard !isOnSystemClock, !other.isOnSystemClock else { return isOnSystemClock == other.isOnSystemClock }
-        return type(of: clock) is AnyObject.Type && clock as AnyObject === other.clock as AnyObject
+        guard type(of: clock) is AnyObject.Type else { return Self.isEqual(clock, other.clock) }
+        return clock as AnyObject === other.clock as AnyObject
+    }
+
+    /// Whether a clock that is a value equals another one: one without state does any of its type.
+    private static func isEqual<C: Clock<Duration>>(_ clock: C, _ other: any Clock<Duration>) -> Bool {
+        guard let other = other as? C else { return false }
+        return MemoryLayout<C>.size == 0 || (clock as? any Equatable)?.isEqual(to: other) == true
     }
 
     package var elapsed: Duration { elapsedOnOtherClock?() ?? .nanoseconds(continuousNanoseconds() &- systemStart) }
@@ -41,4 +48,8 @@ package struct Stopwatch: Sendable {
         let start = clock.now
         return { start.duration(to: clock.now) }
     }
+}
+
+extension Equatable {
+    fileprivate func isEqual(to other: Any) -> Bool { (other as? Self) == self }
 }

@@ -147,6 +147,51 @@ struct DeadlineAtStagesTests {
         #expect(seen.withLock { $0 } == ["exchange deadlineExceeded", "call deadlineExceeded"])
     }
 
+    /// Equal to any other on the same base.
+    private struct ValueClock: Clock, Equatable {
+        let base: TestClock
+
+        var now: TestClock.Instant { base.now }
+        var minimumResolution: Swift.Duration { base.minimumResolution }
+
+        func sleep(until deadline: TestClock.Instant, tolerance: Swift.Duration?) async throws {
+            try await base.sleep(until: deadline, tolerance: tolerance)
+        }
+
+        static func == (one: Self, other: Self) -> Bool { one.base === other.base }
+    }
+
+    @Test("A call that is made within another one knows that one's deadline by a clock that is a value, too, if it is the same")
+    func nestedByValues() async throws {
+        let pairs: [(any Clock<Duration>, any Clock<Duration>, Bool)] = [
+            (SuspendingClock(), SuspendingClock(), true),
+            (ValueClock(base: clock), ValueClock(base: clock), true),
+            (ValueClock(base: clock), ValueClock(base: TestClock()), false),
+            (ValueClock(base: clock), SuspendingClock(), false),
+        ]
+        for (outerClock, innerClock, isSame) in pairs {
+            let seen = Locked<[Bool]>([])
+            let inner = testClient(
+                baseURL: "https://h", configuration: HTTPClient.Configuration(timeout: nil, deadline: nil, clock: innerClock),
+                transport: StubTransport.ok
+            ) {
+                ClosureHTTPInterceptor(stage: .call) { request, next in
+                    seen.withLock { $0.append(next.timeLeft != nil) }
+                    return try await next(request)
+                }
+            }
+            let outer = testClient(
+                baseURL: "https://h",
+                configuration: HTTPClient.Configuration(timeout: nil, deadline: .seconds(600), clock: outerClock),
+                transport: StubTransport.ok
+            ) {
+                ClosureRequestInterceptor { _ in _ = try await inner.send(HTTPRequest("/")) }
+            }
+            _ = try await outer.send(HTTPRequest("/"))
+            #expect(seen.withLock { $0 } == [isSame])
+        }
+    }
+
     @Test("How much time is left is the least of the attempt's and the call's")
     func timeLeft() async throws {
         let seen = Locked<[Duration?]>([])
