@@ -11,6 +11,8 @@ from package import Package
 
 FOLDER = pathlib.Path("Documentation/API")
 UMBRELLA = "Midstream"
+# How many public types it may bring, nested ones included: who adds one makes another unnecessary.
+MOST_TYPES = 170
 # How members are ordered; what isn't here comes last.
 KINDS = ["associatedtype", "typealias", "enum.case", "type.property", "property", "init", "type.subscript", "subscript",
          "type.method", "method"]
@@ -52,9 +54,13 @@ def reexported(package: Package, module: str) -> list[str]:
     return sorted(found)
 
 
+def types_of(modules: dict[str, list[Declaration]], names: list[str]) -> list[Declaration]:
+    return [one for name in names for one in modules.get(name, []) if one.is_type]
+
+
 def overview(modules: dict[str, list[Declaration]], together: list[str]) -> str:
     def counted(names: list[str]) -> str:
-        types = [one for name in names for one in modules.get(name, []) if one.is_type]
+        types = types_of(modules, names)
         top = sum(len(one.path) == 1 for one in types)
         return f"{top} | {len(types)} | {sum(len(modules.get(name, [])) for name in names)}"
 
@@ -79,7 +85,11 @@ def main() -> None:
     symbols = graph.extracted(package)
     modules = {name: graph.declarations(symbols, name) for name in package.libraries()}
     files = {f"{name}.txt": page(declarations) for name, declarations in modules.items()}
-    files["README.md"] = overview(modules, reexported(package, UMBRELLA))
+    together = reexported(package, UMBRELLA)
+    files["README.md"] = overview(modules, together)
+    count = len(types_of(modules, together))
+    if count > MOST_TYPES:
+        sys.exit(f"api: `import {UMBRELLA}` brings {count} public types, and may bring {MOST_TYPES}")
     written = {path.name: path.read_text() for path in FOLDER.glob("*")} if FOLDER.exists() else {}
     if "--check" in sys.argv:
         differences = [
