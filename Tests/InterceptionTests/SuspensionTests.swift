@@ -1,3 +1,4 @@
+import Dispatch
 import MidstreamTesting
 import TestSupport
 import Testing
@@ -208,6 +209,18 @@ struct SuspensionTests {
 
     private func spin(_ count: UInt64) async { for _ in 0..<count { await Task.yield() } }
 
+    @Test("it holds no lock while it resumes, and is over by then", arguments: [false, true])
+    func noLock(isCancelled: Bool) async {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let suspension = Suspension<Int>()
+        let executor = LookingExecutor(suspension)
+        let task = Task(executorPreference: executor) { await suspension.wait().name }
+        await suspension.parked()
+        if isCancelled { task.cancel() } else { suspension.resume(1) }
+        #expect(await task.value == (isCancelled ? "cancelled" : "value 1"))
+        #expect(executor.lastSeen == true)
+    }
+
     @Test("a queue of suspensions loses no permit, whoever leaves it")
     func permits() async {
         let permits = PermitQueue(3)
@@ -280,6 +293,31 @@ private final class PermitQueue: Sendable {
             guard let next else { return }
             if next.resume() { return }
         }
+    }
+}
+
+/// Looks at a suspension whenever a task is to run, in the thread that wants it.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class LookingExecutor: TaskExecutor {
+    private let suspension: Suspension<Int>
+    private let queue = DispatchQueue(label: "looking")
+    private let look = Locked<Bool?>(nil)
+
+    init(_ suspension: Suspension<Int>) { self.suspension = suspension }
+
+    /// Whether the wait was over the last time; nil: its lock was held.
+    var lastSeen: Bool? { look.withLock { $0 } }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isOver = suspension.state.withLockIfFree { state in
+            switch state {
+            case .pending, .parked: false
+            case .ended, .over: true
+            }
+        }
+        look.withLock { $0 = isOver }
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

@@ -19,4 +19,19 @@ struct CacheStoreLawTests {
             try await assertCacheStoreLaws { TieredStore(MemoryCacheStore(maximumBytes: bytes), MemoryCacheStore()) }
         }
     }
+
+    @Test("and those in memory, two in tiers as well, answer at once what they were asked for before")
+    func atOnce() async throws {
+        let stores: [any CacheStore] = [MemoryCacheStore(), TieredStore(MemoryCacheStore(), MemoryCacheStore())]
+        for store in stores {
+            let stub = StubTransport { request in
+                HTTPResponse(status: .ok, headers: ["Cache-Control": "max-age=600"], body: .bytes([1]), request: request)
+            }
+            let client = testClient(transport: stub) { CacheInterceptor(.shared, store: store) }
+            for _ in 0..<2 { _ = try await client.send(HTTPRequest("https://h.test/a")) }
+            let entries = try #require(store.entriesNow(for: CacheKey(url: "https://h.test/a")))
+            #expect(entries.count == 1)
+            for entry in entries { #expect(store.bodyNow(of: entry, range: nil)?.bytes == [1]) }
+        }
+    }
 }
