@@ -40,7 +40,8 @@ public struct CacheInterceptor: HTTPInterceptor {
 
     /// Forgets everything.
     public func removeAll() async { await cache.forgetAll(origin: nil, on: ContinuousClock()) }
-    /// It serves all alike.
+
+    /// It serves all alike. It doesn't promise to end in time, which is up to its store.
     public var traits: InterceptorTraits { .impersonal }
 
     /// Answers from the store, or sends the request on and stores the response.
