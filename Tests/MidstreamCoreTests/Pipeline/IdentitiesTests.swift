@@ -1,0 +1,83 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("Whose a request will be", .leavesNothing)
+struct IdentitiesTests {
+    /// Says whose requests are.
+    private struct Owner: RequestInterceptor {
+        let owner: RequestIdentity
+
+        func intercept(request: inout HTTPRequest) async throws {}
+
+        func identity(of request: HTTPRequest) -> RequestIdentity { owner }
+    }
+
+    /// Has a client certificate.
+    private struct Certified: HTTPTransport {
+        let identity = RequestIdentity.user("certificate")
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, request: request) }
+    }
+
+    /// The identities that an interceptor sees between others.
+    private func seen(
+        _ outer: RequestIdentity, _ inner: [RequestIdentity], _ transport: any HTTPTransport
+    ) async throws -> [RequestIdentity] {
+        let seen = Locked<[RequestIdentity]>([])
+        let client = testClient(transport: transport) {
+            Owner(owner: outer)
+            ClosureHTTPInterceptor { request, next in
+                seen.withLock { $0 = next.identities(of: request) }
+                return try await next(request)
+            }
+            for identity in inner { Owner(owner: identity) }
+        }
+        _ = try await client.send(HTTPRequest("https://h/"))
+        return seen.withLock { $0 }
+    }
+
+    @Test("is said by those further in, in their order, and by the transport")
+    func identities() async throws {
+        let (ann, bob) = (RequestIdentity.user("ann"), RequestIdentity.user("bob"))
+        #expect(try await seen(ann, [], StubTransport.ok) == [])
+        #expect(try await seen(ann, [.nobody], StubTransport.ok) == [])
+        #expect(try await seen(.unknown, [bob, ann], StubTransport.ok) == [bob, ann])
+        #expect(try await seen(.nobody, [.unknown, bob, .unknown], Certified()) == [bob, .user("certificate"), .unknown])
+    }
+
+    @Test("isn't known in a chain of one's own")
+    func ownChain() async throws {
+        let seen = Locked<[RequestIdentity]>([])
+        let look = ClosureHTTPInterceptor { request, next in
+            seen.withLock { $0 = next.identities(of: request) }
+            return try await next(request)
+        }
+        let chain = InterceptorChain<HTTPRequest, HTTPResponse>([look]) { HTTPResponse(status: 200, request: $0) }
+        _ = try await chain.proceed(HTTPRequest("https://h/"))
+        #expect(seen.withLock { $0 } == [.unknown])
+    }
+
+    @Test("shows in secret fields and in the query")
+    func addedSecrets() {
+        let asked = HTTPRequest("https://h/a?b=1", headers: [.authorization: "ann", "X-Number": "1"])
+        func added(_ change: (inout HTTPRequest) -> Void) -> Bool {
+            var sent = asked
+            change(&sent)
+            return sent.hasSecrets(beyond: asked)
+        }
+        #expect(!added { _ in })
+        #expect(!added { $0.headers["X-Number"] = "2" })
+        #expect(!added { $0.headers.remove(.authorization) })
+        #expect(added { $0.headers[.authorization] = "bob" })
+        #expect(added { $0.headers[.cookie] = "c=1" })
+        #expect(added { $0.addQuery("key", "k") })
+        #expect(
+            added {
+                $0.headers["X-Signature"] = "s"
+                $0.headers.markSensitive("X-Signature")
+            })
+    }
+}
