@@ -31,6 +31,17 @@ struct LawBreakerTests {
             },
         ],
         .endsInTime: [Overstayer()],
+        .impersonal: [
+            Personal { $0.headers[.authorization] = "Bearer mine" },
+            Personal { $0.addQuery("key", "mine") },
+            Personal { [kept = Locked<String?>(nil)] request in
+                let own = request.headers[.authorization]
+                request.headers[.authorization] = kept.withLock { kept in
+                    kept = own ?? kept
+                    return kept
+                }
+            },
+        ],
         .passesCancellation: [
             ClosureHTTPInterceptor("WrapsCancellation") { request, next in
                 do {
@@ -130,6 +141,18 @@ struct LawBreakerTests {
 
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             try await Task.sleep(for: .seconds(3_600))
+            return try await next(request)
+        }
+    }
+
+    /// Promises to do the same for everybody, and adds a credential.
+    private struct Personal: HTTPInterceptor {
+        let traits = InterceptorTraits.impersonal
+        let change: @Sendable (inout HTTPRequest) -> Void
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            var request = request
+            change(&request)
             return try await next(request)
         }
     }

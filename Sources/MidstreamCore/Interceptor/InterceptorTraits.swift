@@ -14,6 +14,7 @@ public struct InterceptorTraits: OptionSet, Sendable, Hashable {
     public static let endsInTime = InterceptorTraits(rawValue: 1)
 
     /// It does the same to all requests, whoever makes them, although it may not know beforehand what that will be. Caches, shared calls and
-    /// quotas don't ask it whose a request is.
+    /// quotas don't ask it whose a request is. One that adds credentials doesn't have this trait: users could get each other's responses. The
+    /// law `impersonal` of `MidstreamTesting` finds it out.
     public static let impersonal = InterceptorTraits(rawValue: 2)
 }

@@ -17,6 +17,9 @@ public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
     /// With the trait ``InterceptorTraits/endsInTime`` it ends by itself when the call's deadline has passed, also when several calls pass
     /// through it at once.
     case endsInTime
+    /// With the trait ``InterceptorTraits/impersonal`` it sends no secrets, and no items in the query, that the request given to it didn't
+    /// have, whoever makes it.
+    case impersonal
 }
 
 /// An interceptor broke a law.
@@ -62,6 +65,7 @@ public func assertInterceptorLaws(
         case .passesErrors: try await trial.passesErrors()
         case .plansWhatItDoes: try await trial.plansWhatItDoes()
         case .endsInTime: try await trial.endsInTime()
+        case .impersonal: try await trial.impersonal()
         }
     }
 }

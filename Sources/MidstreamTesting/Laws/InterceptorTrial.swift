@@ -201,6 +201,20 @@ struct InterceptorTrial: Sendable {
         try check(late == 0, "\(late) of 3 calls went on ten seconds after their deadline")
     }
 
+    func impersonal() async throws {
+        guard interceptor.traits.contains(.impersonal) else { return }
+        // Who comes last brings nothing, and mustn't be taken for one of the others.
+        for user in ["ann", "bob", nil] {
+            var given = request
+            if let user { given.headers[.authorization] = "Bearer \(user)" }
+            let stub = StubTransport(status: .ok, headers: [.setCookie: "law=\(user ?? "nobody")"])
+            _ = try? await client(over: stub).send(given)
+            try check(
+                !stub.requests.contains { $0.hasSecrets(beyond: given) },
+                "it adds secrets or items of the query, though it says that it does the same for everybody")
+        }
+    }
+
     private func client(
         within outer: (any HTTPInterceptor)? = nil, _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> HTTPClient {
