@@ -9,6 +9,8 @@ package final class Call: Sendable {
     package let requestID: HTTPRequest.ID
     /// How its caller wants the response's body.
     package let delivery: BodyDelivery
+    /// Whether this branch is a hedge.
+    let isHedge: Bool
     /// The URL that was resolved and checked when the call began.
     package let checkedURL: String
     package let recorder: TraceRecorder?
@@ -31,6 +33,7 @@ package final class Call: Sendable {
         self.owner = owner
         self.requestID = requestID
         self.delivery = delivery
+        isHedge = false
         self.checkedURL = checkedURL
         self.recorder = recorder
         self.rehearsal = rehearsal
@@ -39,11 +42,12 @@ package final class Call: Sendable {
         openBodies = delivery == .streamed ? OpenBodies(within: nil) : nil
     }
 
-    private init(_ call: Call, _ openBodies: OpenBodies) {
+    private init(_ call: Call, _ openBodies: OpenBodies?, isHedge: Bool) {
         observation = call.observation
         owner = call.owner
         requestID = call.requestID
         delivery = call.delivery
+        self.isHedge = isHedge
         checkedURL = call.checkedURL
         recorder = call.recorder
         rehearsal = call.rehearsal
@@ -52,8 +56,13 @@ package final class Call: Sendable {
         self.openBodies = openBodies
     }
 
-    /// A part of the call that can be given up without the others; the call itself when no body is streamed.
-    func branch() -> Call { openBodies.map { Call(self, OpenBodies(within: $0)) } ?? self }
+    /// A part of the call that can be given up without the others; the call itself when no body is streamed and there is nothing else to
+    /// tell them apart by.
+    func branch(asHedge: Bool) -> Call {
+        let isHedge = isHedge || asHedge
+        guard openBodies != nil || isHedge != self.isHedge else { return self }
+        return Call(self, openBodies.map { OpenBodies(within: $0) }, isHedge: isHedge)
+    }
 
     /// Notes that a body is arriving.
     package func opened(_ body: HTTPBody) { openBodies?.add(body) }

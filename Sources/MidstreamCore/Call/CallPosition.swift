@@ -24,6 +24,10 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// The call that the run belongs to; nil outside a client's pipeline.
     package var call: Call? { position.call }
 
+    /// The clock of the client that makes the call (``HTTPClient/Configuration/clock``), to wait and to measure by; the system's outside a
+    /// client's pipeline.
+    public var clock: any Clock<Duration> { position.call?.stopwatch.clock ?? ContinuousClock() }
+
     /// Whether that call, if there is one, goes by the system's clock.
     package var isOnSystemClock: Bool { position.call?.stopwatch.isOnSystemClock ?? true }
 
@@ -35,9 +39,11 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// // … `second` has won:
     /// first.giveUp()
     /// ```
-    public func branch() -> Self {
+    ///
+    /// - Parameter asHedge: Whether what is sent through it is a hedge (``Next/isHedge``).
+    public func branch(asHedge: Bool = false) -> Self {
         var next = self
-        if let call { next.position.run = call.branch() }
+        if let call { next.position.run = call.branch(asHedge: asHedge) }
         // It may run in a task that isn't cancelled with this one.
         next.position.isInterrupted = false
         return next
@@ -46,6 +52,10 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// Closes all bodies of streamed responses that have come through this branch of the call, including those that interceptors further in
     /// have wrapped or kept. Doesn't cancel what is still waiting for a response: the task that runs it does.
     public func giveUp() { call?.giveUp() }
+
+    /// Whether what is sent is a hedge: a second exchange that has begun since the first takes long. It is of use at once or not at all: a
+    /// limit and a quota refuse it rather than have it wait, and a breaker doesn't try a server by it.
+    public var isHedge: Bool { call?.isHedge ?? false }
 
     /// The same at another position of the run.
     package func at(_ position: ChainPosition) -> Self {

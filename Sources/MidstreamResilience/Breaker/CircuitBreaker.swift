@@ -159,7 +159,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     private func admit(
         _ request: HTTPRequest, to circuit: Circuit, _ next: Next<HTTPRequest, HTTPResponse>
     ) throws -> Circuit.Pass {
-        switch circuit.admit(mayProbe: !request.isHedge, at: table.time.now(next)) {
+        switch circuit.admit(mayProbe: !next.isHedge, at: table.time.now(next)) {
         case .pass(let pass): return pass
         case .probe(let pass, let change):
             if let change { report(change, request, next) }

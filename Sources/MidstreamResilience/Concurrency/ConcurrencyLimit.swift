@@ -96,7 +96,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let permits = table.state(for: request, next)
         var permit: Permits.Permit
-        if let free = permits.take(isSheddable: request.isHedge || request.isSheddable) {
+        if let free = permits.take(isSheddable: next.isHedge || request.isSheddable) {
             permit = free
         } else {
             permit = try await wait(for: permits, request, next)
@@ -132,7 +132,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         for permits: Permits, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> Permits.Permit {
         // A hedge that has to wait is of no use.
-        guard !request.isHedge, let waiter = permits.enqueue(isSheddable: request.isSheddable) else {
+        guard !next.isHedge, let waiter = permits.enqueue(isSheddable: request.isSheddable) else {
             throw refusal(permits, request, next)
         }
         let start = table.time.now(next)

@@ -14,19 +14,17 @@ struct HedgeRace: Sendable {
     let delay: Int64
 
     func run() async throws -> HTTPResponse {
-        let first = leg()
+        let first = next.branch()
         let results = RaceResults()
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.startAtOnce { await results.add(RaceResult(isSecond: false, result: result(of: request, first))) }
+            group.startAtOnce { await results.add(RaceResult(isSecond: false, result: result(through: first))) }
             if let atOnce = results.take() { return try finish(atOnce, isHedged: false) }
             var second: Next<HTTPRequest, HTTPResponse>?
             if await results.isLate(after: .nanoseconds(start &+ delay &- time.now(next)), on: next.timer), mayBegin() {
-                let leg = leg()
-                second = leg
-                var hedge = request
-                hedge.isHedge = true
-                group.startAtOnce { [hedge] in
-                    let result = RaceResult(isSecond: true, result: await result(of: hedge, leg).ofNoHedge)
+                let hedge = next.branch(asHedge: true)
+                second = hedge
+                group.startAtOnce {
+                    let result = RaceResult(isSecond: true, result: await result(through: hedge))
                     if result.isRefusal { account.giveBackHedge() }
                     results.add(result)
                 }
@@ -43,14 +41,8 @@ struct HedgeRace: Sendable {
         }
     }
 
-    /// The rest of the pipeline as a branch of its own, whose bodies can be given up without the other's.
-    private func leg() -> Next<HTTPRequest, HTTPResponse> {
-        next.branch()
-    }
-
-    private func result(
-        of request: HTTPRequest, _ leg: Next<HTTPRequest, HTTPResponse>
-    ) async -> Result<HTTPResponse, any Error> {
+    /// - Parameter leg: The rest of the pipeline as a branch of its own, whose bodies can be given up without the other's.
+    private func result(through leg: Next<HTTPRequest, HTTPResponse>) async -> Result<HTTPResponse, any Error> {
         do { return .success(try await leg(request)) } catch { return .failure(error) }
     }
 
@@ -71,22 +63,6 @@ struct HedgeRace: Sendable {
                 { .hedgeWon(isSecond: winner.isSecond, time: .nanoseconds(now &- start)) }, about: request)
         }
         return response
-    }
-}
-
-extension Result<HTTPResponse, any Error> {
-    /// The same about a request that is none of the second leg any more: sent again, it waits and probes as any other does.
-    fileprivate var ofNoHedge: Self {
-        switch self {
-        case .success(var response):
-            response.request.isHedge = false
-            return .success(response)
-        case .failure(let error):
-            guard var own = error as? HTTPError else { return self }
-            own.request?.isHedge = false
-            own.response?.request.isHedge = false
-            return .failure(own)
-        }
     }
 }
 

@@ -137,7 +137,7 @@ public final class RateLimit: HTTPInterceptor {
     ) async throws {
         let start = table.time.now(next)
         // A hedge that has to wait is of no use.
-        let most = request.isHedge ? 0 : longest
+        let most = next.isHedge ? 0 : longest
         var taken = Reservation()
         for queue in shelf.partitions(of: request, { next.identity(of: request) }) + [shelf.general] {
             let now = table.time.now(next)

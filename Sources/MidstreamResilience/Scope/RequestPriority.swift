@@ -18,21 +18,11 @@ private enum PriorityKey: RequestContextKey {
     static let defaultValue = RequestPriority.normal
 }
 
-private enum HedgeKey: RequestContextKey {
-    static let defaultValue = false
-}
-
 extension HTTPRequest {
     /// The importance when not all requests can be sent; `.normal` by default. It never goes on the wire.
     public var priority: RequestPriority {
         get { context[PriorityKey.self] }
         set { context[PriorityKey.self] = newValue }
-    }
-
-    /// Whether it is the second exchange of a hedge, which never waits and is no probe.
-    var isHedge: Bool {
-        get { carries(HedgeKey.self) && context[HedgeKey.self] }
-        set { context[HedgeKey.self] = newValue }
     }
 
     /// Whether it is refused before normal ones.

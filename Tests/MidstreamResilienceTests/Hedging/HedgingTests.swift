@@ -59,13 +59,32 @@ struct HedgingTests {
         bench.clock.advance(by: .seconds(1))
         let response = try await call
         #expect(response.headers["From"] == "second")
-        // Sent again, it is a request like any other.
-        #expect(!response.request.isHedge)
         #expect(wasCancelled.withLock { $0 })
         #expect(response.trace.events(named: "hedge").map(\.attributes["sent"]) == [true])
         #expect(response.trace.events(named: "hedge.won").map(\.attributes["second"]) == [true])
         #expect("\(response.trace)".contains("no answer after 1.0 s: sends it a second time"))
         #expect(hedging.states["https://h"] == .init(exchanges: 1, hedges: 1, delay: .seconds(1)))
+    }
+
+    @Test("to those further in the second is a hedge and the first isn't, streamed or not", arguments: [true, false])
+    func isHedge(isStreamed: Bool) async throws {
+        let seen = Locked<[Bool]>([])
+        let look = ClosureHTTPInterceptor(stage: .exchange) { request, next in
+            // A part of a hedge is one, too.
+            seen.withLock { $0.append(next.branch().isHedge) }
+            return try await next(request)
+        }
+        let client = bench.client(
+            hanging(),
+            interceptors: {
+                Hedging()
+                look
+            })
+        let call = Task { try await isStreamed ? client.stream(HTTPRequest("/")) : client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        _ = try await call.value
+        #expect(seen.withLock { Set($0) } == [true, false])
     }
 
     @Test("an answer in time, or a failure, has no second", arguments: [200, 404, 500, nil])

@@ -222,9 +222,9 @@ final class Inhabitant: Sendable {
                 seen.queued = max(seen.queued, state?.queued ?? 0)
                 // Nothing waits or returns between the permit and here.
                 if let state, state.inFlight > state.limit, seen.now > state.inFlight { seen.excess += 1 }
-                if request.isHedge { seen.hedges += 1 }
-                if request.isHedge, !request.method.isSafe { seen.unsafeHedges += 1 }
-                if !request.isHedge { seen.exchanges[request.id, default: 0] += 1 }
+                if next.isHedge { seen.hedges += 1 }
+                if next.isHedge, !request.method.isSafe { seen.unsafeHedges += 1 }
+                if !next.isHedge { seen.exchanges[request.id, default: 0] += 1 }
                 seen.open[request.id, default: 0] += 1
                 seen.mostOpen = max(seen.mostOpen, seen.open[request.id] ?? 0)
             }
