@@ -4,8 +4,8 @@ public import MidstreamCore
 /// Sends the cookies of a jar, and keeps those that servers set (RFC 6265).
 ///
 /// It stands at ``InterceptorStage/exchange``, so each attempt and each hop of a redirect gets the cookies of its own URL, and those of
-/// every answer are kept, whatever its status, and those of a challenge or a rejection that a `DigestInterceptor` or an
-/// `AuthenticationInterceptor` further in answers. In the list it goes before what signs requests or logs them.
+/// every answer are kept, whatever its status, and those of a challenge or a rejection that an interceptor further in answers, if it
+/// says so (``InterceptorTraits/givesUpAnswers``). In the list it goes before what signs requests or logs them.
 ///
 /// A `Cookie` header that the request has itself stays as it is: the jar adds those whose names it lacks. A `Set-Cookie` that a
 /// server may not send is ignored; the trace names it and the reason. Values appear nowhere but on the wire.

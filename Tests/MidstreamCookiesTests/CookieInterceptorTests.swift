@@ -1,9 +1,25 @@
 import Foundation
+import Interception
 import MidstreamCookies
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
 import Testing
+
+/// Answers a rejection by itself.
+private struct OwnChallenge: HTTPInterceptor {
+    let stage = InterceptorStage.exchange
+    let traits = InterceptorTraits.givesUpAnswers
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let response = try await next(request)
+        guard response.status == .unauthorized else { return response }
+        var answer = request
+        answer.giveUp(response)
+        answer.headers[.authorization] = "answer"
+        return try await next(answer)
+    }
+}
 
 @Suite("Cookies in the pipeline", .leavesNothing, .timeLimit(.minutes(10)))
 struct CookieInterceptorTests {
@@ -51,6 +67,16 @@ struct CookieInterceptorTests {
         let client = client(stub, CookieJar())
         for url in [url, url, "https://b.example/x"] { _ = try await client.send(HTTPRequest(url)) }
         #expect(sent(stub) == [[], ["a=1; b=2, c=3"], []])
+    }
+
+    @Test("those of an answer that somebody's interceptor further in gives up are kept, and come with the request that follows")
+    func givenUp() async throws {
+        let jar = try jar(("sid", "1"))
+        let stub = StubTransport(sequence: [.respond(.unauthorized, headers: [.setCookie: "sid=2"]), .respond(.ok)])
+        let response = try await client(stub, jar, OwnChallenge()).send(HTTPRequest(url, headers: ["Cookie": "own=1"]))
+        #expect(response.status == .ok)
+        #expect(sent(stub) == [["own=1; sid=1"], ["own=1; sid=2"]])
+        #expect(jar.cookies.map(\.value) == ["2"])
     }
 
     @Test("any status may set one", arguments: [200, 204, 304, 401, 404, 500])

@@ -97,6 +97,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///   Cancelling the task changes nothing.
     public func logOut() async throws { try await keeper.set(nil, isLogin: true).value }
 
+    /// It answers rejections by itself.
+    public var traits: InterceptorTraits { .givesUpAnswers }
+
     /// Sends the request with the present credential, and when that is rejected once more with a newer one.
     ///
     /// - Throws: ``HTTPError/Code/authentication`` when there is no credential to be had, with the refresh's error behind it and
@@ -129,12 +132,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         var canSendAgain: Bool { !request.body.isSpent }
 
         func record(_ event: @autoclosure () -> CallEvent) { request.record(event()) }
-
-        /// Closes an answer that a refresh or another send follows.
-        mutating func giveUp(_ response: HTTPResponse) {
-            if let onGivenUp = request.onGivenUp { onGivenUp(response, &request) }
-            response.body.close()
-        }
     }
 
     /// Sends with a credential that may turn out to be outdated.
@@ -145,7 +142,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         // isn't waited out.
         if isRejected, let newer = keeper.present.held, newer.generation > held.generation, newer.login == visit.login {
             guard visit.canSendAgain else { return response }
-            visit.giveUp(response)
+            visit.request.giveUp(response)
             visit.record(.credential(.wasNewer, rejection: response.status))
             held = newer
             (response, isRejected) = try await sent(with: held, in: visit)
@@ -154,7 +151,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         guard isRejected else { return response }
         let canSendAgain = visit.canSendAgain
         // Closed before the wait, so that it holds no connection that the refresh may need.
-        if canSendAgain { visit.giveUp(response) }
+        if canSendAgain { visit.request.giveUp(response) }
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
         noteDegradation(in: visit)
         guard canSendAgain else {
@@ -259,8 +256,6 @@ extension HTTPRequest {
         return items(authenticated.urlText).allSatisfy { before.contains($0) || after.contains($0) }
     }
 }
-
-extension AuthenticationInterceptor: Resending {}
 
 extension AuthenticationInterceptor: CustomReflectable {
     /// Shows the kind of authenticator and no credential.

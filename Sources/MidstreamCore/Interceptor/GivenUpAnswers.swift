@@ -1,8 +1,3 @@
-/// An interceptor that may send a request again in place of an answer, such as a challenge, that nobody further out gets to see.
-///
-/// It shows the answer to ``HTTPRequest/onGivenUp`` before that.
-package protocol Resending: HTTPInterceptor {}
-
 /// Gets an answer that is given up, and the request that is sent in its place.
 package typealias GivenUpHandler = @Sendable (HTTPResponse, inout HTTPRequest) -> Void
 
@@ -13,5 +8,24 @@ extension HTTPRequest {
     package var onGivenUp: GivenUpHandler? {
         get { context[GivenUpKey.self] }
         set { context[GivenUpKey.self] = newValue }
+    }
+
+    /// Closes an answer in whose place this request is sent again, such as a challenge, and has those further out see it before: cookies
+    /// that it sets are kept, and come with this request.
+    ///
+    /// For an interceptor that says by ``InterceptorTraits/givesUpAnswers`` that it does so; for any other it only closes the answer. Call it on
+    /// the request as the interceptor was given it.
+    ///
+    /// ```swift
+    /// let response = try await next(request)
+    /// guard response.status == .unauthorized else { return response }
+    /// var answer = request
+    /// answer.giveUp(response)
+    /// answer.headers[.authorization] = credentials(for: response)
+    /// return try await next(answer)
+    /// ```
+    public mutating func giveUp(_ response: HTTPResponse) {
+        if let onGivenUp { onGivenUp(response, &self) }
+        response.body.close()
     }
 }

@@ -1,4 +1,4 @@
-/// What an interceptor promises, so that the pipeline can treat it more cheaply. By default it promises nothing.
+/// What an interceptor promises, for the pipeline and for interceptors further out to go by. By default it promises nothing.
 public struct InterceptorTraits: OptionSet, Sendable, Hashable {
     /// The promises as bits.
     public let rawValue: UInt8
@@ -17,4 +17,10 @@ public struct InterceptorTraits: OptionSet, Sendable, Hashable {
     /// quotas don't ask it whose a request is. One that adds credentials doesn't have this trait: users could get each other's responses. The
     /// law `impersonal` of `MidstreamTesting` finds it out.
     public static let impersonal = InterceptorTraits(rawValue: 2)
+
+    /// It may send a request again in place of an answer that nobody further out gets, such as a challenge, and calls
+    /// ``HTTPRequest/giveUp(_:)`` before it does.
+    ///
+    /// Interceptors further out that want to see such answers, as the one for cookies does, ask for them only if somebody has this trait.
+    public static let givesUpAnswers = InterceptorTraits(rawValue: 4)
 }

@@ -12,14 +12,14 @@ struct Exchange: Interceptor {
     /// Who decides whose the pipeline's requests are.
     let identities: PipelineIdentities
     /// The place of the innermost that may give up answers; -1: there is none.
-    let lastResending: Int
+    let lastGivingUp: Int
 
     init(_ transport: any HTTPTransport, elements: [Pipeline.Element] = []) {
         self.transport = transport
         informed = transport as? any ExchangeTransport
         remark = informed?.remark
         identities = PipelineIdentities(elements, transport)
-        lastResending = elements.lastIndex { $0.interceptor is any Resending } ?? -1
+        lastGivingUp = elements.lastIndex { $0.interceptor.traits.contains(.givesUpAnswers) } ?? -1
     }
 
     /// The end of a pipeline of other elements.
@@ -191,6 +191,6 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     package var mayGiveUpAnswers: Bool {
         // A chain of its own within an interceptor doesn't see who comes behind it.
         guard let exchange = links.steps[links.steps.count - 1] as? Exchange else { return true }
-        return exchange.lastResending >= Int(index)
+        return exchange.lastGivingUp >= Int(index)
     }
 }

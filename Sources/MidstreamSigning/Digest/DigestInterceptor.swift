@@ -75,6 +75,9 @@ public final class DigestInterceptor: HTTPInterceptor {
     /// `.signing`.
     public var rank: InterceptorRank { .signing }
 
+    /// It answers challenges by itself.
+    public var traits: InterceptorTraits { .givesUpAnswers }
+
     /// Sends the request, with an answer to the known challenge if there is one, and again when it is challenged.
     ///
     /// - Throws: What `next` throws; ``HTTPError/Code/unsupported`` for a challenge that asks for a digest of a
@@ -99,8 +102,7 @@ public final class DigestInterceptor: HTTPInterceptor {
                 freshChallenges == 0 || (freshChallenges == 1 && challenge.isStale)
             else { return response }
             freshChallenges += 1
-            if let onGivenUp = request.onGivenUp { onGivenUp(response, &request) }
-            response.body.close()
+            request.giveUp(response)
             request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce")
             use = self.use(of: challenge, for: origin, path)
         }
@@ -166,8 +168,6 @@ public final class DigestInterceptor: HTTPInterceptor {
         }
     }
 }
-
-extension DigestInterceptor: Resending {}
 
 extension DigestInterceptor: CustomReflectable {
     /// Shows no credentials.

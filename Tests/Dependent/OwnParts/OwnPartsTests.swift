@@ -151,11 +151,24 @@ struct OwnPartsTests {
         #expect(await code(of: hasty, by: client) == .deadlineExceeded)
     }
 
+    @Test("cookies of a challenge are kept, and come with its answer")
+    func challenge() async throws {
+        let replies: [StubTransport.Reply] = [.respond(.unauthorized, headers: [.setCookie: "sid=1"]), .respond(.ok)]
+        let stub = StubTransport(sequence: replies)
+        let client = HTTPClient(transport: stub) {
+            CookieInterceptor()
+            OwnChallenge()
+        }
+        #expect(try await client.send(HTTPRequest("https://h.example/")).status == .ok)
+        #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "sid=1"])
+    }
+
     @Test("they keep the laws")
     func laws() async throws {
         try await assertInterceptorLaws { OwnLimit(200) }
         try await assertInterceptorLaws([.endsInTime]) { OwnLimit(1) }
         try await assertInterceptorLaws { OwnHedge(after: .seconds(3_600)) }
         try await assertInterceptorLaws { OwnCache() }
+        try await assertInterceptorLaws { OwnChallenge() }
     }
 }
