@@ -144,8 +144,8 @@ struct OwnHedgeTests {
         #expect(error?.code == .connectionLost)
     }
 
-    @Test("a limit that is full refuses the second, and the first goes on")
-    func fullLimit() async throws {
+    @Test("a limit that is full refuses the second, and the first goes on", arguments: [true, false])
+    func fullLimit(isOwn: Bool) async throws {
         let (arrived, refused, answer) = (Gate(), Gate(), Gate())
         let slow = StubTransport { request in
             arrived.open()
@@ -158,7 +158,7 @@ struct OwnHedgeTests {
         let client = HTTPClient(configuration: configuration, transport: slow) {
             OwnHedge(after: .seconds(1))
             Watch(ended: refused)
-            ConcurrencyLimit(.fixed(1), queue: 1)
+            if isOwn { OwnLimit(1) } else { ConcurrencyLimit(.fixed(1), queue: 1) }
         }
         async let call = client.send(HTTPRequest("https://h/"))
         await arrived.wait()

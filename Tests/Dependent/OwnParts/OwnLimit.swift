@@ -5,7 +5,7 @@ import Synchronization
 struct OwnLimit: HTTPInterceptor {
     let stage = InterceptorStage.exchange
     let rank = InterceptorRank.concurrency
-    let traits = InterceptorTraits.endsInTime
+    let traits: InterceptorTraits = [.endsInTime, .impersonal]
     private let permits: Permits
 
     init(_ count: Int) { permits = Permits(count) }
@@ -13,8 +13,11 @@ struct OwnLimit: HTTPInterceptor {
     /// How many permits are free, and how many wait for one.
     var state: (free: Int, waiting: Int) { permits.counts }
 
-    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        if let place = permits.enter() {
+    func intercept(
+        _ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>
+    ) async throws -> HTTPResponse {
+        // A hedge that has to wait is of no use.
+        if let place = try permits.enter(mayWait: !next.isHedge) {
             do {
                 try await next.withinTimeLeft { try await place.wait() }
             } catch {
@@ -25,7 +28,8 @@ struct OwnLimit: HTTPInterceptor {
         }
         do {
             var response = try await next(request)
-            response.body = response.body.observedOnArrival(onChunk: { _ in }, onEnd: { [permits] _ in permits.giveBack() })
+            response.body = response.body.observedOnArrival(
+                onChunk: { _ in }, onEnd: { [permits] _ in permits.giveBack() })
             return response
         } catch {
             permits.giveBack()
@@ -58,12 +62,13 @@ private final class Permits: Sendable {
     var counts: (free: Int, waiting: Int) { state.withLock { ($0.free, $0.queue.count) } }
 
     /// A place in the queue; nil: a permit was free, and is taken.
-    func enter() -> Place? {
-        state.withLock { state in
+    func enter(mayWait: Bool) throws -> Place? {
+        try state.withLock { state in
             guard state.free == 0 else {
                 state.free -= 1
                 return nil
             }
+            guard mayWait else { throw HTTPError(.overloaded, "No permit is free.", phase: .notSent) }
             state.entered += 1
             let place = Place(number: state.entered)
             state.queue.append(place)
