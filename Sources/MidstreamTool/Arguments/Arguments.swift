@@ -171,7 +171,7 @@ struct Arguments {
             others.removeFirst()
             isSocket = true
         }
-        if givenMethod == nil, others.count > 1, let first = others.first, isMethod(first, before: others.dropFirst()[1]) {
+        if givenMethod == nil, let first = others.first, let next = others.dropFirst().first, isMethod(first, before: next) {
             givenMethod = others.removeFirst()
         }
         guard let word = others.popFirst(), givenMethod != nil || !Self.methods.contains(word.lowercased()) else {
