@@ -39,30 +39,27 @@ extension Connection {
         for ping in answered { ping.answer.resume(.success(now - ping.sentAt)) }
     }
 
-    /// Pings until the socket ends, and ends it when neither an answer comes nor anything else that shows life.
+    /// Pings until the socket ends, and ends it when neither an answer comes nor anything else that shows life: a pong has to wait behind the
+    /// rest of a frame that is coming, and a ping behind the one that is leaving.
     func keepAlive(every interval: Duration) async {
-        var before = WebSocketMetrics()
+        var (received, waitedForTurn) = (Int64(0), false)
         while true {
             do {
                 try await stopwatch.timer.sleep(for: interval)
-                before = state.withLock { $0.metrics }
+                (received, waitedForTurn) = (state.withLock { $0.metrics.wireBytesReceived }, frames.isTaken)
                 _ = try await ping()
             } catch let error as HTTPError where error.code == .timeout {
                 // While the reader is behind, no pong is read either.
-                guard state.withLock({ $0.inbox.receiver == nil && !$0.metrics.showLife(since: before) }) else { continue }
+                let isAlive = state.withLock { state in
+                    state.inbox.receiver != nil || state.metrics.wireBytesReceived > received
+                        || waitedForTurn && state.controls.isEmpty
+                }
+                guard !isAlive else { continue }
                 return fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), error.message)
             } catch {
                 return
             }
         }
-    }
-}
-
-extension WebSocketMetrics {
-    /// Whether the other side has sent something, or a fragment has made room for another one: a pong has to wait behind the rest of a frame,
-    /// and a ping behind all that was sent before it.
-    fileprivate func showLife(since before: WebSocketMetrics) -> Bool {
-        wireBytesReceived > before.wireBytesReceived || wireBytesSent - before.wireBytesSent >= Connection.fragment
     }
 }
 

@@ -4,7 +4,7 @@ internal import WebSocketFrames
 
 extension Connection {
     /// How much goes out in one frame, before a control frame has its turn: 256 KiB.
-    static let fragment = 256 << 10
+    private static let fragment = 256 << 10
     /// From what length on compressing is worth it: 1 KiB.
     private static let leastCompressed = 1 << 10
 
@@ -164,6 +164,9 @@ struct Controls {
 
     private var frames: [Frame] = []
     private var isBeingSent = false
+
+    /// Whether each has had its turn.
+    var isEmpty: Bool { frames.isEmpty }
 
     /// True when somebody has to begin to send them.
     mutating func append(_ frame: Frame) -> Bool {

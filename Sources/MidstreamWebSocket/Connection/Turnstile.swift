@@ -22,6 +22,9 @@ struct Turnstile: Sendable {
 
     private let state = Locked(State())
 
+    /// Whether somebody is in.
+    var isTaken: Bool { state.withLock { $0.isTaken } }
+
     /// - Throws: `CancellationError`, ``Closed``; the task isn't in then.
     nonisolated(nonsending) func enter(isUrgent: Bool = false) async throws {
         let suspension = try state.withLock { state throws -> Suspension<Bool>? in

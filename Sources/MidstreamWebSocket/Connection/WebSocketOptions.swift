@@ -17,7 +17,7 @@ public struct WebSocketOptions: Sendable {
     /// default.
     public var pingInterval: Duration?
     /// How long a pong may take; 10 s by default. One that is late ends the socket, if its ping was due to ``pingInterval``, messages are
-    /// being read, and meanwhile nothing else has come and less than 256 KiB have left.
+    /// being read, and meanwhile nothing else has come, nor left what the ping had to wait for.
     public var pongTimeout: Duration
 
     /// Makes settings; every parameter's default is the property's.

@@ -210,7 +210,7 @@ import WebSocketFrames
         let movement = comes ? line.brings : line.takes
         movement.open()
         await eventually {
-            connection.state.withLock { $0.metrics.wireBytesReceived > 0 || $0.metrics.wireBytesSent > 512 << 10 }
+            connection.state.withLock { comes ? $0.metrics.wireBytesReceived > 0 : $0.controls.isEmpty }
         }
         clock.advance(by: .seconds(10))
         await eventually { clock.sleepers > 0 || connection.state.withLock { $0.end != nil } }
