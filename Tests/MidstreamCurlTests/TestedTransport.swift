@@ -33,6 +33,13 @@
         ]
     }
 
+    extension Flood {
+        /// How long a head may take, and how long a body may stand still, which ends floods that libcurl doesn't.
+        static let patience = Duration.milliseconds(300)
+        /// What a request may end with.
+        var outcomes: [HTTPError.Code] { [.protocolViolation, .connectionLost, .timeout] }
+    }
+
     /// Libcurl doesn't tell why it sends again, so that what may not be repeated isn't.
     let resendsWhatWasRefused = false
 #endif

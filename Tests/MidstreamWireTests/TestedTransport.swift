@@ -23,6 +23,13 @@
         static let otherwiseOfBrokenConnection: [HTTP2Limitation.Result] = []
     }
 
+    extension Flood {
+        /// How long a head may take, and how long a body may stand still: nothing is left to these limits.
+        static let patience = Duration.seconds(30)
+        /// What a request may end with.
+        var outcomes: [HTTPError.Code] { [code] }
+    }
+
     /// What a server says not to have seen goes out again, whatever its method.
     let resendsWhatWasRefused = true
 #endif

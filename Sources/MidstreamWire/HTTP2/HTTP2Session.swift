@@ -59,6 +59,8 @@
             nghttp2_option_set_no_closed_streams(options, 1)
             // nghttp2 counts a few bytes besides, and what it refuses looks as if the server had refused it.
             nghttp2_option_set_max_send_header_block_length(options, Self.largestRequestHead + 64)
+            // It doesn't tell of frames of kinds that it doesn't know, unless they are said to be of interest.
+            for kind in UInt8(10)...UInt8.max { nghttp2_option_set_user_recv_extension_type(options, kind) }
             guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let made else { return nil }
             session = made
             nghttp2_session_set_user_data(made, Unmanaged.passUnretained(self).toOpaque())
@@ -170,6 +172,8 @@
                 }
                 return 0
             }
+            // Such a frame has been counted when it began, and is ignored (RFC 9113 §5.5).
+            nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in HTTP2Callbacks.ignoresFrame }
             nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, context in
                 if let frame, let owner = HTTP2Callbacks.owner(context) { HTTP2Callbacks.received(frame.pointee.hd, owner) }
                 return 0
@@ -189,6 +193,7 @@
         }
 
         private static let stopsStream = Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        private static let ignoresFrame = Int32(NGHTTP2_ERR_CANCEL.rawValue)
 
         private static func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session? {
             context.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }

@@ -72,13 +72,16 @@
         let name: String
         let first: [UInt8]
         let frames: [UInt8]
+        /// What the request ends with where floods are told as such.
+        let code: HTTPError.Code
 
         var testDescription: String { name }
 
-        init(_ name: String, _ frames: [UInt8], after first: [UInt8] = []) {
+        init(_ name: String, _ frames: [UInt8], after first: [UInt8] = [], _ code: HTTPError.Code = .protocolViolation) {
             self.name = name
             self.first = first
             self.frames = frames
+            self.code = code
         }
     }
 #endif

@@ -1,0 +1,40 @@
+#if os(Linux)
+    import MidstreamCore
+    import TestSupport
+    import Testing
+
+    /// RFC 9113 §10.5. `HostileHTTP2Tests` has floods without an end.
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct IdleFramesTests {
+        static let kinds = [
+            Flood("WINDOW_UPDATE", HTTP2Frame.windowUpdate(1, stream: 0)),
+            Flood("PRIORITY", HTTP2Frame.make(.priority, stream: 1, [0, 0, 0, 0, 1])),
+            Flood("DATA without bytes", HTTP2Frame.data("", stream: 1)),
+            Flood("unknown frames", HTTP2Frame.make(.unknown, stream: 1, [1, 2, 3])),
+        ]
+
+        @Test(arguments: kinds, [1_000, 1_001])
+        func `After a head a thousand frames may come that bring nothing`(_ kind: Flood, _ count: Int) async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                let frames = Array(repeatElement(kind.frames, count: count).joined())
+                peer.write(HTTP2Frame.headers([.ok], stream: stream) + frames)
+                // They would make up for the last frame if both were read at once.
+                if count <= 1_000 {
+                    let end = HTTP2Frame.endHeaders | HTTP2Frame.endStream
+                    peer.write(HTTP2Frame.headers([HPACKField("x-sum", "1")], end, stream: stream))
+                }
+                connection.waitForEnd()
+            }
+            let url = server.url
+            let result = await Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }.result
+            if count <= 1_000 {
+                #expect(try result.get().status == 200)
+            } else {
+                #expect(result.httpError?.code == .protocolViolation, "\(result)")
+            }
+            #expect(server.accepted == 1)
+        }
+    }
+#endif
