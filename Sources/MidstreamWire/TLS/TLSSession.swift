@@ -141,10 +141,11 @@
             SSL_get0_alpn_selected(ssl, &name, &length)
             return length == 0 ? nil : String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
         }
-        /// Such as `TLSv1.3`.
+
         /// Whether the handshake went on with an earlier session.
         var isResumed: Bool { SSL_session_reused(ssl) == 1 }
 
+        /// Such as `TLSv1.3`.
         var version: String { SSL_get_version(ssl).map { String(cString: $0) } ?? "TLS" }
 
         // MARK: Bytes
