@@ -210,6 +210,9 @@
             return true
         }
 
+        /// Has TLS 1.3 go on with other keys, both ways (RFC 8446 §4.6.3).
+        package func updateKeys() { tls?.updateKeys() }
+
         /// Ends TLS as it has to be ended (RFC 8446 §6.1); nothing can be written after it.
         package func endTLS() { tls?.end() }
 

@@ -17,7 +17,10 @@
         ///   - key: The path of a PEM file.
         ///   - offersHTTP2: Whether it takes HTTP/2 from a client that knows it.
         ///   - sendsTickets: Whether something follows the handshake (RFC 8446 §4.6.1).
-        package init(certificate: String, key: String, offersHTTP2: Bool = true, sendsTickets: Bool = true) throws {
+        ///   - isOld: Whether TLS 1.2 is the newest version that it speaks.
+        package init(
+            certificate: String, key: String, offersHTTP2: Bool = true, sendsTickets: Bool = true, isOld: Bool = false
+        ) throws {
             library = try OpenSSL()
             guard let context = library.newContext(library.serverMethod()) else { throw Unavailable() }
             self.context = context
@@ -25,6 +28,8 @@
                 throw Unavailable()
             }
             if !sendsTickets { _ = library.setTicketCount(context, 0) }
+            // SSL_CTRL_SET_MAX_PROTO_VERSION.
+            if isOld { _ = library.control(context, 124, 0x0303, nil) }
             guard offersHTTP2 else { return }
             library.setALPN(
                 context,
@@ -79,6 +84,13 @@
             Int(server.library.read(session, buffer.baseAddress, Int32(clamping: buffer.count)))
         }
 
+        /// Writes with other keys from now on, and asks the peer to do so, too.
+        func updateKeys() {
+            // SSL_KEY_UPDATE_REQUESTED.
+            guard server.library.updateKeys(session, 1) == 1 else { return }
+            _ = server.library.accept(session)
+        }
+
         /// Says that nothing more is written.
         func end() { _ = server.library.shutdown(session) }
 
@@ -103,6 +115,7 @@
         let useCertificate: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32
         let useKey: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32
         let setTicketCount: @convention(c) (OpaquePointer?, Int) -> Int32
+        let control: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int
         let setALPN: @convention(c) (OpaquePointer?, ChooseProtocol, UnsafeMutableRawPointer?) -> Void
         let newSession: @convention(c) (OpaquePointer?) -> OpaquePointer?
         let freeSession: @convention(c) (OpaquePointer?) -> Void
@@ -110,6 +123,7 @@
         let accept: @convention(c) (OpaquePointer?) -> Int32
         let read: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int32) -> Int32
         let write: @convention(c) (OpaquePointer?, UnsafeRawPointer?, Int32) -> Int32
+        let updateKeys: @convention(c) (OpaquePointer?, Int32) -> Int32
         let shutdown: @convention(c) (OpaquePointer?) -> Int32
 
         init() throws {
@@ -124,6 +138,7 @@
             useCertificate = try find("SSL_CTX_use_certificate_chain_file")
             useKey = try find("SSL_CTX_use_PrivateKey_file")
             setTicketCount = try find("SSL_CTX_set_num_tickets")
+            control = try find("SSL_CTX_ctrl")
             setALPN = try find("SSL_CTX_set_alpn_select_cb")
             newSession = try find("SSL_new")
             freeSession = try find("SSL_free")
@@ -131,6 +146,7 @@
             accept = try find("SSL_accept")
             read = try find("SSL_read")
             write = try find("SSL_write")
+            updateKeys = try find("SSL_key_update")
             shutdown = try find("SSL_shutdown")
         }
     }

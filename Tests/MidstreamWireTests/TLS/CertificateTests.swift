@@ -1,0 +1,94 @@
+#if os(Linux)
+    import MidstreamCore
+    import MidstreamTransport
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamWire
+
+    /// RFC 5280 §6, and RFC 9110 §4.3.4 and §4.3.5.
+    @Suite(.leavesNothing, .enabled(if: Servers.areRunning, "run by Scripts/with-servers"), .timeLimit(.minutes(10)))
+    struct CertificateTests {
+        private func transport(
+            trusting authority: String, _ change: (inout TransportConfiguration) -> Void = { _ in }
+        ) -> WireTransport {
+            var configuration = TransportConfiguration(tls: TLSConfiguration(authorities: .file(authority)))
+            change(&configuration)
+            return wireTransport(configuration: configuration)
+        }
+
+        private func failure(_ transport: WireTransport, _ url: String) async -> HTTPError? {
+            await #expect(throws: HTTPError.self) { _ = try await transport.deliver(request(url, .buffered(upTo: 10))) }
+        }
+
+        @Test func `A certificate has to be of the address`() async throws {
+            let authority = try await TestAuthority()
+            let server = try authority.server("good")
+            let transport = transport(trusting: authority.root) {
+                for other in ["127.0.0.2", "[::1]"] { $0.hostOverrides["\(other):\(server.port)"] = "127.0.0.1:\(server.port)" }
+            }
+            #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).status == 200)
+            for other in ["127.0.0.2", "[::1]"] {
+                let error = await failure(transport, "https://\(other):\(server.port)/")
+                #expect(error?.code == .tls && error?.phase == .notSent)
+                #expect(error?.message.contains("IP address mismatch") == true, "\(error as Any)")
+            }
+        }
+
+        @Test(arguments: [("expired", "has expired"), ("early", "is not yet valid")])
+        func `A certificate has its time`(_ name: String, _ reason: String) async throws {
+            let authority = try await TestAuthority()
+            let server = try authority.server(name)
+            let error = await failure(transport(trusting: authority.root), server.url)
+            #expect(error?.code == .tls && error?.phase == .notSent)
+            #expect(error?.message.contains(reason) == true, "\(error as Any)")
+        }
+
+        @Test func `A server has to show the authorities between it and one that is trusted`() async throws {
+            let authority = try await TestAuthority()
+            let whole = try authority.server("chain")
+            #expect(
+                try await transport(trusting: authority.root).deliver(request(whole.url, .buffered(upTo: 10))).status == 200)
+            let part = try authority.server("alone")
+            let error = await failure(transport(trusting: authority.root), part.url)
+            #expect(error?.code == .tls && error?.phase == .notSent)
+        }
+
+        @Test func `The oldest version that is accepted can be said`() async throws {
+            let tls = try TLSServer(
+                certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false, isOld: true)
+            let server = try RawServer(tls: tls) { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                connection.waitForEnd()
+            }
+            let response = try await transport(trusting: Servers["CA"]).deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(response.metrics?.tlsVersion == "TLSv1.2")
+            let strict = transport(trusting: Servers["CA"]) { $0.tls.minimumVersion = .tls1_3 }
+            let error = await failure(strict, server.url)
+            #expect(error?.code == .tls && error?.phase == .notSent)
+        }
+
+        /// RFC 8446 §4.6.3: in the middle of a response, and on a connection that nobody uses.
+        @Test func `A connection goes on when its keys are changed`() async throws {
+            let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false)
+            let server = try RawServer(tls: tls) { connection in
+                while let request = connection.readRequest() {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count + 2)\r\n\r\no")
+                    connection.updateKeys()
+                    connection.write([UInt8(ascii: "k")] + request.body)
+                    connection.updateKeys()
+                }
+            }
+            let transport = transport(trusting: Servers["CA"])
+            for size in [0, 1, 100_000] {
+                let body = [UInt8](repeating: 7, count: size)
+                var sent = request(server.url, .buffered(upTo: 1 << 20))
+                sent.method = .post
+                sent.body = .bytes(body)
+                #expect(try await transport.deliver(sent).body.bytes == Array("ok".utf8) + body)
+            }
+            #expect(server.accepted == 1)
+        }
+    }
+#endif
