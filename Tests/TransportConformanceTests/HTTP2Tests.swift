@@ -1,23 +1,21 @@
 #if os(Linux)
     import Foundation
     import MidstreamCore
-    import MidstreamCurl
-    import MidstreamTesting
+    import MidstreamTransport
     import TestSupport
     import Testing
 
-    /// What only the libcurl transport can do, against nginx: HTTP/2. See ``ConfigurationTests`` for the rest.
-    @Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct CurlConfigurationTests {
-        private let http = Nginx.http ?? ""
+    /// HTTP/2, against nginx. See ``ConfigurationTests`` for what else a ``TransportConfiguration`` says.
+    @Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct HTTP2Tests {
         private let https = Nginx.https ?? ""
 
         private func client(
-            _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
+            _ transport: ConfiguredTransport, _ change: (inout TransportConfiguration) -> Void = { _ in }
         ) -> HTTPClient {
-            var configuration = CurlTransport.Configuration()
+            var configuration = TransportConfiguration()
             configuration.tls.authorities = Nginx.authority.map { .file($0) }
             change(&configuration)
-            return TransportUnderTest.client(on: curlTransport(configuration: configuration))
+            return TransportUnderTest.client(on: transport.make(configuration))
         }
 
         private func expectHello(_ url: String, by client: HTTPClient, _ location: SourceLocation = #_sourceLocation) async throws
@@ -29,10 +27,8 @@
             }
         }
 
-        // MARK: HTTP/2
-
-        @Test func http2IsSpokenOverTLS() async throws {
-            let response = try await client().send(HTTPRequest(https + "/10m"))
+        @Test(arguments: ConfiguredTransport.allCases) func http2IsSpokenOverTLS(transport: ConfiguredTransport) async throws {
+            let response = try await client(transport).send(HTTPRequest(https + "/10m"))
             #expect(response.version == .http2)
             #expect(response.body.bytes == (try Nginx.file("/10m")))
             let metrics = try #require(response.metrics)
@@ -40,13 +36,17 @@
             #expect(metrics.tlsHandshake != nil)
         }
 
-        @Test func anotherVersionCanBeAskedFor() async throws {
-            let response = try await client { $0.httpVersions = .http1Only }.send(HTTPRequest(https + "/hello"))
+        @Test(arguments: ConfiguredTransport.allCases) func anotherVersionCanBeAskedFor(transport: ConfiguredTransport)
+            async throws
+        {
+            let response = try await client(transport) { $0.httpVersions = .http1Only }.send(HTTPRequest(https + "/hello"))
             #expect(response.version == .http1_1)
         }
 
-        @Test func manyRequestsShareOneConnection() async throws {
-            let client = client()
+        @Test(arguments: ConfiguredTransport.allCases) func manyRequestsShareOneConnection(transport: ConfiguredTransport)
+            async throws
+        {
+            let client = client(transport)
             let mark = UUID().uuidString
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<50 {
@@ -66,8 +66,10 @@
             #expect(lines.allSatisfy { $0[2] == "HTTP/2.0" })
         }
 
-        @Test(arguments: Delivery.allCases) func anAnswerDuringAnUploadEndsIt(delivery: Delivery) async throws {
-            let client = client()
+        @Test(arguments: ConfiguredTransport.allCases, Delivery.allCases) func anAnswerDuringAnUploadEndsIt(
+            transport: ConfiguredTransport, delivery: Delivery
+        ) async throws {
+            let client = client(transport)
             let bytes = noise(10 << 20)
             let bodies: [HTTPBody] = [
                 .bytes(bytes), .stream(length: Int64(bytes.count)) { bytes.pieces(of: 50_000).asynchronous() },
@@ -81,8 +83,32 @@
             }
         }
 
-        @Test func uploadsAndDownloadsGoSideBySide() async throws {
-            let client = client()
+        /// libcurl gives those that are streamed, or large, connections of their own.
+        @Test(.enabled(if: ConfiguredTransport.allCases.contains(.wire))) func uploadsShareTheWiresConnection() async throws {
+            let client = client(.wire)
+            let mark = UUID().uuidString
+            let bytes = noise(300_000)
+            let bodies: [HTTPBody] = [
+                .bytes(bytes), .stream(length: Int64(bytes.count)) { bytes.pieces(of: 30_000).asynchronous() },
+                .stream { bytes.pieces(of: 30_000).asynchronous() },
+            ]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for body in bodies + bodies + bodies + bodies {
+                    group.addTask {
+                        let response = try await client.send(HTTPRequest(.post, "\(raw: https)/length?\(mark)", body: body))
+                        #expect(response.body.bytes == [UInt8]("\(bytes.count)\n"))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let lines = try await Nginx.logLines(with: mark, count: 12)
+            #expect(Set(lines.map { $0[0] }).count == 1)
+        }
+
+        @Test(arguments: ConfiguredTransport.allCases) func uploadsAndDownloadsGoSideBySide(transport: ConfiguredTransport)
+            async throws
+        {
+            let client = client(transport)
             let bytes = noise(3 << 20)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<6 {
@@ -101,8 +127,10 @@
 
         /// The end of an upload isn't to touch what has arrived of other responses; libcurl 7.88 overwrites it where they share a
         /// connection.
-        @Test(arguments: [false, true]) func uploadsThatEndLeaveWaitingStreamsAlone(areRefused: Bool) async throws {
-            let client = client()
+        @Test(arguments: ConfiguredTransport.allCases, [false, true]) func uploadsThatEndLeaveWaitingStreamsAlone(
+            transport: ConfiguredTransport, areRefused: Bool
+        ) async throws {
+            let client = client(transport)
             var waiting: [HTTPResponse] = []
             for _ in 0..<4 { waiting.append(try await client.stream(HTTPRequest(https + "/10m"))) }
             let bytes = noise(300_000)
@@ -121,8 +149,10 @@
             for response in waiting { #expect(try await response.body.collect() == expected) }
         }
 
-        @Test func aStreamThatWaitsForItsReaderLetsOthersPass() async throws {
-            let client = client()
+        @Test(arguments: ConfiguredTransport.allCases) func aStreamThatWaitsForItsReaderLetsOthersPass(
+            transport: ConfiguredTransport
+        ) async throws {
+            let client = client(transport)
             let waiting = try await client.stream(HTTPRequest(https + "/large"))
             for _ in 0..<5 { try await expectHello(https + "/hello", by: client) }
             waiting.body.close()
