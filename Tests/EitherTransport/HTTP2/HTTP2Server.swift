@@ -90,7 +90,20 @@
             while write(some) {}
         }
 
-        private func readFrame() -> (kind: HTTP2Frame.Kind, flags: UInt8, stream: UInt32, payload: [UInt8])? {
+        /// Waits until the client has dealt with what it was sent; false when it is gone.
+        ///
+        /// - Parameter seen: Told the kind of each frame that comes first, and its stream.
+        func waitForEcho(_ seen: (HTTP2Frame.Kind, UInt32) -> Void = { _, _ in }) -> Bool {
+            write(HTTP2Frame.make(.ping, 0, [1, 2, 3, 4, 5, 6, 7, 8]))
+            while let (kind, flags, stream, _) = readFrame() {
+                if kind == .ping, flags & HTTP2Frame.acknowledgement != 0 { return true }
+                seen(kind, stream)
+            }
+            return false
+        }
+
+        /// Nil when the client is gone.
+        func readFrame() -> (kind: HTTP2Frame.Kind, flags: UInt8, stream: UInt32, payload: [UInt8])? {
             guard let head = connection.read(9),
                 let payload = connection.read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2]))
             else { return nil }

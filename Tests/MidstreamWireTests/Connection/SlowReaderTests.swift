@@ -27,5 +27,39 @@
             await eventually { await onLoop(loop) { loop.channels.count } == 0 }
             #expect(try await response.body.collect().count == 640_000)
         }
+
+        /// RFC 9113 §5.2: its stream has 1 MiB, and others have theirs.
+        @Test func `A reader that is behind stops its own stream alone`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let (isFull, credits) = (Gate(), Locked(0))
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                let piece = String(repeating: "a", count: 16 << 10)
+                peer.write(HTTP2Frame.headers([.ok], stream: first))
+                for _ in 0..<64 { peer.write(HTTP2Frame.data(piece, stream: first)) }
+                // Credit may come behind the first echo, which is more urgent.
+                for _ in 0..<2 {
+                    _ = peer.waitForEcho { kind, stream in
+                        if kind == .windowUpdate, stream == first { credits.withLock { $0 += 1 } }
+                    }
+                }
+                isFull.open()
+                guard let second = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response(stream: second))
+                while let (kind, _, stream, _) = peer.readFrame() {
+                    guard kind == .windowUpdate, stream == first else { continue }
+                    peer.write(HTTP2Frame.data(piece, end: true, stream: first))
+                    return connection.waitForEnd()
+                }
+            }
+            let held = try await transport.deliver(request(server.url, .streamed))
+            await isFull.wait()
+            #expect(credits.withLock { $0 } == 0)
+            let other = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(other.body.bytes == Array("ok".utf8))
+            #expect(try await held.body.collect().count == 65 << 14)
+            #expect(server.accepted == 1)
+        }
     }
 #endif
