@@ -62,6 +62,15 @@
             }
         }
 
+        @Test func `Its addresses are tried in their order, until one takes the connection`() async throws {
+            let server = try Self.server()
+            let resolver = Resolver(["127.0.0.2", "127.0.0.1", "127.0.0.3"])
+            let transport = wireTransport(configuration: TransportConfiguration(resolver: resolver.addresses))
+            let response = try await transport.deliver(request("http://h.invalid:\(server.port)/", .buffered(upTo: 10)))
+            #expect(response.metrics?.remoteAddress == "127.0.0.1")
+            #expect(resolver.asked == ["h.invalid"])
+        }
+
         /// A name whose owner lets it lead elsewhere once it was looked at.
         @Test func `What a name leads to is looked at each time`() async throws {
             let server = try Self.server()

@@ -1,0 +1,110 @@
+#if os(Linux)
+    import Glibc
+    import MidstreamLoop
+    import Testing
+
+    @testable import MidstreamWire
+
+    /// RFC 8305 §5.
+    @Suite(.timeLimit(.minutes(10))) final class SocketRaceTests {
+        private final class Owner: ChannelOwner {
+            func channelIsReady() {}
+        }
+
+        private let poller = Poller()
+        private let channels: Channels
+        private let owner = Owner()
+        private var sockets: [Int32] = []
+
+        init() { channels = Channels(poller) }
+
+        deinit {
+            channels.closeAll()
+            for socket in sockets { close(socket) }
+        }
+
+        private func open() -> Int32 {
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+            sockets.append(socket(AF_INET, kind, 0))
+            return sockets[sockets.count - 1]
+        }
+
+        /// An address of this machine that refuses connections.
+        private func refusing() throws -> (HostAddress, Int32) {
+            let free = try #require(HostAddress(literal: "127.0.0.1", port: 0))
+            let socket = open()
+            try #require(free.withSocketAddress { bind(socket, $0, $1) } == 0)
+            return (try #require(HostAddress.local(of: socket)), socket)
+        }
+
+        private func listening(_ backlog: Int32 = 16) throws -> HostAddress {
+            let (address, socket) = try refusing()
+            try #require(listen(socket, backlog) == 0)
+            return address
+        }
+
+        /// One whose queue is full, so that connecting to it neither succeeds nor fails.
+        private func silent() throws -> HostAddress {
+            let address = try listening(0)
+            // More than the system adds to a backlog of zero.
+            for _ in 0..<8 {
+                let socket = open()
+                _ = address.withSocketAddress { connect(socket, $0, $1) }
+            }
+            return address
+        }
+
+        /// What comes of a race without a further address being due. A net is all that ends a race that isn't decided.
+        private func end(of race: inout SocketRace, at time: UInt64) -> SocketRace.Progress {
+            var progress = race.goOn(at: time, channels, owner: owner)
+            for _ in 0..<60 {
+                guard case .wait = progress else { break }
+                poller.wait(until: MonotonicTime.now() + 1_000_000_000)
+                progress = race.goOn(at: time, channels, owner: owner)
+            }
+            return progress
+        }
+
+        private func winner(_ progress: SocketRace.Progress) -> HostAddress? {
+            if case .connected(_, let address) = progress { address } else { nil }
+        }
+
+        @Test func `An address that is silent is tried alone for 250 ms`() throws {
+            let (first, second) = (try silent(), try listening())
+            var race = SocketRace([first, second], from: nil)
+            for time: UInt64 in [1_000, 250_000_999] {
+                guard case .wait(until: 250_001_000) = race.goOn(at: time, channels, owner: owner) else {
+                    return #expect(Bool(false), "It has gone on too early.")
+                }
+                #expect(channels.count == 1)
+            }
+            let winner = winner(end(of: &race, at: 250_001_000))
+            #expect(winner == second)
+            // The other one is given up.
+            #expect(channels.count == 1)
+        }
+
+        @Test func `An address that refuses makes way at once`() throws {
+            let (first, second) = (try refusing().0, try listening())
+            var race = SocketRace([first, second], from: nil)
+            let winner = winner(end(of: &race, at: 1_000))
+            #expect(winner == second)
+            #expect(channels.count == 1)
+        }
+
+        @Test func `The first of those that answer wins`() throws {
+            let (first, second) = (try listening(), try listening())
+            var race = SocketRace([first, second], from: nil)
+            let winner = winner(end(of: &race, at: 1_000))
+            #expect(winner == first)
+        }
+
+        @Test func `When all refuse, the system's word is told`() throws {
+            var race = SocketRace([try refusing().0, try refusing().0], from: nil)
+            guard case .failed(ECONNREFUSED) = end(of: &race, at: 1_000) else {
+                return #expect(Bool(false), "Nobody has refused.")
+            }
+            #expect(channels.count == 0)
+        }
+    }
+#endif
