@@ -36,16 +36,22 @@
         typealias Resolver = @Sendable (_ host: String) async throws -> [String]
 
         private let resolver: Resolver?
+        private let now: @Sendable () -> UInt64
         private let state = Locked(State())
 
-        /// - Parameter resolver: Nil: the system's.
-        init(_ resolver: Resolver? = nil) { self.resolver = resolver }
+        /// - Parameters:
+        ///   - resolver: Nil: the system's.
+        ///   - now: The time in nanoseconds.
+        init(_ resolver: Resolver? = nil, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now() }) {
+            self.resolver = resolver
+            self.now = now
+        }
 
         /// What is known of a host; nil: it has to be looked up.
         func known(_ host: String, port: UInt16) -> Found? {
             if let address = HostAddress(literal: host, port: port) { return .success([address]) }
             return state.withLock { state in
-                guard let kept = state.kept["\(host):\(port)"], kept.until > MonotonicTime.now() else { return nil }
+                guard let kept = state.kept["\(host):\(port)"], kept.until > now() else { return nil }
                 return kept.found
             }
         }
@@ -135,7 +141,7 @@
 
         private func keep(_ found: Found, for key: String) {
             state.withLock { state in
-                let now = MonotonicTime.now()
+                let now = self.now()
                 if state.kept.count >= Self.mostKept {
                     state.kept = state.kept.filter { $0.value.until > now }
                     if state.kept.count >= Self.mostKept { state.kept = [:] }
@@ -174,7 +180,7 @@
         }
 
         /// By turns of either family, beginning with the one that the system prefers (RFC 8305 §4).
-        private static func alternating(_ addresses: [HostAddress]) -> [HostAddress] {
+        static func alternating(_ addresses: [HostAddress]) -> [HostAddress] {
             guard let preferred = addresses.first?.family else { return [] }
             var first = addresses.filter { $0.family == preferred }[...]
             var second = addresses.filter { $0.family != preferred }[...]

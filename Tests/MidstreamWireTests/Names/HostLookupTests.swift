@@ -1,0 +1,70 @@
+#if os(Linux)
+    import Interception
+    import MidstreamCore
+    import TestSupport
+    import Testing
+
+    @testable import MidstreamWire
+
+    @Suite(.timeLimit(.minutes(10))) struct HostLookupTests {
+        private func isKnown(_ host: String, port: UInt16 = 80, to lookup: HostLookup) -> Bool {
+            if case .some = lookup.known(host, port: port) { true } else { false }
+        }
+
+        private func find(_ host: String, in lookup: HostLookup) async -> HostLookup.Found {
+            await withCheckedContinuation { continuation in
+                _ = lookup.find(host, port: 80) { continuation.resume(returning: $0) }
+            }
+        }
+
+        @Test func `One lookup serves all who ask for a host meanwhile`() async throws {
+            let (gate, asked, answers) = (Gate(), Locked(0), Locked<[HostLookup.Found]>([]))
+            let resolver: HostLookup.Resolver = { _ in
+                asked.withLock { $0 += 1 }
+                await gate.wait()
+                return ["127.0.0.1"]
+            }
+            let lookup = HostLookup(resolver)
+            for host in Array(repeating: "h.invalid", count: 10) + ["i.invalid"] {
+                _ = lookup.find(host, port: 80) { found in answers.withLock { $0.append(found) } }
+            }
+            await gate.reached(by: 2)
+            gate.open()
+            await eventually { answers.withLock { $0.count } == 11 }
+            let address = try #require(HostAddress(literal: "127.0.0.1", port: 80))
+            for found in answers.withLock({ $0 }) { #expect(try found.get() == [address]) }
+            #expect(asked.withLock { $0 } == 2)
+            // What a resolver says is good for these alone.
+            #expect(!isKnown("h.invalid", to: lookup))
+            _ = await find("h.invalid", in: lookup)
+            #expect(asked.withLock { $0 } == 3)
+        }
+
+        /// A label has 63 bytes at most, so that nobody is asked for one of 64.
+        @Test(arguments: [("localhost", 60), (String(repeating: "a", count: 64), 1)] as [(String, UInt64)])
+        func `The system's addresses are kept for a minute, and that there are none for a second`(
+            _ host: String, _ seconds: UInt64
+        ) async {
+            let time = Locked<UInt64>(7)
+            let lookup = HostLookup(now: { time.withLock { $0 } })
+            #expect(!isKnown(host, to: lookup))
+            let found = await find(host, in: lookup)
+            #expect((try? found.get().isEmpty) == (seconds == 60 ? false : nil))
+            time.withLock { $0 += seconds * 1_000_000_000 - 1 }
+            #expect(isKnown(host, to: lookup))
+            #expect(!isKnown(host, port: 81, to: lookup))
+            time.withLock { $0 += 1 }
+            #expect(!isKnown(host, to: lookup))
+        }
+
+        /// RFC 8305 §4.
+        @Test func `The families of a host's addresses take turns, the preferred one first`() throws {
+            let addresses = try ["::1", "::2", "::3", "127.0.0.1", "127.0.0.2"].map {
+                try #require(HostAddress(literal: $0, port: 80))
+            }
+            #expect(
+                HostLookup.alternating(addresses).map { $0.text?.address }
+                    == ["::1", "127.0.0.1", "::2", "127.0.0.2", "::3"])
+        }
+    }
+#endif
