@@ -25,6 +25,24 @@
             #expect(try await idleCount(transport) == 0)
         }
 
+        /// That a server keeps it for 5 s leaves 4 s to begin.
+        @Test func `A connection isn't used when the server may be about to close it`() async throws {
+            let server = try RawServer.answering { _ in
+                "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nContent-Length: 2\r\n\r\nok"
+            }
+            let transport = wireTransport()
+            let loop = try #require(transport.executor as? WireLoop)
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            let isUsable = await onLoop(loop) {
+                guard let kept = loop.pool.idle.oldest else { return [Bool]() }
+                return [3_999_999_999, 4_000_000_000].map { (time: UInt64) in
+                    loop.clock.pointee = kept.idleSince + time
+                    return kept.isUsable
+                }
+            }
+            #expect(isUsable == [true, false])
+        }
+
         @Test func `An unused connection makes room for one that is needed`() async throws {
             let first = try RawServer.answering { _ in Self.ok }
             let second = try RawServer.answering { _ in Self.ok }
