@@ -30,6 +30,9 @@
         @exclusivity(unchecked) private(set) var dialCount = 0
         /// Until when they are taken for hosts that don't speak HTTP/2, in nanoseconds of the monotonic clock.
         private var withoutHTTP2: [Route: UInt64] = [:]
+        private let mostIdle: Int
+
+        init(mostIdle: Int = ConnectionPool.mostIdle) { self.mostIdle = mostIdle }
 
         private func destination(of route: Route) -> Destination {
             if let last, last.route === route { return last }
@@ -93,7 +96,7 @@
         func keep(_ connection: HTTP2Connection) {
             connection.isIdle = true
             idle.append(connection)
-            if idle.count > Self.mostIdle { closeOldest() }
+            if idle.count > mostIdle { closeOldest() }
         }
 
         /// Notes that a host doesn't speak HTTP/2.
@@ -122,7 +125,7 @@
         func add(_ connection: HTTP1Connection) {
             destination(of: connection.route).idle.append(connection)
             idle.append(connection)
-            if idle.count > Self.mostIdle { closeOldest() }
+            if idle.count > mostIdle { closeOldest() }
         }
 
         /// Closes one that has no transfer.
