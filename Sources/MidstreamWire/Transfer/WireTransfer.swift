@@ -169,7 +169,10 @@
             isSendingPaused = false
             sent = Sent()
             noteActivity()
-            measured = Measured(times: times ?? DialTimes(), began: loop.now, isReused: isReused, endpoints: endpoints)
+            let times = times ?? DialTimes()
+            // The loop's time is that of its last wait, and the connection may have come to stand since.
+            let began = max(loop.now, times.connected, times.secured)
+            measured = Measured(times: times, began: began, isReused: isReused, endpoints: endpoints)
         }
 
         /// Whether the request can go out again after its connection has died without a byte of an answer. Once at most when the server may

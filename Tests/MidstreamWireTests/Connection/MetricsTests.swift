@@ -1,0 +1,57 @@
+#if os(Linux)
+    import MidstreamCore
+    import MidstreamLoop
+    import MidstreamTransport
+    import TestSupport
+    import Testing
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct MetricsTests {
+        /// In the order in which they are over.
+        private func steps(_ metrics: TransportMetrics) -> [Duration] {
+            [metrics.nameLookup, metrics.connect, metrics.sendStart, metrics.firstByte, metrics.total].compactMap { $0 }
+        }
+
+        @Test(arguments: deliveries) func `The steps of an exchange are told as they follow each other`(_ delivery: BodyDelivery)
+            async throws
+        {
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello" }
+            let transport = wireTransport(configuration: TransportConfiguration(resolver: { _ in ["127.0.0.1"] }))
+            for isReused in [false, true] {
+                let response = try await transport.deliver(request("http://h.invalid:\(server.port)/", delivery))
+                #expect(try await response.body.collect() == Array("hello".utf8))
+                let metrics = try #require(response.metrics)
+                let steps = steps(metrics)
+                #expect(steps.count == 5 && steps == steps.sorted(), "\(metrics)")
+                #expect((metrics.nameLookup == .zero) == isReused && (metrics.connect == .zero) == isReused)
+                #expect(metrics.isReusedConnection == isReused)
+            }
+        }
+
+        @Test(arguments: deliveries) func `They are over HTTP/2 as well`(_ delivery: BodyDelivery) async throws {
+            let server = try HTTP2Server()
+            let transport = HTTP2Wire(tls: nil).transport()
+            for isReused in [false, true] {
+                let response = try await transport.deliver(request(server.url, delivery))
+                #expect(try await response.body.collect() == Array(HTTP2Server.later.utf8))
+                let metrics = try #require(response.metrics)
+                let steps = steps(metrics)
+                #expect(steps.count == 5 && steps == steps.sorted(), "\(metrics)")
+                #expect(metrics.isReusedConnection == isReused)
+                #expect(metrics.connection == 1)
+            }
+        }
+
+        @Test func `Connections are told apart by their numbers`() async throws {
+            let servers = try (0..<2).map { _ in
+                try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            }
+            let transport = wireTransport()
+            var numbers: [Int?] = []
+            for server in servers + servers {
+                numbers.append(
+                    try await transport.deliver(request(server.url, .buffered(upTo: 10))).metrics?.connection)
+            }
+            #expect(numbers == [1, 2, 1, 2])
+        }
+    }
+#endif
