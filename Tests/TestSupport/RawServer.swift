@@ -48,6 +48,7 @@
                         Glibc.close(listener)
                         return
                     }
+                    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                     // What has been written has arrived then.
                     var one: Int32 = 1
                     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
