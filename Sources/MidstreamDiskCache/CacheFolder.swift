@@ -82,8 +82,6 @@ final class BodyFile: Sendable {
 
     deinit { close(descriptor) }
 
-    var length: Int64 { Int64(lseek(descriptor, 0, SEEK_END)) }
-
     /// So many bytes at an offset; fewer where it ends before.
     static func read(_ descriptor: Int32, at offset: Int64, _ count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

@@ -9,9 +9,6 @@ struct DatabaseError: Error, CustomStringConvertible {
     let code: Int32
     let description: String
 
-    /// Whether somebody else holds what is needed.
-    var isBusy: Bool { code & 0xFF == SQLITE_BUSY }
-
     /// Whether the file isn't a database, or no longer one.
     var isDamage: Bool { code & 0xFF == SQLITE_CORRUPT || code & 0xFF == SQLITE_NOTADB }
 }

@@ -13,9 +13,6 @@ package struct EntityTag: Sendable, Hashable {
 
     package var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
 
-    /// Whether it has the quotes that it should have.
-    package var isWellFormed: Bool { Self.hasQuotes(text.utf8.dropFirst(isWeak ? 2 : 0)) }
-
     /// What is compared.
     fileprivate var opaque: Substring {
         let rest = text.utf8.dropFirst(isWeak ? 2 : 0)

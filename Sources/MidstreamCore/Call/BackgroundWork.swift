@@ -16,9 +16,6 @@ package final class BackgroundWork: Sendable {
         for task in state.withLock({ $0.tasks }).values { task.cancel() }
     }
 
-    /// How many pieces are under way.
-    package var count: Int { state.withLock { $0.tasks.count } }
-
     /// Begins a piece of work, unless 32 are under way.
     ///
     /// - Parameter work: Mustn't hold the client.

@@ -88,9 +88,6 @@ package final class OpenFile: Sendable {
 
     deinit { System.close(descriptor) }
 
-    /// How many bytes it has now.
-    package var length: Int64 { max(0, Int64(lseek(descriptor, 0, SEEK_END))) }
-
     /// The bytes from an offset, or the next ones, as many as the system gives at once; none at the end.
     func read(at offset: Int64? = nil, upTo count: Int) throws -> [UInt8] {
         var result = 0

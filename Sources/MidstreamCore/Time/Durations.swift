@@ -6,9 +6,6 @@ extension Duration {
     /// About a century: as good as any longer time, and its nanoseconds can be counted and added up.
     package static let longest = Duration.seconds(100 * 366 * 86_400)
 
-    /// The nanoseconds of ``longest``: what is over then has no limit.
-    package static let longestNanoseconds = longest.wholeNanoseconds
-
     /// Nanoseconds, as many as there is room for.
     package var wholeNanoseconds: Int64 {
         // What has more seconds than an Int64 has no components.

@@ -25,7 +25,6 @@
             var beginning: Beginning?
             /// How often nothing had happened between two looks.
             var quietLooks = 0
-            var cuts = 0
         }
 
         private struct Beginning {
@@ -47,9 +46,6 @@
         /// Odd while the thread is inside curl; written by that thread alone.
         private let turn = Atomic<UInt64>(0)
         private let isLooking = Atomic<Bool>(false)
-
-        /// How many connections it has ended, for the tests.
-        var cuts: Int { state.withLock { $0.cuts } }
 
         // MARK: On the loop's thread
 
@@ -127,7 +123,6 @@
             }
             guard let most = growth.max(by: { $0.bytes < $1.bytes }), most.bytes >= leastFlood else { return }
             shutdown(most.descriptor, Int32(SHUT_RDWR))
-            state.cuts += 1
             state.beginning = nil
         }
     }

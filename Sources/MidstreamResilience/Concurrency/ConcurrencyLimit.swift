@@ -63,7 +63,6 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     private let limit: Limit
     private let places: Int
     let table: ScopeTable<Permits>
-    private let time = Timekeeper()
 
     /// Makes a limit.
     ///

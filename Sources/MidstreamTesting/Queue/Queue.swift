@@ -21,6 +21,4 @@ struct Queue<Element> {
         }
         return elements[head]
     }
-
-    mutating func removeAll() { self = Queue() }
 }

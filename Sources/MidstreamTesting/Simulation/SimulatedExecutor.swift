@@ -8,7 +8,6 @@ internal import Interception
 final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
     private let condition = NSCondition()
     private var jobs: [UnownedJob] = []
-    private var isOver = false
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -254,7 +254,7 @@
             guard let proxy = route.proxy, !route.isForwarded else { return try beginTLS(channel) }
             var handshake: any ProxyHandshake
             switch proxy.kind {
-            case .http, .https: handshake = Tunnel(to: route.authority, authorization: proxy.authorization)
+            case .http, .https: handshake = Tunnel(authority: route.authority, authorization: proxy.authorization)
             case .socks5:
                 handshake = try SOCKSHandshake(to: target ?? route.name, port: route.port, credentials: proxy.credentials)
             }

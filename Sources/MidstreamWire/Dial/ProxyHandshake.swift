@@ -24,12 +24,6 @@
     struct Tunnel: ProxyHandshake {
         let authority: String
         let authorization: String?
-        private var hasAnswer = false
-
-        init(to authority: String, authorization: String?) {
-            self.authority = authority
-            self.authorization = authorization
-        }
 
         func opening() -> [UInt8] {
             let field = authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""

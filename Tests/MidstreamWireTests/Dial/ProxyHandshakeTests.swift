@@ -74,7 +74,7 @@
             ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", true), ("HTTP/1.1 200 OK\r\n", false),
         ])
         func `A tunnel is open with the head of its answer`(answer: String, isOpen: Bool) throws {
-            var tunnel = Tunnel(to: "h.example:443", authorization: "Basic eA==")
+            var tunnel = Tunnel(authority: "h.example:443", authorization: "Basic eA==")
             #expect(
                 String(decoding: tunnel.opening(), as: UTF8.self)
                     == "CONNECT h.example:443 HTTP/1.1\r\nHost: h.example:443\r\nProxy-Authorization: Basic eA==\r\n\r\n")
@@ -87,14 +87,14 @@
             "HTTP/1.1 407 No\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", "SSH-2.0\r\n", "HTTP/1.1 abc\r\n\r\n",
         ])
         func `Any other answer is the proxy's error`(answer: String) {
-            var tunnel = Tunnel(to: "h.example:443", authorization: nil)
+            var tunnel = Tunnel(authority: "h.example:443", authorization: nil)
             let error = #expect(throws: DialFailure.self) { _ = try answers(Array(answer.utf8), &tunnel) }
             #expect(error?.code == .proxy)
         }
 
         /// RFC 9110 §11.7.1.
         @Test func `A proxy that wants to know who asks says how`() {
-            var tunnel = Tunnel(to: "h.example:443", authorization: nil)
+            var tunnel = Tunnel(authority: "h.example:443", authorization: nil)
             let answer = "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nproxy-authenticate: Basic realm=\"p\"\r\n\r\n"
             let error = #expect(throws: DialFailure.self) { _ = try answers(Array(answer.utf8), &tunnel) }
             #expect(
