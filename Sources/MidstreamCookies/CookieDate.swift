@@ -4,9 +4,6 @@ internal import MidstreamCore
 /// The dates of cookies, which servers write in many ways and which are understood in all of them (RFC 6265 §5.1.1).
 enum CookieDate {
     /// The moment that an `Expires` names; nil when it names none.
-    static func parse(_ text: some StringProtocol) -> Date? { parse(bytes: Array(text.utf8)[...]) }
-
-    /// The same for the bytes of the text.
     static func parse(bytes: ArraySlice<UInt8>) -> Date? {
         var reader = CookieDateReader()
         var start = bytes.startIndex

@@ -8,6 +8,8 @@ import Testing
 struct CookieDateTests {
     private static let moment = Date(timeIntervalSince1970: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT
 
+    private func parse(_ text: String) -> Date? { CookieDate.parse(bytes: Array(text.utf8)[...]) }
+
     @Test(
         "are understood however they are written",
         arguments: [
@@ -27,7 +29,7 @@ struct CookieDateTests {
             "6 Nov 1994 08:49:37 7 Dec 2001 09:50:38",
         ])
     func forms(text: String) {
-        #expect(CookieDate.parse(text) == Self.moment)
+        #expect(parse(text) == Self.moment)
     }
 
     @Test(
@@ -46,7 +48,7 @@ struct CookieDateTests {
             ("01 Mar 100 00:00:00", nil),
         ] as [(String, TimeInterval?)])
     func days(text: String, seconds: TimeInterval?) {
-        #expect(CookieDate.parse(text)?.timeIntervalSince1970 == seconds)
+        #expect(parse(text)?.timeIntervalSince1970 == seconds)
     }
 
     @Test(
@@ -61,14 +63,14 @@ struct CookieDateTests {
             "1600-11-06T08:49:37Z",
         ])
     func noDates(text: String) {
-        #expect(CookieDate.parse(text) == nil)
+        #expect(parse(text) == nil)
     }
 
     @Test("agree with the dates that the library writes")
     func roundTrip() {
         for day in stride(from: -10_000, through: 40_000, by: 97) {
             let date = Date(timeIntervalSince1970: TimeInterval(day * 86_400 + day))
-            #expect(CookieDate.parse(HTTPDate.text(date)) == date)
+            #expect(parse(HTTPDate.text(date)) == date)
         }
     }
 }

@@ -1,13 +1,9 @@
-internal import Foundation
 internal import MidstreamCacheStore
 internal import MidstreamCore
 
 extension CacheRules {
     /// Why a response mayn't be stored (RFC 9111 §3); nil: it may be.
-    func obstacle(to response: HTTPResponse, for request: HTTPRequest) -> String? {
-        obstacle(to: response, ResponseFields(response.headers, at: Date()), for: request)
-    }
-
+    ///
     /// - Parameters:
     ///   - fields: Those of the response.
     ///   - isForeign: Whether its request was sent with credentials that nobody knew of beforehand.

@@ -15,11 +15,7 @@ package enum StoredFields {
     private static let dropped = FieldNameTable(droppedNames)
 
     /// The fields of a response that are stored with it.
-    package static func kept(of response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
-        let said = ResponseFields(response.headers, at: Date())
-        return kept(of: response, said, without: unwanted(in: response.headers, said, rules: rules))
-    }
-
+    ///
     /// - Parameter unwanted: Those that it names itself.
     package static func kept(
         of response: HTTPResponse, _ said: ResponseFields, without unwanted: Set<HTTPHeaders.Name>

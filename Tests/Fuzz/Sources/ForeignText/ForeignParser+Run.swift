@@ -41,7 +41,7 @@ extension ForeignParser {
             case .contentCoding: EncodedBody.read(bytes)
         #endif
         case .contentLength: _ = HTTPHeaders.contentLength(text)
-        case .cookieDate: _ = CookieDate.parse(text)
+        case .cookieDate: _ = CookieDate.parse(bytes: Array(text.utf8)[...])
         case .cookieJar: readTarget(text)
         case .digestField: _ = DigestField(text)
         case .eventStream: readEvents(bytes)
@@ -137,7 +137,7 @@ extension ForeignParser {
         let head = StoredHead(
             response, to: request, requestTime: moment, responseTime: moment, rules: rules, fingerprint: fingerprint)
         let demand = CacheDemand(request)
-        _ = rules.obstacle(to: response, for: request)
+        _ = rules.obstacle(to: response, ResponseFields(response.headers, at: moment), for: request)
         _ = rules.reuse(head, for: demand, at: moment + 10)
         _ = rules.mayAnswerOnError(head, for: demand, at: moment + 10)
         _ = head.freshened(
