@@ -141,45 +141,7 @@ extension TemplateOperator {
 extension String {
     /// The text with everything encoded that is neither unreserved, nor reserved, nor encoded already (RFC 6570 §3.1, §3.2.3).
     var templateLiteral: String {
-        let bytes = Array(utf8)
-        var result = ""
-        var plain = 0
-        var place = 0
-        // What needs no encoding is copied as a whole.
-        func flush(to end: Int) { result += String(decoding: bytes[plain..<end], as: UTF8.self) }
-        while place < bytes.count {
-            let byte = bytes[place]
-            let isTriplet =
-                byte == UInt8(ascii: "%") && place + 2 < bytes.count && bytes[place + 1].hexadecimalValue != nil
-                && bytes[place + 2].hexadecimalValue != nil
-            if isTriplet {
-                place += 3
-            } else if byte.isPlainInURI {
-                place += 1
-            } else {
-                flush(to: place)
-                result += String(format: byte)
-                place += 1
-                plain = place
-            }
-        }
-        flush(to: place)
-        return result
-    }
-
-    private init(format byte: UInt8) {
-        let digits = Array("0123456789ABCDEF".utf8)
-        self = String(decoding: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]], as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    /// Whether it is unreserved or reserved (RFC 3986 §2.2, §2.3).
-    fileprivate var isPlainInURI: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~:/?#[]@!$&'()*+,;=".utf8.contains(self)
-        }
+        var text = self
+        return text.withUTF8 { $0.percentEncoded(exceptFor: .uri, escapes: true) } ?? self
     }
 }

@@ -41,9 +41,8 @@ enum NormalizedURL {
         var parts = URLText(url)
         parts.fragment = nil
         guard let origin = HTTPOrigin(url) else { return parts.text }
-        let text = origin.description
-        let path = removingDots(decodingUnreserved(parts.path.isEmpty ? "/" : parts.path))
-        return text + path + (parts.query.map { "?\(decodingUnreserved($0))" } ?? "")
+        let path = URLText.removingDotSegments(decodingUnreserved(parts.path.isEmpty ? "/" : parts.path)[...])
+        return "\(origin)\(path)" + (parts.query.map { "?\(decodingUnreserved($0))" } ?? "")
     }
 
     /// Percent-encodings of characters that need none undone, and others in capital letters.
@@ -58,11 +57,10 @@ enum NormalizedURL {
                 let low = bytes[place + 2].hexadecimalValue
             {
                 let byte = high << 4 | low
-                if isUnreserved(byte) {
+                if byte.isUnreserved {
                     plain.append(byte)
                 } else {
-                    plain.append(UInt8(ascii: "%"))
-                    for digit in [high, low] { plain.append(digit < 10 ? digit + 0x30 : digit + 0x37) }
+                    plain += [UInt8(ascii: "%"), high.hexadecimalDigit, low.hexadecimalDigit]
                 }
                 place += 3
             } else {
@@ -71,32 +69,5 @@ enum NormalizedURL {
             }
         }
         return String(decoding: plain, as: UTF8.self)
-    }
-
-    /// The path without `.` and `..` (RFC 3986 §5.2.4).
-    private static func removingDots(_ path: String) -> String {
-        guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
-        var kept: [Substring.UTF8View] = []
-        let segments = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for (place, segment) in segments.enumerated() {
-            let isLast = place == segments.count - 1
-            if segment.elementsEqual("..".utf8) {
-                _ = kept.popLast()
-                if isLast { kept.append(""[...].utf8) }
-            } else if segment.elementsEqual(".".utf8) {
-                if isLast { kept.append(""[...].utf8) }
-            } else {
-                kept.append(segment)
-            }
-        }
-        return "/" + kept.map { String(Substring($0)) }.joined(separator: "/")
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }

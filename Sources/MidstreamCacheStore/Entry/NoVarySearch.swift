@@ -73,20 +73,6 @@ package struct NoVarySearch: Sendable, Hashable {
     }
 
     private static func decoded(_ text: Substring.UTF8View) -> String {
-        let bytes = Array(text)
-        var plain: [UInt8] = []
-        var place = 0
-        while place < bytes.count {
-            if bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count, let high = bytes[place + 1].hexadecimalValue,
-                let low = bytes[place + 2].hexadecimalValue
-            {
-                plain.append(high << 4 | low)
-                place += 3
-            } else {
-                plain.append(bytes[place] == UInt8(ascii: "+") ? 32 : bytes[place])
-                place += 1
-            }
-        }
-        return String(decoding: plain, as: UTF8.self)
+        String(decoding: Array(text).percentDecoded(plusIsSpace: true), as: UTF8.self)
     }
 }

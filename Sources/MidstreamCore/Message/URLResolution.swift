@@ -81,7 +81,7 @@ extension URLText {
     }
 
     /// The path without `.` and `..` (RFC 3986 §5.2.4). Anything before the first slash is dropped.
-    private static func removingDotSegments(_ path: Substring) -> Substring {
+    package static func removingDotSegments(_ path: Substring) -> Substring {
         path.withBytes { bytes in
             guard bytes.contains(dot), let first = bytes.firstIndex(of: slash) else { return path }
             return Substring(

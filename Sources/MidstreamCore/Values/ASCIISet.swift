@@ -30,9 +30,11 @@ package struct ASCIISet: Sendable {
     /// Byte Sequences of Structured Fields (RFC 9651 §3.3.5).
     static let base64 = ASCIISet(alphanumeric + "+/=")
     /// Unreserved characters, which never need percent-encoding (RFC 3986 §2.3).
-    static let unreserved = ASCIISet(alphanumeric + "-._~")
+    package static let unreserved = ASCIISet(alphanumeric + "-._~")
     /// Paths, queries and fragments, without `%`. Brackets may only stand around an address (RFC 3986 §3.2.2).
     static let url = ASCIISet(alphanumeric + "-._~!$&'()*+,;=:@/?#")
+    /// Unreserved and reserved characters, all that a URI is made of but for `%` (RFC 3986 §2.2, §2.3).
+    package static let uri = ASCIISet(alphanumeric + "-._~:/?#[]@!$&'()*+,;=")
     /// Hosts that aren't addresses (RFC 3986 §3.2.2).
     static let host = ASCIISet(alphanumeric + "-._~!$&'()*+,;=%")
     /// Quoted names in the heads of a form's parts (WHATWG HTML, multipart/form-data encoding algorithm).

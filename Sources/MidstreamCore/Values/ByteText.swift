@@ -3,7 +3,7 @@ extension UInt8 {
     package var isTokenCharacter: Bool { ASCIISet.token.contains(self) }
 
     /// The digit of a number below 16, in capital letters as percent-encoding has them (RFC 3986 §2.1).
-    fileprivate var hexadecimalDigit: UInt8 { self < 10 ? self + 0x30 : self + 0x37 }
+    package var hexadecimalDigit: UInt8 { self < 10 ? self + 0x30 : self + 0x37 }
 
     /// The number that a hexadecimal digit stands for; nil for any other byte.
     package var hexadecimalValue: UInt8? {
@@ -20,7 +20,7 @@ extension UInt8 {
     package var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
     /// Whether the byte is an unreserved character of a URI (RFC 3986 §2.3), which never needs percent-encoding.
-    var isUnreserved: Bool { ASCIISet.unreserved.contains(self) }
+    package var isUnreserved: Bool { ASCIISet.unreserved.contains(self) }
 }
 
 extension String {
@@ -92,7 +92,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// - Parameters:
     ///   - others: Whether bytes beyond ASCII are plain.
     ///   - escapes: Whether a `%` is when two hexadecimal digits follow.
-    func percentEncoded(exceptFor plain: ASCIISet, others: Bool = false, escapes: Bool = false) -> String? {
+    package func percentEncoded(exceptFor plain: ASCIISet, others: Bool = false, escapes: Bool = false) -> String? {
         var special = 0
         for place in indices where !isPlain(place, plain, others: others, escapes: escapes) { special += 1 }
         guard special > 0 else { return nil }
@@ -120,6 +120,30 @@ extension UnsafeBufferPointer<UInt8> {
         return plain.contains(byte)
             || (escapes && byte == UInt8(ascii: "%") && place + 2 < count && self[place + 1].hexadecimalValue != nil
                 && self[place + 2].hexadecimalValue != nil)
+    }
+}
+
+extension [UInt8] {
+    /// The bytes with those decoded that are percent-encoded (RFC 3986 §2.1). A `%` that no two hexadecimal digits follow stays.
+    ///
+    /// - Parameter plusIsSpace: Whether a plus is a space, as in forms (WHATWG URL §5.1).
+    package func percentDecoded(plusIsSpace: Bool = false) -> [UInt8] {
+        var plain: [UInt8] = []
+        plain.reserveCapacity(count)
+        var place = 0
+        while place < count {
+            let byte = self[place]
+            if byte == UInt8(ascii: "%"), place + 2 < count, let high = self[place + 1].hexadecimalValue,
+                let low = self[place + 2].hexadecimalValue
+            {
+                plain.append(high << 4 | low)
+                place += 3
+            } else {
+                plain.append(plusIsSpace && byte == UInt8(ascii: "+") ? 32 : byte)
+                place += 1
+            }
+        }
+        return plain
     }
 }
 

@@ -153,29 +153,8 @@ extension String {
     /// The text with every byte outside the unreserved characters percent-encoded, and what is encoded already in the one way
     /// that AWS reckons with: capital digits, unreserved characters plain.
     var strictlyEncoded: String {
-        if percentEncoded == self { return self }
-        let bytes = Array(utf8)
-        var encoded = ""
-        var place = 0
-        while place < bytes.count {
-            if bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count,
-                let high = bytes[place + 1].hexadecimalValue, let low = bytes[place + 2].hexadecimalValue
-            {
-                encoded.append(percentEncoding: high << 4 | low)
-                place += 3
-            } else {
-                encoded.append(percentEncoding: bytes[place])
-                place += 1
-            }
-        }
-        return encoded
-    }
-
-    private mutating func append(percentEncoding byte: UInt8) {
-        if byte < 128 {
-            self += String(UnicodeScalar(byte)).percentEncoded
-        } else {
-            self += "%" + String(byte, radix: 16, uppercase: true)
-        }
+        let plain = Array(utf8).percentDecoded()
+        return plain.withUnsafeBufferPointer { $0.percentEncoded(exceptFor: .unreserved) }
+            ?? String(decoding: plain, as: UTF8.self)
     }
 }
