@@ -115,7 +115,7 @@ package struct RequestReader {
     /// The size of the next chunk; nil for the last one (RFC 9112 §7.1).
     private mutating func chunkSize() throws -> Int? {
         let digits = try line(upTo: 4 << 10).prefix { $0 != UInt8(ascii: ";") && $0 != 32 && $0 != 9 }
-        guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy(\.isHexDigit),
+        guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy({ $0.hexadecimalValue != nil }),
             let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw Rejection("A chunk's size isn't a hexadecimal number.") }
         return size == 0 ? nil : size
@@ -153,14 +153,5 @@ package struct RequestReader {
         }
         if buffer.isEmpty { buffer = received } else { buffer += received }
         return !received.isEmpty
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case 48...57, 65...70, 97...102: true
-        default: false
-        }
     }
 }

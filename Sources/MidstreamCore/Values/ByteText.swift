@@ -6,6 +6,7 @@ extension UInt8 {
     package var hexadecimalDigit: UInt8 { self < 10 ? self + 0x30 : self + 0x37 }
 
     /// The number that a hexadecimal digit stands for; nil for any other byte.
+    @inlinable
     package var hexadecimalValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Glibc
+    internal import MidstreamCore
     internal import MidstreamLoop
 
     /// Finds the parts of a response in the bytes of a connection (RFC 9112).
@@ -180,7 +181,7 @@
             var size: UInt64 = 0
             var digits = 0
             for byte in text {
-                guard let digit = Self.hexDigit(byte) else { break }
+                guard let digit = byte.hexadecimalValue else { break }
                 digits += 1
                 guard digits <= Self.sizeDigits else { return .violation("The size of a chunk has too many digits.") }
                 size = size << 4 | UInt64(digit)
@@ -196,15 +197,6 @@
         private static func isExtension(_ rest: Slice<UnsafeRawBufferPointer>) -> Bool {
             guard let first = rest.first(where: { $0 != 32 && $0 != 9 }) else { return true }
             return first == 59 && !rest.contains { $0 == 13 || $0 == 0 } && rest.count <= extensionLimit
-        }
-
-        private static func hexDigit(_ byte: UInt8) -> UInt8? {
-            switch byte {
-            case 48...57: byte - 48
-            case 65...70: byte - 55
-            case 97...102: byte - 87
-            default: nil
-            }
         }
 
         private mutating func nextTrailer(_ input: inout UnsafeRawBufferPointer) -> Part {
