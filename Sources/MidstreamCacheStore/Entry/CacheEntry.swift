@@ -76,14 +76,10 @@ public final class CacheEntry: Sendable, Identifiable {
     /// A number that no other entry has, nor any of another process with the same store: a random start, counted up and mixed. To ask the
     /// system for random numbers each time costs more than to look the entry up.
     private static func nextID() -> UInt64 {
-        var number = lastID.withLock { last in
+        lastID.withLock { last in
             last &+= 0x9E37_79B9_7F4A_7C15
             return last
-        }
-        // A bijection (the finalizer of SplitMix64).
-        number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return number ^ number >> 31
+        }.mixed
     }
 
     private static let lastID = Locked(UInt64.random(in: .min ... .max))

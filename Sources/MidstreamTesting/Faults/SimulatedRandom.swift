@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Interception
+internal import MidstreamCore
 
 /// Random numbers that are the same whenever the seed is the same.
 ///
@@ -14,10 +15,7 @@ public struct SimulatedRandom: RandomNumberGenerator, Sendable {
     public func next() -> UInt64 {
         state.withLock { state in
             state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
+            return state.mixed
         }
     }
 
