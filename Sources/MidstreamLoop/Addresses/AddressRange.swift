@@ -22,10 +22,10 @@
         }
 
         private static func bytes(of text: String) -> [UInt8]? {
-            let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-            let text = isBracketed ? String(text.dropFirst().dropLast()) : text
+            let inner = text.withinBrackets
+            let text = inner ?? text
             var four = in_addr()
-            if !isBracketed, inet_pton(AF_INET, text, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
+            if inner == nil, inet_pton(AF_INET, text, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
             var six = in6_addr()
             return inet_pton(AF_INET6, text, &six) == 1 ? withUnsafeBytes(of: six) { Array($0) } : nil
         }

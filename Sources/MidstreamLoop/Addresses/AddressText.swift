@@ -15,9 +15,9 @@
             }
             let parts = URLText("http://\(text)")
             guard let host = parts.host, parts.hostAndPort?.utf8.count == text.utf8.count else { return nil }
-            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-            let name = isBracketed ? String(host.dropFirst().dropLast()) : String(host)
-            guard Self.isAddress(name), isBracketed == name.contains(":") else { return nil }
+            let inner = host.withinBrackets
+            let name = inner ?? String(host)
+            guard Self.isAddress(name), (inner != nil) == name.contains(":") else { return nil }
             self.host = name
             guard let text = parts.portText else {
                 port = nil
@@ -34,5 +34,10 @@
 
         /// As it stands in a URL.
         package var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
+    }
+
+    extension StringProtocol {
+        /// What stands in the brackets of an IPv6 address; nil where there are none.
+        package var withinBrackets: String? { hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : nil }
     }
 #endif

@@ -20,10 +20,10 @@
         ///   - text: An address of IPv4, or one of IPv6 with or without brackets; nil is returned for anything else.
         ///   - zone: That of an address of IPv6; nil is returned for one that this machine doesn't have.
         init?(literal text: some StringProtocol, port: UInt16, zone: String? = nil) {
-            let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-            let text = isBracketed ? String(text.dropFirst().dropLast()) : String(text)
+            let inner = text.withinBrackets
+            let text = inner ?? String(text)
             var four = sockaddr_in()
-            if !isBracketed, inet_pton(AF_INET, text, &four.sin_addr) == 1 {
+            if inner == nil, inet_pton(AF_INET, text, &four.sin_addr) == 1 {
                 four.sin_family = sa_family_t(AF_INET)
                 four.sin_port = port.bigEndian
                 self.init(copying: four)

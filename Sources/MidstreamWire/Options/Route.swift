@@ -77,6 +77,6 @@
         /// As it stands in an authority.
         var authority: String { "\(host):\(port)" }
         /// Without an IPv6 address' brackets.
-        var name: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+        var name: String { host.withinBrackets ?? host }
     }
 #endif

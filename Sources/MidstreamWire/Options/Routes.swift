@@ -31,7 +31,7 @@
         }
         var isSecure: Bool { if case .https = kind { true } else { false } }
         /// Without an IPv6 address' brackets.
-        var name: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+        var name: String { host.withinBrackets ?? host }
     }
 
     /// Through what connections go, by the URL's scheme and host.
