@@ -52,13 +52,7 @@ package struct CacheControl: Sendable, Equatable {
 
     /// Digits, and nothing else.
     package static func seconds(_ text: String?) -> Int? {
-        guard let text, !text.isEmpty else { return nil }
-        var number = 0
-        for byte in text.utf8 {
-            guard 48...57 ~= byte else { return nil }
-            number = min(number * 10 + Int(byte - 48), longest)
-        }
-        return number
+        text.flatMap { ByteNumber.read($0.utf8) }.map { min(Int(clamping: $0), longest) }
     }
 
     /// Takes one directive, unless it has been taken before.

@@ -15,17 +15,8 @@ package struct Fingerprint: Sendable {
             withUnsafeBytes(of: UInt64(value.utf8.count).littleEndian) { bytes += $0 }
             bytes += value.utf8
         }
-        let hash = SHA256.hash(bytes)
-        return String(unsafeUninitializedCapacity: 2 * hash.count) { text in
-            for (place, byte) in hash.enumerated() {
-                text[2 * place] = Self.digit(byte >> 4)
-                text[2 * place + 1] = Self.digit(byte & 15)
-            }
-            return 2 * hash.count
-        }
+        return SHA256.hash(bytes).hexadecimal
     }
-
-    private static func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
 
     /// Whose a request is, by what it carries that is secret and by the users whose it will be; nil when there is nothing of that kind.
     package func owner(of request: HTTPRequest, _ users: [String]) -> String? {

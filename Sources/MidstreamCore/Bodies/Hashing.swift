@@ -118,7 +118,14 @@ package enum HashFunction: Sendable {
 extension [UInt8] {
     /// The bytes as small hexadecimal digits.
     package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        String(unsafeUninitializedCapacity: 2 * count) { text in
+            for (place, byte) in enumerated() {
+                text[2 * place] = Self.digit(byte >> 4)
+                text[2 * place + 1] = Self.digit(byte & 15)
+            }
+            return 2 * count
+        }
     }
+
+    private static func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
 }
