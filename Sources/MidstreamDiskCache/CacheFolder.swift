@@ -86,8 +86,8 @@ final class BodyFile: Sendable {
     static func read(_ descriptor: Int32, at offset: Int64, _ count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
-                let read = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
-                if read < 0, errno == EINTR { continue }
+                let start = buffer.baseAddress.map { $0 + done }
+                let read = System.read(descriptor, start, count - done, at: offset + Int64(done))
                 guard read >= 0 else { throw FileError(errno) }
                 guard read > 0 else { break }
                 done += read
@@ -96,16 +96,6 @@ final class BodyFile: Sendable {
     }
 
     func write(_ bytes: [UInt8], at offset: Int64) throws {
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
-            }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw FileError(errno)
-            }
-            done += count
-        }
+        guard bytes.withUnsafeBytes({ System.write(descriptor, $0, at: offset) }) else { throw FileError(errno) }
     }
 }

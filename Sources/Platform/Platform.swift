@@ -19,6 +19,31 @@ package enum System {
         _write(descriptor, buffer, count)
     }
 
+    /// `pread(2)` until no signal interrupts it; without an offset, the same by `read(2)`.
+    package static func read(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64?
+    ) -> Int {
+        while true {
+            let result = offset.map { pread(descriptor, buffer, count, off_t($0)) } ?? _read(descriptor, buffer, count)
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+
+    /// `pwrite(2)` until all bytes are written.
+    ///
+    /// - Returns: False when they can't be; `errno` says why.
+    package static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
     /// `send(2)`.
     package static func send(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
         _send(descriptor, buffer, count, flags)

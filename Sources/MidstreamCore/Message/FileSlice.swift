@@ -92,11 +92,7 @@ package final class OpenFile: Sendable {
     func read(at offset: Int64? = nil, upTo count: Int) throws -> [UInt8] {
         var result = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, count in
-            repeat {
-                result =
-                    offset.map { pread(descriptor, buffer.baseAddress, buffer.count, off_t($0)) }
-                    ?? System.read(descriptor, buffer.baseAddress, buffer.count)
-            } while result < 0 && errno == EINTR
+            result = System.read(descriptor, buffer.baseAddress, buffer.count, at: offset)
             count = max(0, result)
         }
         guard result >= 0 else { throw Self.failure("read", name) }

@@ -58,18 +58,7 @@ final class PartFile: Sendable {
 
     /// Writes bytes at an offset, concurrently with writes to other places.
     func write(_ bytes: [UInt8], at offset: Int64) throws {
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes { all in
-                let rest = UnsafeRawBufferPointer(rebasing: all[written...])
-                return pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
-            }
-            guard count >= 0 else {
-                if errno == EINTR { continue }
-                throw failure("write")
-            }
-            written += count
-        }
+        guard bytes.withUnsafeBytes({ System.write(descriptor, $0, at: offset) }) else { throw failure("write") }
     }
 
     /// Empties the file. The record goes first: left by a process that is killed later, it would stand for the bytes that come now.
@@ -102,9 +91,7 @@ final class PartFile: Sendable {
             try Task.checkCancellation()
             var result = 0
             let chunk = [UInt8](unsafeUninitializedCapacity: Int(min(256 << 10, total - offset))) { buffer, count in
-                repeat {
-                    result = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-                } while result < 0 && errno == EINTR
+                result = System.read(descriptor, buffer.baseAddress, buffer.count, at: offset)
                 count = max(0, result)
             }
             guard result > 0 else { throw failure("read") }

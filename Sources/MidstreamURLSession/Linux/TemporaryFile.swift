@@ -33,22 +33,13 @@
         }
 
         func write(_ bytes: some Collection<UInt8> & ContiguousBytes, at offset: Int64) throws {
-            var written = 0
-            while written < bytes.count {
-                let count = bytes.withUnsafeBytes { all in
-                    pwrite(
-                        descriptor, all.baseAddress?.advanced(by: written), all.count - written, off_t(offset) + off_t(written))
-                }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Self.failure() }
-                written += count
-            }
+            guard bytes.withUnsafeBytes({ System.write(descriptor, $0, at: offset) }) else { throw Self.failure() }
         }
 
         func read(_ count: Int, at offset: Int64) throws -> [UInt8] {
             var result = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                repeat { result = pread(descriptor, buffer.baseAddress, count, off_t(offset)) } while result < 0 && errno == EINTR
+                result = System.read(descriptor, buffer.baseAddress, count, at: offset)
                 initialized = max(0, result)
             }
             guard result > 0 else { throw Self.failure() }
