@@ -84,15 +84,13 @@ public struct APIKeyInterceptor: HTTPInterceptor {
             }
         case .query(let name):
             let own = "\(name.percentEncoded)="
-            var url = URLText(request.urlText)
-            let items = url.query?.split(separator: "&", omittingEmptySubsequences: false) ?? []
             if isWithin {
+                let items = URLText(request.urlText).query?.split(separator: "&") ?? []
                 if !items.contains(where: { $0.hasPrefix(own) }) { request.addQuery(name, key) }
             } else {
-                let kept = items.filter { !($0.hasPrefix(own) && $0.dropFirst(own.count).removingPercentEncoding == key) }
-                guard kept.count < items.count else { return }
-                url.query = kept.isEmpty ? nil : Substring(kept.joined(separator: "&"))
-                request.urlText = url.text
+                request.urlText = URLText.removing(from: request.urlText) {
+                    $0.hasPrefix(own) && $0.dropFirst(own.count).removingPercentEncoding == key
+                }
             }
         }
     }

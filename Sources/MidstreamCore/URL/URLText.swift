@@ -102,6 +102,16 @@ package struct URLText: Sendable {
         }
         return parts.text
     }
+
+    /// The text without some of its query items.
+    package static func removing(from text: String, where isUnwanted: (Substring) -> Bool) -> String {
+        var parts = URLText(text)
+        guard let items = parts.query?.split(separator: "&", omittingEmptySubsequences: false) else { return text }
+        let kept = items.filter { !isUnwanted($0) }
+        guard kept.count < items.count else { return text }
+        parts.query = kept.isEmpty ? nil : Substring(kept.joined(separator: "&"))
+        return parts.text
+    }
 }
 
 /// Where the parts of a URL are, in bytes.

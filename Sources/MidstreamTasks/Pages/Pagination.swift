@@ -111,14 +111,3 @@ extension HTTPRequest {
         return request
     }
 }
-
-extension URLText {
-    /// The text without some of its query items.
-    static func removing(from text: String, where isUnwanted: (Substring) -> Bool) -> String {
-        var parts = URLText(text)
-        guard let query = parts.query else { return text }
-        let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { !isUnwanted($0) }
-        parts.query = kept.isEmpty ? nil : Substring(kept.joined(separator: "&"))
-        return parts.text
-    }
-}
