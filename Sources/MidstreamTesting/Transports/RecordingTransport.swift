@@ -23,7 +23,7 @@ public struct RecordingTransport: HTTPTransport {
     }
 
     private let base: any HTTPTransport
-    private let elapsed: @Sendable () -> Duration
+    private let stopwatch: Stopwatch
     private let log = Locked([Exchange]())
 
     /// Wraps a transport.
@@ -31,12 +31,7 @@ public struct RecordingTransport: HTTPTransport {
     /// - Parameter clock: What times are measured by; the real one by default.
     public init(_ base: any HTTPTransport, clock: any Clock<Duration> = ContinuousClock()) {
         self.base = base
-        elapsed = Self.stopwatch(clock)
-    }
-
-    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
+        stopwatch = Stopwatch(on: clock)
     }
 
     /// The wrapped transport's.
@@ -60,7 +55,7 @@ public struct RecordingTransport: HTTPTransport {
     /// The exchanges so far as an archive, to be saved and to be played by `ReplayTransport`; secrets are withheld. Dates are counted from now
     /// back. A body that was still arriving isn't there: when it is played, reading it fails with `notRecorded`.
     public var archive: HARArchive {
-        let began = Date() - elapsed() / .seconds(1)
+        let began = Date() - stopwatch.elapsed / .seconds(1)
         return HARArchive(
             exchanges.map { exchange in
                 ExchangeRecord(
@@ -81,7 +76,7 @@ extension RecordingTransport: ExchangeTransport {
 
     /// Sends the request by the wrapped transport, with what the client wants of it.
     package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
-        let start = elapsed()
+        let start = stopwatch.elapsed
         do {
             let response =
                 if let base = base as? any ExchangeTransport {
@@ -99,7 +94,7 @@ extension RecordingTransport: ExchangeTransport {
 
     private func keep(_ request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, since start: Duration) {
         let exchange = Exchange(
-            request: request, result: result.map(\.withoutArrivingBody), start: start, duration: elapsed() - start,
+            request: request, result: result.map(\.withoutArrivingBody), start: start, duration: stopwatch.elapsed - start,
             isBodyArriving: (try? result.get())?.body.incoming != nil)
         log.withLock { $0.append(exchange) }
     }
