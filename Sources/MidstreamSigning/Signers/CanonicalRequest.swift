@@ -122,16 +122,13 @@ struct SigningScope {
     private let service: String
 
     init(date: Date, region: String, service: String) {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
-        let digits = { (number: Int?, width: Int) in
-            let text = String(number ?? 0)
+        let time = CivilTime(date)
+        let digits = { (number: Int, width: Int) in
+            let text = String(number)
             return String(repeating: "0", count: max(0, width - text.count)) + text
         }
-        timestamp =
-            digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2) + "T" + digits(parts.hour, 2)
-            + digits(parts.minute, 2) + digits(parts.second, 2) + "Z"
+        let day = digits(time.year, 4) + digits(time.month, 2) + digits(time.day, 2)
+        timestamp = "\(day)T\(digits(time.hour, 2))\(digits(time.minute, 2))\(digits(time.second, 2))Z"
         self.region = region
         self.service = service
     }
