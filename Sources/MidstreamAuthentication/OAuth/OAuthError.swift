@@ -63,21 +63,9 @@ extension String {
     }
 }
 
-extension String {
-    /// The text with control characters and line separators in the spelling of Swift's literals.
-    fileprivate var withEscapedControls: String {
-        unicodeScalars.reduce(into: "") { text, scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-    }
-}
-
 extension OAuthError: CustomStringConvertible {
     /// The code, the server's description and the status; control characters are escaped, since a terminal may obey them.
     public var description: String {
-        "\(code)".withEscapedControls + (message.map { ": \($0.withEscapedControls)" } ?? "") + (status.map { " [\($0)]" } ?? "")
+        "\(code)".escapingControls + (message.map { ": \($0.escapingControls)" } ?? "") + (status.map { " [\($0)]" } ?? "")
     }
 }

@@ -223,7 +223,7 @@ import Testing
         #expect(shown.uri?.hasPrefix("x:grant_type=password&username=‹withheld›&") == true)
         #expect(shown.description.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
         #expect(shown.description.contains(#"invalid_\u{1B}grant: "#))
-        #expect(shown.description.contains(#"\u{1B}[31m\u{07}\u{009B}\n ["#))
+        #expect(shown.description.contains(#"\u{1B}[31m\u{7}\u{9B}\u{A} ["#))
     }
 
     @Test("An endpoint that gives tokens which are due at once isn't asked for each call")
