@@ -152,22 +152,10 @@ extension ResponseCache {
     nonisolated(nonsending) private func store(
         _ bytes: [UInt8], _ target: Recording.Target, _ fetched: FetchedResponse
     ) async {
-        let request = fetched.miss.request
-        guard let entry = entry(of: bytes, target, fetched), target.isCurrent(by: fetched.permit) else { return }
-        guard let writer = await writer(target, fetched) else { return }
-        do {
-            do {
-                if !bytes.isEmpty { try await writer.write(bytes) }
-            } catch {
-                await writer.abandon()
-                throw error
-            }
-            let isStored = try await writer.commit(entry) { [permit = fetched.permit] in target.isCurrent(by: permit) }
-            if !isStored { await writer.abandon() }
-            report(isStored ? .stored : .abandoned, request)
-        } catch {
-            report(.notStored(error), request)
-        }
+        guard entry(of: bytes, target, fetched) != nil, target.isCurrent(by: fetched.permit) else { return }
+        let recording = await recording(target, fetched)
+        if !bytes.isEmpty { await recording?.write(bytes) }
+        await recording?.finish()
     }
 
     nonisolated(nonsending) private func recording(_ target: Recording.Target, _ fetched: FetchedResponse) async -> Recording? {
