@@ -95,7 +95,7 @@ let package = Package(
         .target(
             name: "MidstreamLoop",
             dependencies: [
-                "MidstreamTransport", "MidstreamCore", "Interception",
+                "MidstreamTransport", "MidstreamCore", "Interception", "Platform",
                 .target(name: "CCompression", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
             ],
@@ -113,7 +113,7 @@ let package = Package(
         .target(
             name: "MidstreamWire",
             dependencies: [
-                "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamLoop",
+                "MidstreamTransport", "MidstreamCore", "Interception", "Platform", "MidstreamLoop",
                 .target(name: "CTLS", condition: .when(platforms: [.linux])),
                 .target(name: "CNghttp2", condition: .when(platforms: [.linux])),
             ],

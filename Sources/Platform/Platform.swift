@@ -62,6 +62,46 @@ package enum System {
     package static func close(_ descriptor: Int32) -> Int32 { _close(descriptor) }
 }
 
+/// A thread that nobody joins.
+package enum DetachedThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Runs `body` on a new thread. It is detached from its beginning: where it ended before its creator detached it, and the process just
+    /// then, it would count as leaked.
+    ///
+    /// - Parameter stackSize: In bytes; nil: what the system gives.
+    /// - Returns: The system's error; zero: there is a thread.
+    package static func start(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) -> Int32 {
+        var attributes = pthread_attr_t()
+        let problem = pthread_attr_init(&attributes)
+        guard problem == 0 else { return problem }
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
+        let argument = Unmanaged.passRetained(Body(body))
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        let result = pthread_create(
+            &thread, &attributes,
+            { argument in
+                #if canImport(Darwin)
+                    Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                #else
+                    if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+                #endif
+                return nil
+            }, argument.toOpaque())
+        if result != 0 { argument.release() }
+        return result
+    }
+}
+
 private func _read(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -3,6 +3,7 @@
     import Glibc
     internal import Interception
     public import MidstreamCore
+    internal import Platform
     import Synchronization
 
     /// A thread that moves the bytes of transfers, and can run Swift tasks besides. How it does so, a transport's subclass says.
@@ -74,12 +75,8 @@
             }
             // Edge-triggered: reported once for each write, so that it needn't be read.
             poller.add(inbox.wakeDescriptor, for: [.reading, .edges])
-            let context = Unmanaged.passRetained(self)
-            let status = DetachedThread.start(context.toOpaque()) { EventLoop.threadMain($0) }
-            guard status == 0 else {
-                context.release()
-                return try giveUp(status)
-            }
+            let status = DetachedThread.start { [self] in runThread() }
+            guard status == 0 else { return try giveUp(status) }
             ResourceWitness.tell(of: self)
         }
 
@@ -147,17 +144,14 @@
 
         // MARK: On the loop's thread
 
-        private static func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-            guard let context else { return nil }
-            let loop = Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
-            loop.name.withUTF8Buffer { name in
+        private func runThread() {
+            name.withUTF8Buffer { name in
                 name.withMemoryRebound(to: CChar.self) { if let base = $0.baseAddress { clinux_name_thread(base) } }
             }
-            loop.beginDriving()
-            loop.turn()
-            loop.endDriving()
-            loop.inbox.end()
-            return nil
+            beginDriving()
+            turn()
+            endDriving()
+            inbox.end()
         }
 
         private func turn() {

@@ -3,6 +3,7 @@
     internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
+    internal import Platform
 
     /// Finds the addresses of hosts, by the system's resolver on a few threads of its own, or by one that the configuration has.
     ///
@@ -107,13 +108,8 @@
         }
 
         private func startThread() {
-            let context = Unmanaged.passRetained(self)
-            let status = DetachedThread.start(context.toOpaque()) { context in
-                if let context { Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue().work() }
-                return nil
-            }
+            let status = DetachedThread.start { [self] in work() }
             guard status != 0 else { return }
-            context.release()
             // Whoever asked has to hear of it; a thread that runs already would get to it, but there may be none.
             while let key = next() { keep(.failure(HTTPError.noResources(status)), for: key) }
         }
