@@ -1,5 +1,3 @@
-internal import Interception
-
 /// The header fields of a message (RFC 9110 §5): ordered, duplicates kept, names compared without regard to case.
 ///
 /// A name that isn't a token, and a value with CR, LF or NUL, is never stored: the name is remembered, and sending the request
@@ -18,30 +16,22 @@ public struct HTTPHeaders: Sendable {
         let sensitive: [Name]
         /// Names of fields that were refused.
         let refused: [Name]
-        /// Hashes of all names, and maybe of removed ones; nil while there are few fields. A name that isn't among them needs no
-        /// search through the fields. Changed only by the last value that refers to this object.
-        let hashes: Locked<Set<Int>>?
 
-        init?(sensitive: [Name], refused: [Name], hashes: Set<Int>) {
-            guard !sensitive.isEmpty || !refused.isEmpty || !hashes.isEmpty else { return nil }
-            (self.sensitive, self.refused, self.hashes) = (sensitive, refused, hashes.isEmpty ? nil : Locked(hashes))
+        init?(sensitive: [Name], refused: [Name]) {
+            guard !sensitive.isEmpty || !refused.isEmpty else { return nil }
+            (self.sensitive, self.refused) = (sensitive, refused)
         }
     }
 
     private(set) var sensitiveNames: [Name] {
         get { marks?.sensitive ?? [] }
-        set { marks = Marks(sensitive: newValue, refused: refused, hashes: nameHashes) }
+        set { marks = Marks(sensitive: newValue, refused: refused) }
     }
 
     /// The names whose fields were refused, for the error that sending throws.
     package private(set) var refused: [Name] {
         get { marks?.refused ?? [] }
-        set { marks = Marks(sensitive: sensitiveNames, refused: newValue, hashes: nameHashes) }
-    }
-
-    private var nameHashes: Set<Int> {
-        get { marks?.hashes?.withLock { $0 } ?? [] }
-        set { marks = Marks(sensitive: sensitiveNames, refused: refused, hashes: newValue) }
+        set { marks = Marks(sensitive: sensitiveNames, refused: newValue) }
     }
 
     /// No fields.
@@ -82,13 +72,7 @@ public struct HTTPHeaders: Sendable {
                 return
             }
             if marks != nil { accept { $0 == name } }
-            guard mayContain(name), let first = firstLine(of: name) else {
-                append(name, newValue)
-                if bytes.count >= Self.fewBytes, marks?.hashes == nil, hasManyFields {
-                    nameHashes = Set(lazy.map(\.name.hashValue))
-                }
-                return
-            }
+            guard let first = firstLine(of: name) else { return append(name, newValue) }
             let after = HTTPHeaders(line: name, newValue)
             remove(name)
             bytes.insert(contentsOf: after.bytes, at: first.lowerBound)
@@ -205,21 +189,6 @@ public struct HTTPHeaders: Sendable {
 
     /// Up to this size looking through all fields costs less than a set of their names.
     private static let fewBytes = 4096
-    /// Up to so many, too.
-    private static let fewFields = 64
-
-    /// Counted only as far as needed: one long value doesn't make many fields.
-    private var hasManyFields: Bool {
-        var count = 0
-        return firstLine { _ in
-            count += 1
-            return count > Self.fewFields
-        } != nil
-    }
-
-    private func mayContain(_ name: Name) -> Bool {
-        marks?.hashes?.withLock { $0.contains(name.hashValue) } ?? true
-    }
 
     /// Forgets refusals.
     private mutating func accept(_ isAccepted: (Name) -> Bool) {
@@ -240,13 +209,6 @@ public struct HTTPHeaders: Sendable {
         bytes.append(Self.nameEnd)
         value[...].withBytes { bytes.append(contentsOf: $0.trimmed) }
         bytes.append(Self.lineEnd)
-        if marks != nil { insertHash(of: name) }
-    }
-
-    private mutating func insertHash(of name: Name) {
-        let isOwn = isKnownUniquelyReferenced(&marks)
-        guard let hashes = marks?.hashes else { return }
-        if isOwn { hashes.withLock { _ = $0.insert(name.hashValue) } } else { nameHashes.insert(name.hashValue) }
     }
 }
 
