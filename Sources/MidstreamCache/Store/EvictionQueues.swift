@@ -1,3 +1,4 @@
+internal import Interception
 internal import MidstreamCacheStore
 
 /// Decides what leaves a full store: S3-FIFO (Yang et al., SOSP 2023), in which larger entries need more hits to stay.
@@ -28,8 +29,8 @@ struct EvictionQueues {
     let capacity: Int64
     private(set) var bytes: Int64 = 0
     private(set) var count = 0
-    private var small = Queue()
-    private var main = Queue()
+    private var small = Line()
+    private var main = Line()
     private var ghosts = Ghosts()
 
     init(capacity: Int64) { self.capacity = capacity }
@@ -94,9 +95,8 @@ struct EvictionQueues {
     }
 
     /// First in, first out; what was taken out in between stays until it comes to the front, or until it is half of all.
-    private struct Queue {
-        private var seats: [Seat] = []
-        private var first = 0
+    private struct Line {
+        private var seats = Queue<Seat>()
         private(set) var bytes: Int64 = 0
         private(set) var count = 0
 
@@ -109,9 +109,7 @@ struct EvictionQueues {
         }
 
         mutating func popFirst() -> Seat? {
-            while first < seats.count {
-                let seat = seats[first]
-                first += 1
+            while let seat = seats.popFirst() {
                 tidy()
                 guard seat.isTaken else { continue }
                 bytes -= seat.size
@@ -129,29 +127,20 @@ struct EvictionQueues {
 
         private mutating func tidy() {
             guard seats.count > 64, seats.count > 2 * count else { return }
-            seats = seats[first...].filter(\.isTaken)
-            first = 0
+            seats = Queue(seats.all.filter(\.isTaken))
         }
     }
 
     /// What left the small queue lately.
     private struct Ghosts {
-        private var order: [Int] = []
-        private var first = 0
+        private var order = Queue<Int>()
         private var present: Set<Int> = []
 
         func contains(_ ghost: Int) -> Bool { present.contains(ghost) }
 
         mutating func insert(_ ghost: Int, limit: Int) {
             if present.insert(ghost).inserted { order.append(ghost) }
-            while order.count - first > limit {
-                present.remove(order[first])
-                first += 1
-            }
-            if first > order.count / 2, first > 64 {
-                order.removeFirst(first)
-                first = 0
-            }
+            while order.count > limit, let oldest = order.popFirst() { present.remove(oldest) }
         }
     }
 }

@@ -10,9 +10,8 @@ final class RedisConnection: Sendable {
     private struct State {
         var outgoing: [UInt8] = []
         var isWriting = false
-        /// Of the commands that have been sent, the oldest first. Those before the first one have been replied to.
-        var awaited: [Reply] = []
-        var first = 0
+        /// Of the commands that have been sent, the oldest first.
+        var awaited = Queue<Reply>()
         var end: StoreFailure?
     }
 
@@ -65,7 +64,7 @@ final class RedisConnection: Sendable {
         let reply = Reply()
         let (failure, isFirst, isSent) = state.withLock { state -> (StoreFailure?, Bool, Bool) in
             if let end = state.end { return (end, false, true) }
-            guard state.outgoing.count < Self.mostBytes, state.awaited.count - state.first < Self.mostAwaited else {
+            guard state.outgoing.count < Self.mostBytes, state.awaited.count < Self.mostAwaited else {
                 return (.timedOut, false, true)
             }
             guard condition() else { return (nil, false, false) }
@@ -118,13 +117,7 @@ final class RedisConnection: Sendable {
         }
         guard !values.isEmpty else { return }
         let replies = state.withLock { state in
-            let replies = Array(state.awaited[state.first...].prefix(values.count))
-            state.first += replies.count
-            if state.first > state.awaited.count / 2 {
-                state.awaited.removeFirst(state.first)
-                state.first = 0
-            }
-            return replies
+            (0..<min(values.count, state.awaited.count)).compactMap { _ in state.awaited.popFirst() }
         }
         for (reply, value) in zip(replies, values) { reply.resume(Self.answer(value)) }
         guard replies.count == values.count || !isOpen else { throw RESPReader.Malformed(reason: "a reply to nothing") }
@@ -144,11 +137,11 @@ final class RedisConnection: Sendable {
 
     @discardableResult
     private func finish(_ failure: StoreFailure) -> Bool {
-        let awaited = state.withLock { state -> ArraySlice<Reply>? in
+        let awaited = state.withLock { state -> [Reply]? in
             guard state.end == nil else { return nil }
             state.end = failure
-            defer { (state.outgoing, state.awaited, state.first) = ([], [], 0) }
-            return state.awaited[state.first...]
+            defer { (state.outgoing, state.awaited) = ([], Queue()) }
+            return state.awaited.all
         }
         channel.close()
         for reply in awaited ?? [] { reply.resume(.failure(failure)) }

@@ -1,4 +1,5 @@
 #if os(Linux)
+    internal import Interception
     internal import MidstreamCore
 
     /// Limits the transfers that are under way to the allowed connections, to a host and in all; the others wait in order.
@@ -20,7 +21,7 @@
             var counted = 0
             /// It speaks HTTP/2.
             var isShared = false
-            var waiting = Queue()
+            var waiting = Line()
 
             /// How many count towards the host's limit.
             var limited: Int { isShared ? own : active }
@@ -48,28 +49,19 @@
             }
         }
 
-        private struct Queue {
-            private var transfers: [Transfer] = []
-            /// Those before it have been let in.
-            private var first = 0
-            /// How many of the rest don't wait any more.
+        private struct Line {
+            private var transfers = Queue<Transfer>()
+            /// How many of them don't wait any more.
             private var dead = 0
 
-            var isEmpty: Bool { first == transfers.count }
-            var rest: ArraySlice<Transfer> { transfers[first...] }
+            var isEmpty: Bool { transfers.isEmpty }
+            var rest: [Transfer] { transfers.all }
 
             mutating func append(_ transfer: Transfer) { transfers.append(transfer) }
 
             /// The next one that still waits.
             mutating func next() -> Transfer? {
-                while first < transfers.count {
-                    let transfer = transfers[first]
-                    first += 1
-                    // Not each time: moving all that wait for every one that is let in would be slow.
-                    if first == transfers.count || first > 256 {
-                        transfers.removeFirst(first)
-                        first = 0
-                    }
+                while let transfer = transfers.popFirst() {
                     if transfer.admission.isWaiting { return transfer }
                     dead -= 1
                 }
@@ -80,9 +72,9 @@
             /// let each go at once would take a look at all.
             mutating func passOver() {
                 dead += 1
-                guard dead > rest.count - dead + 16 else { return }
-                transfers = rest.filter(\.admission.isWaiting)
-                (first, dead) = (0, 0)
+                guard dead > transfers.count - dead + 16 else { return }
+                transfers = Queue(transfers.all.filter(\.admission.isWaiting))
+                dead = 0
             }
         }
 
@@ -93,7 +85,7 @@
         /// How many are under way, those to a host that shares connections as one.
         private var inside = 0
         /// Those that have passed their host's limit and wait for the one of all connections.
-        private var line = Queue()
+        private var line = Line()
         /// With more hosts, those that share connections and have no transfer are forgotten.
         private var mostHosts = Self.mostRemembered
         private static let mostRemembered = 4_096

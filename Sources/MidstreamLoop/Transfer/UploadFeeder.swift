@@ -15,9 +15,8 @@
         }
 
         private struct State {
-            /// Those before `first` have been sent, and `sent` bytes of that one.
-            var chunks: [[UInt8]] = []
-            var first = 0
+            var chunks = Queue<[UInt8]>()
+            /// How many bytes of the first one have been sent.
             var sent = 0
             /// How many bytes are still to be sent.
             var size = 0
@@ -27,23 +26,18 @@
 
             mutating func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int {
                 var count = 0
-                while count < buffer.count, first < chunks.count {
-                    let piece = min(chunks[first].count - sent, buffer.count - count)
-                    chunks[first].withUnsafeBytes { bytes in
+                while count < buffer.count, let chunk = chunks.first {
+                    let piece = min(chunk.count - sent, buffer.count - count)
+                    chunk.withUnsafeBytes { bytes in
                         UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
                             .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[sent..<(sent + piece)]))
                     }
                     count += piece
                     sent += piece
-                    if sent == chunks[first].count {
-                        chunks[first] = []
-                        first += 1
+                    if sent == chunk.count {
+                        _ = chunks.popFirst()
                         sent = 0
                     }
-                }
-                if first * 2 >= chunks.count {
-                    chunks.removeFirst(first)
-                    first = 0
                 }
                 size -= count
                 return count

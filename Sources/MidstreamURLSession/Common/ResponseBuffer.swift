@@ -1,7 +1,8 @@
+internal import Interception
+
 /// Bytes that have arrived and haven't been read, in the pieces in which they came.
 struct ResponseBuffer {
-    private var chunks: [[UInt8]] = []
-    private var first = 0
+    private var chunks = Queue<[UInt8]>()
     /// How many of the bytes are in memory.
     private(set) var byteCount = 0
     #if canImport(FoundationNetworking)
@@ -27,23 +28,18 @@ struct ResponseBuffer {
 
     /// Adds to the one piece that there is, for a body that is wanted as a whole.
     mutating func gather(_ chunk: [UInt8]) {
-        if chunks.isEmpty { chunks.append(chunk) } else { chunks[0] += chunk }
+        if var whole = chunks.popFirst() {
+            whole += chunk
+            chunks.append(whole)
+        } else {
+            chunks.append(chunk)
+        }
         byteCount += chunk.count
     }
 
     private mutating func popFirstInMemory() -> [UInt8]? {
-        guard first < chunks.count else { return nil }
-        let chunk = chunks[first]
-        chunks[first] = []
-        first += 1
+        guard let chunk = chunks.popFirst() else { return nil }
         byteCount -= chunk.count
-        if first == chunks.count {
-            chunks.removeAll(keepingCapacity: true)
-            first = 0
-        } else if first >= 64, first * 2 >= chunks.count {
-            chunks.removeFirst(first)
-            first = 0
-        }
         return chunk
     }
 

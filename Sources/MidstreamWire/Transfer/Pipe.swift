@@ -10,9 +10,7 @@
     final class Pipe: @unchecked Sendable {
         /// What hasn't left.
         private struct Backlog {
-            var pieces: [OutgoingPiece] = []
-            /// Those before it have left.
-            var first = 0
+            var pieces = Queue<OutgoingPiece>()
             var bytes = 0
             /// Where writers send by themselves while nothing waits, which saves two changes of threads; nil: only the loop sends, as over TLS.
             var socket: Int32?
@@ -72,25 +70,18 @@
         }
 
         /// What is sent next.
-        var piece: OutgoingPiece? {
-            backlog.withLock { $0.first < $0.pieces.count ? $0.pieces[$0.first] : nil }
-        }
+        var piece: OutgoingPiece? { backlog.withLock { $0.pieces.first } }
 
         /// The first piece has left.
         func removeFirst() {
             let (piece, finishers) = backlog.withLock { backlog in
-                let piece = backlog.pieces[backlog.first]
-                backlog.bytes -= piece.announced
-                backlog.first += 1
-                if backlog.first == backlog.pieces.count || backlog.first > 64 {
-                    backlog.pieces.removeFirst(backlog.first)
-                    backlog.first = 0
-                }
+                let piece = backlog.pieces.popFirst()
+                backlog.bytes -= piece?.announced ?? 0
                 guard backlog.bytes == 0 else { return (piece, [Suspension<Void>]()) }
                 defer { backlog.finishers = [] }
                 return (piece, backlog.finishers)
             }
-            piece.isTaken()
+            piece?.isTaken()
             for finisher in finishers { finisher.resume() }
         }
 
