@@ -36,6 +36,24 @@
         func letSleep(_ sleeper: any Sleeper)
     }
 
+    extension ConnectionLoop {
+        /// Ends a transfer with what went wrong, and what was measured until then.
+        func fail(_ transfer: WireTransfer, _ error: any Error) {
+            var error = error
+            if var failure = error as? HTTPError {
+                failure.metrics = transfer.metrics
+                error = failure
+            }
+            finish(transfer, error, isClean: false)
+        }
+
+        /// Ends a transfer that has refused a part of its response.
+        func stop(_ transfer: WireTransfer) {
+            if transfer.failure == nil { _ = transfer.violate("The response can't be read.") }
+            if let failure = transfer.failure { fail(transfer, failure) }
+        }
+    }
+
     /// What waits for a time.
     protocol Sleeper: AnyObject {
         func isWoken()

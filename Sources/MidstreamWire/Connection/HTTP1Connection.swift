@@ -73,7 +73,7 @@
         /// The response is whole.
         func end(_ transfer: WireTransfer, hasLeftover: Bool) {
             if let decoder = transfer.decoder, !decoder.isComplete {
-                return fail(transfer, DecodingFault.truncated.error(transfer.request, ratio: nil))
+                return loop.fail(transfer, DecodingFault.truncated.error(transfer.request, ratio: nil))
             }
             isReusable = !hasLeftover && transfer.sent.isWhole && mayPersist(transfer)
             loop.finish(transfer, nil, isClean: true)
@@ -84,15 +84,6 @@
             else { return false }
             serverLimit = persistence.seconds.map { loop.now + $0 * 1_000_000_000 } ?? .max
             return persistence.isAllowed
-        }
-
-        func fail(_ transfer: WireTransfer, _ error: any Error) {
-            var error = error
-            if var failure = error as? HTTPError {
-                failure.metrics = transfer.metrics
-                error = failure
-            }
-            loop.finish(transfer, error, isClean: false)
         }
 
         /// The connection is gone before the response was whole.
@@ -120,7 +111,7 @@
                 text = failure?.message ?? "The connection was closed before an answer came."
             }
             let code: HTTPError.Code = isTLS && !isAnswered ? .tls : .connectionLost
-            fail(transfer, HTTPError(code, text, request: transfer.request, phase: transfer.phase))
+            loop.fail(transfer, HTTPError(code, text, request: transfer.request, phase: transfer.phase))
         }
     }
 #endif

@@ -39,7 +39,7 @@
         private func endOfConnection(_ transfer: WireTransfer, isClean: Bool) {
             guard reader.isEndedByConnection else { return lose(transfer, nil) }
             guard isClean else {
-                return fail(
+                return loop.fail(
                     transfer,
                     HTTPError(
                         .connectionLost, "The connection was closed without TLS's end, so that the body may have been cut.",
@@ -138,8 +138,7 @@
         }
 
         private func stop(_ transfer: WireTransfer) -> Progress {
-            if transfer.failure == nil { _ = transfer.violate("The response can't be read.") }
-            if let failure = transfer.failure { fail(transfer, failure) }
+            loop.stop(transfer)
             return .over
         }
     }

@@ -136,7 +136,7 @@
             var head: [UInt8] = []
             swap(&head, &fields)
             let isTaken = head.withUnsafeBytes { transfer.head.isComplete ? take(trailers: $0) : take(head: $0) }
-            guard isTaken else { return stop() }
+            guard isTaken else { return loop.stop(transfer) }
             if endsStream { receiveEnd() }
         }
 
@@ -182,7 +182,7 @@
             switch transfer.take(data) {
             case .taken: connection.session?.consume(data.count, ofStream: id)
             case .later: return false
-            case .refused: stop()
+            case .refused: loop.stop(transfer)
             }
             return true
         }
@@ -213,23 +213,11 @@
 
         // MARK: Ends
 
-        private func stop() {
-            if transfer.failure == nil { _ = transfer.violate("The response can't be read.") }
-            if let failure = transfer.failure { fail(failure) }
-        }
-
         private func fail(_ code: HTTPError.Code, _ text: String) {
             fail(HTTPError(code, text, request: transfer.request, phase: transfer.phase))
         }
 
-        private func fail(_ error: any Error) {
-            var error = error
-            if var failure = error as? HTTPError {
-                failure.metrics = transfer.metrics
-                error = failure
-            }
-            loop.finish(transfer, error, isClean: false)
-        }
+        private func fail(_ error: any Error) { loop.fail(transfer, error) }
 
         /// The stream has ended for both sides.
         func didClose(_ code: HTTP2ErrorCode) {
