@@ -82,3 +82,15 @@ extension Connection {
         _ = await sent.wait(for: Self.closeTimeout, on: stopwatch.timer)
     }
 }
+
+extension CloseFrame {
+    /// That of a user who closes a socket.
+    ///
+    /// - Throws: ``HTTPError/Code/invalidRequest`` for a code that can't be sent.
+    init(sending code: WebSocketClosure.Code, _ reason: String) throws {
+        guard Self.mayBeSent(code.rawValue) else {
+            throw HTTPError(.invalidRequest, "The code \(code) can't be sent in a close frame.", phase: .notSent)
+        }
+        self.init(code: code.rawValue, reason: reason)
+    }
+}

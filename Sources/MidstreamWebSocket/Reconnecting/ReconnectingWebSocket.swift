@@ -1,5 +1,6 @@
 internal import Interception
 public import MidstreamCore
+internal import WebSocketFrames
 
 /// A socket that is opened again when it is lost.
 ///
@@ -72,14 +73,15 @@ public final class ReconnectingWebSocket: Sendable {
         return socket
     }
 
-    /// Closes the socket, for good; the sequence ends. See ``WebSocket/close(_:_:)``.
+    /// Closes the socket, for good; the sequence ends. See ``WebSocket/close(_:_:)``; a code that can't be sent closes nothing.
     public func close(_ code: WebSocketClosure.Code = .normal, _ reason: String = "") async throws {
+        let frame = try CloseFrame(sending: code, reason)
         let (socket, closing) = state.withLock { state in
             state.isClosed = true
             return (state.socket, state.closing)
         }
         closing?.resume()
-        try await socket?.close(code, reason)
+        try await socket?.connection.close(frame)
     }
 }
 

@@ -108,10 +108,7 @@ public final class WebSocket: Sendable {
     ///   - reason: In words; what exceeds 123 bytes of UTF-8 is cut.
     /// - Throws: ``HTTPError/Code/invalidRequest`` for a code that can't be sent; `CancellationError`: the socket has ended all the same.
     public func close(_ code: WebSocketClosure.Code = .normal, _ reason: String = "") async throws {
-        guard CloseFrame.mayBeSent(code.rawValue) else {
-            throw HTTPError(.invalidRequest, "The code \(code) can't be sent in a close frame.", phase: .notSent)
-        }
-        try await connection.close(CloseFrame(code: code.rawValue, reason: reason))
+        try await connection.close(CloseFrame(sending: code, reason))
     }
 }
 

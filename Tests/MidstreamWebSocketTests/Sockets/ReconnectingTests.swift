@@ -167,6 +167,20 @@
             await left.wait()
         }
 
+        @Test func `A code that can't be sent leaves the feed as it is`() async throws {
+            server.enqueue(.webSocket { try await $0.echo() })
+            let feed = client().webSocket("feed").reconnecting()
+            await #expect(throws: HTTPError.self) { try await feed.close(1005) }
+            var events = feed.makeAsyncIterator()
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            let error = await #expect(throws: HTTPError.self) { try await feed.close(.abnormal) }
+            #expect(error?.code == .invalidRequest)
+            try await feed.send("still there")
+            guard case .message(.text("still there"))? = try await events.next() else { return _ = Issue.record("no message") }
+            try await feed.close()
+            #expect(try await events.next() == nil)
+        }
+
         @Test func `Closing ends an attempt that isn't answered`() async throws {
             server.enqueue(.init(fault: .stall(.beforeHead)))
             let feed = client().webSocket("feed").reconnecting()
