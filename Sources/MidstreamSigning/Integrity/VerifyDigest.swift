@@ -15,7 +15,8 @@ public import MidstreamCore
 /// The first two are reckoned over encoded bytes. So requests ask for no encoding, unless they have an `Accept-Encoding` of their own, or
 /// ``init(acceptsEncodings:)`` allows them. A body that comes encoded all the same is checked and then decoded by libcurl's transport;
 /// URLSession decodes it unseen, so that `Unencoded-Digest` alone is checked, with a note. Of a 206 `Content-Digest` is checked: the others are
-/// those of the whole, which a download of parts is checked against at its end. To `HEAD`, and with 204 and 304, nothing comes that could be checked.
+/// those of the whole, which a download of parts is checked against at its end. To `HEAD`, and with 101, 204 and 304, nothing comes that could be
+/// checked.
 public struct VerifyDigest: HTTPInterceptor {
     private let acceptsEncodings: Bool
 
@@ -42,9 +43,10 @@ public struct VerifyDigest: HTTPInterceptor {
         // What the request asks for by itself is read as it comes.
         if !acceptsEncodings, !request.headers.contains(.acceptEncoding) { asking.encodedBodyCheck = encoded }
         var response = try await next(asking)
-        guard asking.method != .head, response.status != .noContent, response.status != .notModified else { return response }
+        let status = response.status
+        guard asking.method != .head, status != 101, status != .noContent, status != .notModified else { return response }
         let digests = ToldDigests(response, askedBy: asking, isDecoded: encoded.fate != .kept)
-        if response.status == .partialContent || response.status == .ok {
+        if status == .partialContent || status == .ok {
             for digest in digests.whole { request.representationDigests?.tell(digest) }
         }
         for note in [digests.note, encoded.note(response.headers)] {

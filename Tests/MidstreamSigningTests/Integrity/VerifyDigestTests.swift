@@ -130,6 +130,15 @@ import Testing
         }
     }
 
+    @Test("What comes over a connection that was handed over isn't checked")
+    func handedOver() async throws {
+        let stub = StubTransport(status: 101, headers: ["Content-Digest": Self.wrong], body: .bytes(Self.content))
+        var request = HTTPRequest("/feed")
+        request.acceptableStatus = [101]
+        let response = try await testClient(baseURL: server.url(), transport: stub) { VerifyDigest() }.stream(request)
+        #expect(response.body.bytes == Self.content)
+    }
+
     @Test("Rejected answers are checked, too")
     func rejected() async throws {
         #expect(try await codes(answer(["Repr-Digest": Self.field()], status: 404)) == [.unacceptableStatus])
