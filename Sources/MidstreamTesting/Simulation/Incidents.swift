@@ -61,7 +61,9 @@ public struct Incidents: Sendable {
 
     /// These, and one more; several may go on at the same time.
     public func from(_ start: Double, to end: Double, _ effect: Effect) -> Incidents {
-        Incidents(all: all + [Incident(start: .seconds(start), end: .seconds(max(start, end)), effect: effect)])
+        let second = Duration.seconds(1)
+        let (start, end) = (second.times(start), second.times(end))
+        return Incidents(all: all + [Incident(start: start, end: max(start, end), effect: effect)])
     }
 }
 

@@ -14,14 +14,14 @@ public struct SimulatedLoad: Sendable {
     private(set) var isStreamed = false
     private(set) var request: @Sendable (Int) -> HTTPRequest = { _ in HTTPRequest("https://server.test/") }
 
-    /// So many calls a second on average, each independent of the others, as those of many users are.
+    /// So many calls a second on average, up to a million, each independent of the others, as those of many users are.
     public static func poisson(perSecond: Double) -> SimulatedLoad {
-        SimulatedLoad(arrivals: .random(perSecond: max(1e-6, perSecond)))
+        SimulatedLoad(arrivals: .random(perSecond: min(max(1e-6, perSecond), 1e6)))
     }
 
-    /// So many calls a second, at equal distances, the first at the beginning.
+    /// So many calls a second, up to a million, at equal distances, the first at the beginning.
     public static func constant(perSecond: Double) -> SimulatedLoad {
-        SimulatedLoad(arrivals: .regular(perSecond: max(1e-6, perSecond)))
+        SimulatedLoad(arrivals: .regular(perSecond: min(max(1e-6, perSecond), 1e6)))
     }
 
     /// Calls at given times, such as those of recorded traffic, and at the same times of each further period.

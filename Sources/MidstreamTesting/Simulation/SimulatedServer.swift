@@ -126,15 +126,15 @@ final class SimulatedServer: HTTPTransport {
         var time = model.service.time(random)
         for incident in incidents where incident.start <= now && now < incident.end {
             switch incident.effect.kind {
-            case .slower(let factor): time = time * factor
+            case .slower(let factor): time = time.times(factor)
             case .cold(let factor):
                 let left = (incident.end - now) / (incident.end - incident.start)
-                time = time * (1 + (factor - 1) * left)
-            case .replica(let number, let factor): if number == job.replica { time = time * factor }
+                time = time.times(1 + (factor - 1) * left)
+            case .replica(let number, let factor): if number == job.replica { time = time.times(factor) }
             case .fault, .connectTimeout: break
             }
         }
-        clock.schedule(at: now + max(.nanoseconds(1), time)) { [self] in end(job) }
+        clock.schedule(at: now + min(max(.nanoseconds(1), time), .longest)) { [self] in end(job) }
     }
 
     private func end(_ job: Job) {

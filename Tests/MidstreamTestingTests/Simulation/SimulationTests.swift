@@ -226,6 +226,37 @@ struct SimulationTests {
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("factors of any size", arguments: [Double.infinity, 1e300, -.infinity, .nan])
+    func largestFactors(factor: Double) async throws {
+        for effect in [.slower(factor), .cold(factor), .replica(0, slower: factor)] as [Incidents.Effect] {
+            let report = try await run(
+                ServerModel(workers: 1_000, service: .constant(.milliseconds(10))), seconds: 6,
+                {
+                    $0.timeout = .seconds(1)
+                    $0.maxRetries = 0
+                }, during: { .from(2, to: 4, effect) })
+            #expect(report.goodput(0..<2) == 1 && report.goodput(2..<4) == (factor < 0 ? 1 : 0))
+        }
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("times and rates of any size")
+    func largestTimes() async throws {
+        let ages = Duration.seconds(1.6e20)
+        for service in [.constant(ages), .exponential(mean: ages), .lognormal(median: .seconds(1), p99: ages)] as [ServiceTime] {
+            let report = try await run(ServerModel(workers: 1, service: service), seconds: 5, { $0.timeout = .seconds(1) })
+            #expect(report.calls(0..<5) > 0)
+        }
+        let quick = ServerModel(workers: 100, service: .constant(.milliseconds(10)))
+        let down = try await run(quick, during: { .from(-.infinity, to: .infinity, .unreachable) })
+        #expect(down.goodput(0..<20) == 0)
+        let random = SimulatedRandom(seed: 1)
+        for load in [.constant(perSecond: .infinity), .poisson(perSecond: 1e300)] as [SimulatedLoad] {
+            #expect(try #require(load.time(of: 1, after: .zero, random)) > .nanoseconds(1))
+        }
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("a call that hangs for ever is told, and the simulation ends")
     func stalls() async throws {
         let report = try await run(
