@@ -25,7 +25,20 @@ struct FromCurlTests {
                 "midst https://h -d a%3Db -d c%20d -H 'Content-Type: application/x-www-form-urlencoded'"
             ), ("curl -L https://h -F a=@b", "midst https://h -F a=@b"),
             ("curl -sSL https://h", "midst https://h -s"),
-            ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'Cookie: a=b' -H 'User-Agent: me' -H 'Referer: r'"),
+            ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'User-Agent: me' -H 'Referer: r' -H 'Cookie: a=b'"),
+            ("curl -L https://h -b a=b -b 'c=d; e=f'", "midst https://h -H 'Cookie: a=b; c=d; e=f'"),
+            ("curl -L https://h -b a=b -H 'cookie: c=d'", "midst https://h -H 'cookie: c=d'"),
+            ("curl -LG 'https://h/a#b?c' -d d=e", "midst 'https://h/a?d=e#b?c'"),
+            (#"curl -L https://h --form 'a="x; \"y\""'"#, #"midst https://h -F 'a=x; "y"'"#),
+            (#"curl -L https://h --form 'a=@"b c"' -F 'd="e'"#, #"midst https://h -F 'a=@b c' -F 'd="e'"#),
+            (
+                "curl -L https://h -d @a -H 'Content-Type: application/json'",
+                "midst https://h -H 'Content-Type: application/json' -d @a"
+            ),
+            (
+                "curl -L https://h --data-binary @a",
+                "midst https://h -d @a -H 'Content-Type: application/x-www-form-urlencoded'"
+            ),
             ("curl -L https://h -H Expect: -H 'Accept: ' -H 'X-Empty;'", "midst https://h -H X-Empty:"),
             ("curl -L https://h --header Content-Type: --data-raw a", "midst https://h -d a"),
             ("curl -L https://h --json '{}'", "midst https://h --json '{}' -H 'Accept: application/json'"),
@@ -43,7 +56,8 @@ struct FromCurlTests {
         arguments: [
             "curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl h -b cookies.txt", "curl 'h",
             "curl h --data-urlencode a@b", "curl h -F 'a=@b;type=c'", "curl -G h -d @a",
-            "curl h -F 'a=<b'", #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
+            "curl h -F 'a=<b'", "curl h -d @a", "curl h -d a=b --data-ascii @-", "curl h -d @a -H Content-Type:text/plain",
+            #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
         ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 

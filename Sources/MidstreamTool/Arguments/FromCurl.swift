@@ -5,10 +5,11 @@ enum FromCurl {
     /// The same request by midst, as a shell reads it.
     static func command(_ text: String) throws -> String {
         var words = Words(try ShellWords.split(text).drop { $0 == "curl" })
-        var (options, urls, data) = ([String](), [String](), [String]())
-        var (follows, isGet, isJSON) = (false, false, false)
+        var (options, urls, data, cookies) = ([String](), [String](), [String](), [String]())
+        var (follows, isGet, isJSON, losesLines) = (false, false, false, false)
         var names: Set<String> = []
         var upload: String?
+        var contentType = ""
         while let word = try words.next(takesValue: { curlOptions[$0]?.takesValue ?? true }) {
             guard case .option(let name) = word else {
                 if case .other(let url) = word { urls.append(url) }
@@ -24,7 +25,9 @@ enum FromCurl {
             case .flag(let flag): options.append(flag)
             case .value(let option): options += [option, value]
             case .header:
-                names.insert(value.prefix { !":;".contains($0) }.lowercased())
+                let name = value.prefix { !":;".contains($0) }.lowercased()
+                names.insert(name)
+                if name == "content-type" { contentType = value.lowercased() }
                 options += header(value)
             case .json:
                 isJSON = true
@@ -32,20 +35,19 @@ enum FromCurl {
             case .upload:
                 upload = value
                 options += ["-T", value]
-            case .field("Cookie") where !value.contains("="): throw UsageError("midst has --session for curl's -b FILE")
+            case .cookie:
+                guard value.contains("=") else { throw UsageError("midst has --session for curl's -b FILE") }
+                cookies.append(value)
             case .field(let field): options += ["-H", "\(field): \(value)"]
             case .signature: options += ["--aws-sigv4", value.split(separator: ":").suffix(2).joined(separator: ":")]
-            case .data(let isRaw):
-                guard !isRaw || !value.hasPrefix("@") else {
+            case .data(let kind):
+                guard kind != .raw || !value.hasPrefix("@") else {
                     throw UsageError("a body that begins with @ has to come from a file")
                 }
+                if kind == .lines, value.hasPrefix("@") { losesLines = true }
                 data.append(value)
             case .encoded: data.append(try encoded(value))
-            case .part:
-                guard !value.contains(";"), !value.drop(while: { $0 != "=" }).hasPrefix("=<") else {
-                    throw UsageError("midst has nothing for a ; or a < in curl's -F")
-                }
-                options += ["-F", value]
+            case .part: options += ["-F", try part(value)]
             }
         }
         guard var url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
@@ -54,11 +56,15 @@ enum FromCurl {
                 throw UsageError("midst has nothing for a query in a file")
             }
             // It is encoded already.
-            if !data.isEmpty { url += (url.contains("?") ? "&" : "?") + data.joined(separator: "&") }
+            if !data.isEmpty { url = adding(data.joined(separator: "&"), to: url) }
         } else if !data.isEmpty {
+            guard !losesLines || contentType.contains("json") else {
+                throw UsageError("midst keeps the line ends of a file, which curl's -d leaves out and --data-binary keeps")
+            }
             for data in data { options += ["-d", data] }
             if !names.contains("content-type") { options += ["-H", "Content-Type: application/x-www-form-urlencoded"] }
         }
+        if !cookies.isEmpty, !names.contains("cookie") { options += ["-H", "Cookie: \(cookies.joined(separator: "; "))"] }
         if isJSON, !names.contains("accept") { options += ["-H", "Accept: application/json"] }
         if !follows { options.append("--no-redirects") }
         url = url.contains("://") ? url : "http://\(url)"
@@ -80,6 +86,45 @@ enum FromCurl {
         return url + (hasPath ? "" : "/") + (name.addingPercentEncoding(withAllowedCharacters: plain) ?? "")
     }
 
+    /// A URL with more of a query, which stands before a fragment.
+    private static func adding(_ query: String, to url: String) -> String {
+        let end = url.firstIndex(of: "#") ?? url.endIndex
+        let separator = url[..<end].contains("?") ? "&" : "?"
+        return "\(url[..<end])\(separator)\(query)\(url[end...])"
+    }
+
+    /// `name=text` or `name=@file`; either may be in quotation marks, as Postman writes it.
+    private static func part(_ value: String) throws -> String {
+        let separator = value.drop { $0 != "=" }.hasPrefix("=@") ? "=@" : "="
+        let name = "\(value.prefix { $0 != "=" })\(separator)"
+        let content = value.dropFirst(name.count)
+        guard let text = try unquoted(content) else {
+            guard !content.contains(";"), !content.hasPrefix("<") else {
+                throw UsageError("midst has nothing for a ; or a < in curl's -F")
+            }
+            return value
+        }
+        guard !text.hasPrefix("@") else { throw UsageError("midst has nothing for a field whose text begins with @") }
+        return name + text
+    }
+
+    /// What is in quotation marks; nil: they aren't there, or not at both ends.
+    private static func unquoted(_ text: Substring) throws -> String? {
+        var (rest, content) = (text, "")
+        guard rest.popFirst() == "\"" else { return nil }
+        while let character = rest.popFirst() {
+            if character == "\"" {
+                guard rest.allSatisfy(\.isWhitespace) else {
+                    throw UsageError("midst has nothing for what follows a quoted field of -F")
+                }
+                return content
+            }
+            let isEscaped = character == "\\" && rest.first.map { "\"\\".contains($0) } == true
+            content.append(isEscaped ? rest.removeFirst() : character)
+        }
+        return nil
+    }
+
     private static let plain = CharacterSet(
         charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 
@@ -94,17 +139,25 @@ enum FromCurl {
         return name + (content.addingPercentEncoding(withAllowedCharacters: plain) ?? "")
     }
 
+    private enum DataKind {
+        /// Of a file it is sent without its line ends.
+        case lines
+        case binary
+        /// No file.
+        case raw
+    }
+
     private enum Meaning {
-        case ignored, url, follow, get, signature, encoded, part, header, json, upload
+        case ignored, url, follow, get, signature, encoded, part, header, cookie, json, upload
         case flag(String)
         case value(String)
         case field(String)
-        case data(isRaw: Bool)
+        case data(DataKind)
 
         var takesValue: Bool {
             switch self {
             case .ignored, .follow, .get, .flag: false
-            case .url, .signature, .encoded, .part, .header, .json, .upload, .value, .field, .data: true
+            case .url, .signature, .encoded, .part, .header, .cookie, .json, .upload, .value, .field, .data: true
             }
         }
     }
@@ -113,12 +166,13 @@ enum FromCurl {
         ([
             ("-X --request", .value("-X")), ("-H --header", .header), ("--json", .json),
             ("-F --form", .part), ("--data-urlencode", .encoded),
-            ("-d --data --data-ascii --data-binary", .data(isRaw: false)), ("--data-raw", .data(isRaw: true)), ("-G --get", .get),
+            ("-d --data --data-ascii", .data(.lines)), ("--data-binary", .data(.binary)), ("--data-raw", .data(.raw)),
+            ("-G --get", .get),
             ("-T --upload-file", .upload), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
             ("--netrc-file", .value("--netrc-file")), ("-A --user-agent", .field("User-Agent")),
             ("-e --referer", .field("Referer")),
-            ("-b --cookie", .field("Cookie")), ("-I --head", .flag("-Xhead")), ("-L --location", .follow), ("--url", .url),
+            ("-b --cookie", .cookie), ("-I --head", .flag("-Xhead")), ("-L --location", .follow), ("--url", .url),
             ("-o --output", .value("-o")), ("-i --include", .flag("-i")), ("-v --verbose", .flag("-v")),
             ("-s --silent", .flag("-s")),
             ("-w --write-out", .value("-w")), ("-f --fail", .flag("--check-status")), ("-m --max-time", .value("-m")),
