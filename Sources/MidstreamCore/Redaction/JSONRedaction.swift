@@ -45,12 +45,9 @@ struct JSONRedaction {
     }
 
     /// Usual names of secrets, without `_` and `-`. Not those of query items, since `code` and `key` are rarely secret in JSON.
-    private static let usual: Set<String> = [
-        "accesstoken", "refreshtoken", "idtoken", "token", "authtoken", "sessiontoken", "csrftoken", "apikey", "secret",
-        "clientsecret",
-        "password", "passwd", "pwd", "passphrase", "authorization", "assertion", "clientassertion", "codeverifier", "privatekey",
-        "secretkey", "secretaccesskey", "awssecretaccesskey",
-    ]
+    private static let usual: Set<String> = Set(
+        ["token", "secret", "password", "passwd", "pwd", "passphrase", "authorization", "assertion"]
+            + URLText.secretWords.map { $0.replacing(" ", with: "") })
 
     /// A string with its quotes, or what there is of it.
     private mutating func takeString() -> ArraySlice<UInt8> {

@@ -86,6 +86,14 @@ extension URLText {
     }
 
     private static let secretItems = Locked(SecretItems())
+
+    /// Usual names of secrets in items and in JSON, of which programs join the words in one way or another.
+    static let secretWords = [
+        "access token", "refresh token", "id token", "id token hint", "subject token", "actor token", "registration access token",
+        "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api key", "client secret", "client assertion",
+        "code verifier", "device code", "private key", "secret key", "secret access key", "aws secret access key",
+        "user password", "old password", "current password", "new password", "confirm password", "password confirmation",
+    ]
 }
 
 /// Names of query items whose values give access to something.
@@ -105,13 +113,8 @@ private struct SecretItems {
             "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid", "x-goog-signature",
             "x-goog-credential", "code",
         ]
-        // However programs join their words, as in JSON.
-        let joined = [
-            "access token", "refresh token", "id token", "auth token", "session token", "csrf token", "api key", "client secret",
-            "client assertion", "code verifier", "private key", "secret key", "secret access key", "aws secret access key",
-        ]
         for name in usual { insert(name) }
-        for words in joined { for mark in ["", "_", "-"] { insert(words.replacing(" ", with: mark)) } }
+        for words in URLText.secretWords { for mark in ["", "_", "-"] { insert(words.replacing(" ", with: mark)) } }
     }
 
     mutating func insert(_ name: String) {

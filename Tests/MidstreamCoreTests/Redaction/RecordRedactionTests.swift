@@ -27,6 +27,8 @@ struct RecordRedactionTests {
         arguments: [
             "accessToken", "access_token", "Access-Token", "sessionToken", "csrf_token", "clientSecret", "client_assertion",
             "assertion", "code_verifier", "passphrase", "privateKey", "secret_access_key",
+            "newPassword", "current_password", "confirm-password", "passwordConfirmation", "subject_token", "deviceCode",
+            "id_token_hint",
         ])
     func sameNames(name: String) {
         let (redaction, form) = (Redaction(), "application/x-www-form-urlencoded")
