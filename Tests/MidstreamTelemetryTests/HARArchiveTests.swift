@@ -151,6 +151,26 @@ struct HARArchiveTests {
     }
 
     @Test(
+        "of others may have the fields of a form in place of its text",
+        arguments: [
+            (
+                "application/x-www-form-urlencoded; charset=UTF-8", #"[{"name":"a b","value":"c&d"},{"name":"e"}]"#,
+                "a+b=c%26d&e=", false
+            ),
+            ("application/x-www-form-urlencoded", "[]", "", false),
+            ("multipart/form-data; boundary=x", #"[{"name":"a","value":"b"}]"#, "", true),
+        ])
+    func formFields(type: String, fields: String, text: String, isCut: Bool) throws {
+        let data = #"{"mimeType":"\#(type)","params":\#(fields)}"#
+        let entry = #"{"request":{"url":"http://h/","method":"POST","postData":\#(data)}}"#
+        let archive = try HARArchive(Data(#"{"log":{"entries":[\#(entry)]}}"#.utf8))
+        for archive in [archive, try HARArchive(archive.encoded())] {
+            let call = try #require(archive.calls.first)
+            #expect(call.request.body.bytes == Array(text.utf8) && call.isCut == isCut)
+        }
+    }
+
+    @Test(
         "that is none is refused with an error, whatever it is",
         arguments: [
             "", "[]", "{}", "null", #"{"log":{}}"#, #"{"log":{"entries":{}}}"#, #"{"log":{"entries":[1]}}"#,

@@ -41,6 +41,8 @@ struct HAREntry: Codable, Sendable {
         var text = ""
         /// `base64`, where the body isn't text.
         var encoding: String?
+        /// The fields of a multipart form that others have recorded without its text.
+        var params: [Field]?
     }
 
     struct Response: Codable, Sendable {
@@ -162,6 +164,11 @@ extension HAREntry.PostData {
         fields.take(.mimeType, into: &mimeType)
         fields.take(.text, into: &text)
         fields.take(.encoding, into: &encoding)
+        guard text.isEmpty else { return }
+        fields.take(.params, into: &params)
+        guard let form = params, mimeType.lowercased().hasPrefix("application/x-www-form-urlencoded") else { return }
+        text = String(decoding: HTTPBody.form(form.map { ($0.name, $0.value) }).bytes ?? [], as: UTF8.self)
+        params = nil
     }
 }
 

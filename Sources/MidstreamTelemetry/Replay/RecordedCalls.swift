@@ -33,7 +33,10 @@ extension HARArchive {
 
 extension HAREntry.Request {
     /// Whether nothing is here of a body that there was.
-    fileprivate var lacksBody: Bool { bodySize > 0 && postData?.text.isEmpty != false }
+    fileprivate var lacksBody: Bool {
+        guard postData?.text.isEmpty != false else { return false }
+        return bodySize > 0 || postData?.params?.isEmpty == false
+    }
 
     fileprivate var request: HTTPRequest {
         var headers = HTTPHeaders()
