@@ -63,6 +63,25 @@ struct SharedTokenTests {
         #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
     }
 
+    @Test(
+        "can't be had for good, where the issuer refuses it, and for now, where that can't answer",
+        arguments: [true, false])
+    func refusals(isForGood: Bool) async throws {
+        let issuer = Issuer()
+        if isForGood {
+            // Somebody outside the fleet has spent it.
+            _ = try await issuer.authenticator().refresh(issuer.first)
+        } else {
+            issuer.fail(10)
+        }
+        // The second is told by the store.
+        for _ in 0..<2 {
+            let client = issuer.client(Fleet(member()), whenAlone: .refreshAlone)
+            let error = await #expect(throws: HTTPError.self) { try await client.status() }
+            #expect(error?.code == .authentication && error?.isForNow == !isForGood)
+        }
+    }
+
     @Test("isn't withheld from the others when a member got the right to refresh it, and heard of that too late")
     func lateTurn() async throws {
         let issuer = Issuer()

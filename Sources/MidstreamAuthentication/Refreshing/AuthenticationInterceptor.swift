@@ -200,7 +200,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             let failure = HTTPError(
                 .authentication, error.refusal, request: request, response: response, underlying: error,
                 phase: .of(response))
-            throw error is any PostponedRefresh || error.isUnanswered ? failure.forNow : failure
+            throw error.isRefusalForNow ? failure.forNow : failure
         }
     }
 }

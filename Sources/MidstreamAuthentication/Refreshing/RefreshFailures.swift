@@ -14,9 +14,21 @@ package protocol PublicRefusal: Error {
     var publicReason: String { get }
     /// The status of the answer; nil when there was none.
     var status: HTTPStatus? { get }
+    /// Whether somebody has to log in, however long one waits; false by default.
+    var isForGood: Bool { get }
+}
+
+extension PublicRefusal {
+    package var isForGood: Bool { false }
 }
 
 extension Error {
+    /// Whether a later call may have a credential though nobody logs in: the error asks for patience, or nobody has judged the credential.
+    var isRefusalForNow: Bool {
+        if let refusal = self as? any PublicRefusal, refusal.isForGood { return false }
+        return self is any PostponedRefresh || isUnanswered
+    }
+
     /// Whether nobody has judged the credential: the server couldn't be asked, or was too busy or too broken to answer.
     var isUnanswered: Bool {
         switch self {

@@ -39,4 +39,5 @@ extension FleetRefreshError: PublicRefusal {
     }
 
     package var status: HTTPStatus? { nil }
+    package var isForGood: Bool { code == .dead }
 }
