@@ -38,13 +38,15 @@ public struct MultipartForm: Sendable {
         ///   - content: What is in it.
         ///   - fileName: The name that the server is told; none by default, which makes it a field.
         ///   - contentType: That of the headers by default, or else the body's own.
-        ///   - headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8).
+        ///   - headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8). A
+        ///     `Content-Disposition` among them doesn't count, since the names say what it would.
         public static func body(
             _ name: String, _ content: HTTPBody, fileName: String? = nil, contentType: String? = nil, headers: HTTPHeaders = [:]
         ) -> Part {
             var headers = headers
             let given = headers.values(.contentType).first
             if given != nil { headers.remove(.contentType) }
+            headers.remove(.contentDisposition)
             return Part(
                 name: name, content: content, fileName: fileName, contentType: contentType ?? given ?? content.contentType,
                 headers: headers)

@@ -102,6 +102,16 @@ struct BodyEncodingTests {
         #expect(text == "--b\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: x/y\r\nX-A: 1\r\n\r\nx\r\n--b--\r\n")
     }
 
+    @Test("a form's part has one disposition, by its names")
+    func partDisposition() async throws {
+        var form = MultipartForm(boundary: "b")
+        let headers: HTTPHeaders = ["content-disposition": "form-data; name=\"other\"", "X-A": "1"]
+        form.add(.body("a", .bytes([120]), fileName: "f", headers: headers))
+        let text = String(decoding: try await HTTPBody.multipart(form).collect(), as: UTF8.self)
+        let head = "Content-Disposition: form-data; name=\"a\"; filename=\"f\"\r\nX-A: 1"
+        #expect(text == "--b\r\n\(head)\r\n\r\nx\r\n--b--\r\n")
+    }
+
     @Test("a form's part has one media type, wherever it is given", arguments: [nil, "a/b"])
     func partType(given: String?) async throws {
         var form = MultipartForm(boundary: "b")
