@@ -46,17 +46,17 @@ package final class Deflater: @unchecked Sendable {
         return stream
     }
 
-    /// The payload of a message; nil when zlib fails, which has no memory then.
+    /// The payload of a message; nil when zlib fails, which has no memory then, and for more than it takes at a time, 4 GiB.
     package func deflate(_ message: [UInt8]) -> [UInt8]? {
         // A flush of nothing after another one gives nothing; an empty block without its end says the same (RFC 7692 §7.2.3.6).
         guard !message.isEmpty else { return [0] }
-        guard let stream = begun() else { return nil }
+        guard let count = UInt32(exactly: message.count), let stream = begun() else { return nil }
         var output: [UInt8] = []
         output.reserveCapacity(message.count / 4 + 64)
         let isDone = message.withUnsafeBufferPointer { input in
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 << 10) { room in
                 stream.pointee.next_in = input.baseAddress
-                stream.pointee.available_in = UInt32(clamping: input.count)
+                stream.pointee.available_in = count
                 repeat {
                     stream.pointee.next_out = room.baseAddress
                     stream.pointee.available_out = UInt32(room.count)
