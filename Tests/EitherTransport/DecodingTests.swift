@@ -85,6 +85,22 @@
             }
         }
 
+        @Test(arguments: deliveries, Framing.allCases)
+        func `Zeros behind gzip are padding`(_ delivery: BodyDelivery, _ framing: Framing) async throws {
+            let transport = testedTransport()
+            let zeros = [UInt8](repeating: 0, count: 300)
+            for (tail, expected) in [(zeros, Self.plain), (zeros + Self.gzip, Self.plain + Self.plain)] {
+                let server = try server("gzip", Self.gzip + tail, framing)
+                let response = try await transport.deliver(request(server.url, delivery))
+                #expect(try await response.body.collect() == expected)
+            }
+            let other = try server("gzip", Self.gzip + zeros + [1], framing)
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await transport.deliver(request(other.url, delivery)).body.collect()
+            }
+            #expect(error?.code == .decoding)
+        }
+
         /// RFC 1952 within RFC 1952, stored blocks without compression.
         private static func stored(_ bytes: [UInt8]) -> [UInt8] {
             var made: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]

@@ -40,6 +40,8 @@
             _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
         ) throws(DecodingFault) -> Int {
             if isComplete {
+                // Zeros behind a member are padding, which gzip's own program and browsers pass over.
+                if isGzip { input = UnsafeRawBufferPointer(rebasing: input.drop(while: { $0 == 0 })) }
                 guard !input.isEmpty else { return 0 }
                 // A further member (RFC 1952 §2.2); zlib's format has none.
                 guard isGzip, zlib.reset(stream) == 0 else { throw .corrupt }
