@@ -13,6 +13,10 @@ package final class CallObservation: Sendable {
         var keptBytes = 0
         /// The event that asks for another exchange.
         var cause: String?
+        /// How many tasks are telling the observers of something.
+        var telling = 0
+        /// The call, which has ended while some were.
+        var untold: CallRecord?
     }
 
     /// What the record needs of the request, whose body isn't kept.
@@ -92,10 +96,23 @@ package final class CallObservation: Sendable {
             if state.isOver { return true }
             if state.events.count < Self.maximum { state.events.append((event, time)) }
             if event.asksForExchange { state.cause = event.name }
+            state.telling += 1
             return false
         }
         guard !isOver else { return }
         for observer in settings.observers { observer.happened(event, at: .nanoseconds(time), in: id) }
+        endTelling()
+    }
+
+    /// The observers have been told of something. Of the end of a call, which another task may have come to meanwhile, they are told last.
+    private func endTelling() {
+        let ended = state.withLock { state -> CallRecord? in
+            state.telling -= 1
+            guard state.telling == 0 else { return nil }
+            defer { state.untold = nil }
+            return state.untold
+        }
+        if let ended { for observer in settings.observers { observer.endedCall(ended) } }
     }
 
     // MARK: Exchanges
@@ -124,30 +141,32 @@ package final class CallObservation: Sendable {
     func ended(_ exchange: ExchangeRecord) {
         for interim in exchange.outcome.metrics?.interim.prefix(100) ?? [] { happened(.interim(interim)) }
         if let resends = exchange.outcome.metrics?.resends, resends > 0 { happened(.resend(count: resends)) }
-        let isOver = keep(exchange)
+        let isOver = state.withLock { state in
+            if state.isOver { return true }
+            keep(exchange, &state)
+            state.telling += 1
+            return false
+        }
         guard !isOver else { return }
         for observer in settings.observers { observer.endedExchange(exchange) }
+        endTelling()
     }
 
     /// A streamed body has ended, perhaps after the call.
     func ended(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
-        _ = keep(exchange)
+        state.withLock { state in if !state.isOver { keep(exchange, &state) } }
         for observer in settings.observers { observer.endedBody(end, of: exchange) }
     }
 
-    /// Keeps a record for that of the call, unless it is over. Returns whether it is.
-    private func keep(_ exchange: ExchangeRecord) -> Bool {
-        state.withLock { state in
-            if state.isOver { return true }
-            let place = exchange.number - 1
-            guard place < state.exchanges.count else { return false }
-            if case .ended(let former) = state.exchanges[place] { state.keptBytes -= former.keptBytes }
-            let isKept = state.keptBytes + exchange.keptBytes <= settings.keptPerCall
-            let kept = isKept ? exchange : exchange.withoutBodies
-            state.keptBytes += kept.keptBytes
-            state.exchanges[place] = .ended(kept)
-            return false
-        }
+    /// Keeps a record for that of the call.
+    private func keep(_ exchange: ExchangeRecord, _ state: inout State) {
+        let place = exchange.number - 1
+        guard place < state.exchanges.count else { return }
+        if case .ended(let former) = state.exchanges[place] { state.keptBytes -= former.keptBytes }
+        let isKept = state.keptBytes + exchange.keptBytes <= settings.keptPerCall
+        let kept = isKept ? exchange : exchange.withoutBodies
+        state.keptBytes += kept.keptBytes
+        state.exchanges[place] = .ended(kept)
     }
 
     // MARK: The end
@@ -172,7 +191,7 @@ package final class CallObservation: Sendable {
         let duration = elapsed
         let ended = state.withLock { state -> State? in
             guard !state.isOver else { return nil }
-            var ended = State(isOver: true)
+            var ended = State(isOver: true, telling: state.telling)
             swap(&ended, &state)
             return ended
         }
@@ -184,7 +203,11 @@ package final class CallObservation: Sendable {
                 exchanges: exchanges(of: ended),
                 events: ended.events.map { Trace.Event($0.event, at: UInt64(clamping: $0.time)) },
                 source: settings.source, trace: Trace(record as? TraceRecorder)))
-        for observer in settings.observers { observer.endedCall(call) }
+        let isTelling = state.withLock { state in
+            if state.telling > 0 { state.untold = call }
+            return state.telling > 0
+        }
+        if !isTelling { for observer in settings.observers { observer.endedCall(call) } }
         return call
     }
 
