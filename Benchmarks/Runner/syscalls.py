@@ -1,0 +1,49 @@
+"""Counts the system calls of a request with strace: as with instructions, the difference of a run with few requests and one with more.
+
+How often threads wait for each other depends on how they meet, so these counts differ more than others from run to run.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from contestants import Contestant
+from instructions import FEW, MANY, WARM_UP
+from measure import Bench
+
+
+def can_be_counted() -> bool:
+    """Whether strace is there, and may trace: in a container it often mayn't."""
+    if not shutil.which("strace"):
+        return False
+    return subprocess.run(["strace", "-f", "-c", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def total(bench: Bench, one: Contestant, arguments: list[str]) -> float:
+    few, many = (calls(bench, one, count, arguments) for count in (FEW, MANY))
+    return (many - few) / ((MANY - FEW) * (1 + WARM_UP))
+
+
+def calls(bench: Bench, one: Contestant, requests: int, arguments: list[str]) -> int:
+    """The system calls of all threads of a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "summary"
+        words = [
+            "strace", "-f", "-c", "-o", str(file),
+            str(bench.binaries / one.command[0]), *one.command[1:], "--requests", str(requests), *arguments,
+        ]
+        try:
+            done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            sys.exit(f"\nbench: {error}")
+        if done.returncode:
+            sys.exit(f"\nbench: {' '.join(words)} ended with {done.returncode}\n{done.stderr}")
+        return in_summary(file.read_text())
+
+
+def in_summary(text: str) -> int:
+    """The sum of the column of calls: % time, seconds, usecs/call, calls, errors if there are any, and the name."""
+    rows = [line.split() for line in text.splitlines()]
+    return sum(int(row[3]) for row in rows if len(row) >= 5 and row[3].isdigit() and row[-1] != "total")
