@@ -12,6 +12,18 @@ enum ProcessFigures {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.count
     }
 
+    /// The same once those that only wait for more work have ended, as libdispatch's do after five seconds.
+    static func settledThreads() async -> Int? {
+        var last: Int?
+        for _ in 1...10 {
+            try? await Task.sleep(for: .seconds(6))
+            let now = threads
+            if now == last { break }
+            last = now
+        }
+        return last
+    }
+
     /// How much memory is resident, in kilobytes.
     static var residentKilobytes: Int? {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }

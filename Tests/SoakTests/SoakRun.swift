@@ -2,7 +2,7 @@ import Interception
 import Midstream
 import MidstreamTesting
 
-/// Many calls at once to a server that misbehaves, and the account of what became of them.
+/// Many calls at once to a server that misbehaves, half of them to nginx where it runs, and the account of what became of them.
 final class SoakRun: Sendable {
     /// How a call ended.
     enum Ending: Hashable, Sendable {
@@ -17,6 +17,8 @@ final class SoakRun: Sendable {
         var endings: [Ending: Int] = [:]
         /// How many calls ended with a cancellation that nobody had asked for.
         var uninvitedCancellations = 0
+        /// How many responses came over HTTP/2.
+        var overHTTP2 = 0
         /// The resident memory, in kilobytes, each time that a tenth of the calls had begun.
         var resident: [Int] = []
         var retryBudget: RetryBudget.State?
@@ -24,10 +26,16 @@ final class SoakRun: Sendable {
 
     static let maxRetries = 3
     static let redirectLimit = 3
+    private static let limits = MockServer.Limits(keptBody: 0, keptRequests: 10)
 
-    let server: MockServer
+    let nginx = NginxScript()
+    private let baseURL: String
+    private let script: SoakScript
+    /// The one that runs, and those that it has taken the place of.
+    private let servers: Locked<[MockServer]>
     private let calls: Int
     private let seed: UInt64
+    private let restarts: Bool
     private let next = Locked(0)
     private let account = Locked(Account())
     private let counts: Locked<[Counts]>
@@ -42,12 +50,29 @@ final class SoakRun: Sendable {
 
     private enum CallNumber: RequestContextKey { static let defaultValue = 0 }
 
-    init(calls: Int, seed: UInt64) throws {
+    /// - Parameter restarts: Whether the server stops in the middle, and another one takes its port.
+    init(calls: Int, seed: UInt64, restarts: Bool) throws {
         self.calls = calls
         self.seed = seed
+        self.restarts = restarts
+        script = SoakScript(seed: seed)
         counts = Locked(Array(repeating: Counts(), count: calls))
-        server = try MockServer(limits: MockServer.Limits(keptBody: 0, keptRequests: 10))
-        let (script, counts) = (SoakScript(seed: seed), counts)
+        // Connections that linger keep a port that the system chose from the next server, unlike one that was asked for.
+        let port = restarts ? try Self.freePort() : 0
+        let server = try MockServer(port: port, limits: Self.limits)
+        baseURL = server.url()
+        servers = Locked([server])
+        begin(server)
+    }
+
+    private static func freePort() throws -> Int {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        return server.port
+    }
+
+    private func begin(_ server: MockServer) {
+        let (script, counts) = (script, counts)
         server.respond { request in
             let call = Int(request.path.dropFirst()) ?? 0
             if request.method == .post, request.query("hop") == nil { counts.withLock { $0[call].unrepeatable += 1 } }
@@ -55,29 +80,63 @@ final class SoakRun: Sendable {
         }
     }
 
-    /// The most requests for one call, the most times that the server got one that may not be repeated, and all requests.
+    /// The most requests for one call, the most times that the server got one that may not be repeated, and all requests to it.
     var sent: (most: Int, unrepeatable: Int, all: Int) {
-        counts.withLock { counts in
-            (
-                Int(counts.map(\.sent).max() ?? 0), Int(counts.map(\.unrepeatable).max() ?? 0),
-                counts.reduce(0) { $0 + Int($1.sent) }
-            )
-        }
+        let counts = counts.withLock { $0 }
+        let toServer = counts.indices.filter { !isToNginx($0) }
+        return (
+            Int(counts.map(\.sent).max() ?? 0), Int(counts.map(\.unrepeatable).max() ?? 0),
+            toServer.reduce(0) { $0 + Int(counts[$1].sent) }
+        )
     }
 
-    func run(on transport: any HTTPTransport, inFlight: Int) async -> Account {
+    /// How many requests the server got, before and after it was restarted.
+    var received: Int { sum(\.requestCount) }
+    var connections: Int { sum(\.connectionCount) }
+    var openConnections: Int { sum(\.openConnections) }
+
+    private func sum(_ figure: (MockServer) -> Int) -> Int {
+        servers.withLock { $0 }.reduce(0) { $0 + figure($1) }
+    }
+
+    func shutdown() { servers.withLock { $0 }.forEach { $0.shutdown() } }
+
+    func run(on transport: any HTTPTransport, inFlight: Int) async throws -> Account {
         let client = client(transport)
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<inFlight {
                 group.addTask { [self] in
-                    while let call = takeCall() { await make(call, client) }
+                    while let call = takeCall() {
+                        if restarts, call == calls / 2 { try await restart() }
+                        await make(call, client)
+                    }
                 }
             }
+            try await group.waitForAll()
         }
         return account.withLock { account in
             account.retryBudget = client.retryBudget
             return account
         }
+    }
+
+    /// Has the server's connections refused for a moment, and another one listen on its port.
+    private func restart() async throws {
+        guard let old = servers.withLock({ $0.last }) else { return }
+        old.shutdown()
+        try await Task.sleep(for: .milliseconds(100))
+        let server = try await Self.server(on: old.port)
+        begin(server)
+        servers.withLock { $0.append(server) }
+    }
+
+    /// Tries for some seconds, since a connection of anybody's may have been given the free port.
+    private static func server(on port: Int) async throws -> MockServer {
+        for _ in 1..<50 {
+            if let server = try? MockServer(port: port, limits: limits) { return server }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return try MockServer(port: port, limits: limits)
     }
 
     private func client(_ transport: any HTTPTransport) -> HTTPClient {
@@ -94,7 +153,7 @@ final class SoakRun: Sendable {
                 retriableErrors: DefaultValidator.usualErrors.mapValues { _ in soon })
         ]
         let counts = counts
-        return HTTPClient(baseURL: server.url(), configuration: configuration, transport: transport) {
+        return HTTPClient(baseURL: baseURL, configuration: configuration, transport: transport) {
             ClosureRequestInterceptor(stage: .exchange) { request in
                 request.headers[SoakScript.attemptHeader] = "\(request.attempt)"
                 let call = request.context[CallNumber.self]
@@ -129,12 +188,13 @@ final class SoakRun: Sendable {
             : Int.random(in: 0..<20, using: &random) == 0 ? .milliseconds(Int.random(in: 0...60, using: &random)) : nil
         let ending: Ending
         do {
-            try await Self.cancelling(after: patience) {
+            try await Self.cancelling(after: patience) { [self] in
                 guard isStreamed else {
-                    _ = try await client.send(request)
+                    try await note(client.send(request))
                     return
                 }
                 let response = try await client.stream(request)
+                note(response)
                 for try await _ in response.body where !readsAll { return }
             }
             ending = .success
@@ -151,15 +211,19 @@ final class SoakRun: Sendable {
         }
     }
 
+    private func note(_ response: HTTPResponse) {
+        if response.version == .http2 { account.withLock { $0.overHTTP2 += 1 } }
+    }
+
+    private func isToNginx(_ call: Int) -> Bool { nginx != nil && !call.isMultiple(of: 2) }
+
     private func request(_ call: Int, _ random: inout SplitMix) -> HTTPRequest {
         let bytes = Array(repeating: UInt8(ascii: "b"), count: Int.random(in: 1...30_000, using: &random))
         var request: HTTPRequest
-        switch Int.random(in: 0..<10, using: &random) {
-        case 0..<6: request = HTTPRequest("/\(call)")
-        case 6: request = HTTPRequest(.post, "/\(call)", body: .bytes(bytes))
-        case 7: request = HTTPRequest(.put, "/\(call)", body: .stream { AsyncStream.chunks(of: bytes) })
-        case 8: request = HTTPRequest(.put, "/\(call)", body: .once(AsyncStream.chunks(of: bytes), length: Int64(bytes.count)))
-        default: request = HTTPRequest(.head, "/\(call)")
+        if let nginx, isToNginx(call) {
+            request = nginx.request(with: bytes, &random)
+        } else {
+            request = script.request(call, with: bytes, &random)
         }
         if Int.random(in: 0..<10, using: &random) == 0 { request.deadline = .milliseconds(100) }
         request.context[CallNumber.self] = call
@@ -177,18 +241,5 @@ final class SoakRun: Sendable {
         }
         defer { cancelling.cancel() }
         try await task.value
-    }
-}
-
-extension AsyncStream where Element == [UInt8] {
-    fileprivate static func chunks(of bytes: [UInt8]) -> Self {
-        let rest = Locked(bytes[...])
-        return Self(unfolding: {
-            rest.withLock { rest in
-                let chunk = rest.prefix(4_096)
-                rest = rest.dropFirst(4_096)
-                return chunk.isEmpty ? nil : Array(chunk)
-            }
-        })
     }
 }

@@ -1,3 +1,4 @@
+import Interception
 import MidstreamCore
 import MidstreamTesting
 
@@ -7,6 +8,17 @@ struct SoakScript: Sendable {
 
     /// Where the requests of a call go: the call's number in the path, the attempt's in a header.
     static let attemptHeader: HTTPHeaders.Name = "X-Attempt"
+
+    /// What a call asks for.
+    func request(_ call: Int, with bytes: [UInt8], _ random: inout SplitMix) -> HTTPRequest {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<6: HTTPRequest("/\(call)")
+        case 6: HTTPRequest(.post, "/\(call)", body: .bytes(bytes))
+        case 7: HTTPRequest(.put, "/\(call)", body: .stream { AsyncStream.chunks(of: bytes) })
+        case 8: HTTPRequest(.put, "/\(call)", body: .once(AsyncStream.chunks(of: bytes), length: Int64(bytes.count)))
+        default: HTTPRequest(.head, "/\(call)")
+        }
+    }
 
     func answer(to request: RecordedRequest, call: Int) -> MockServer.Response {
         let attempt = Int(request.headers[Self.attemptHeader] ?? "") ?? 1
@@ -46,6 +58,19 @@ struct SoakScript: Sendable {
 
     private func place(_ random: inout SplitMix) -> Fault.Place {
         [.beforeHead, .insideHead, .insideBody(afterBytes: 1_000), .afterResponse].randomElement(using: &random) ?? .beforeHead
+    }
+}
+
+extension AsyncStream where Element == [UInt8] {
+    static func chunks(of bytes: [UInt8]) -> Self {
+        let rest = Locked(bytes[...])
+        return Self(unfolding: {
+            rest.withLock { rest in
+                let chunk = rest.prefix(4_096)
+                rest = rest.dropFirst(4_096)
+                return chunk.isEmpty ? nil : Array(chunk)
+            }
+        })
     }
 }
 

@@ -21,11 +21,12 @@ struct SoakTests {
         let calls = wantedCalls ?? 1_000
         // What is opened or allocated once, by whomever, is so now.
         if wantedCalls != nil { _ = try await run(calls: 500, seed: 7) }
+        let threads = wantedCalls == nil ? nil : await ProcessFigures.settledThreads()
         let descriptors = ProcessFigures.descriptors
-        let threads = ProcessFigures.threads
         let start = ContinuousClock.now
-        let (account, sent, received, connections) = try await run(calls: calls, seed: 42)
+        let (finished, account) = try await run(calls: calls, seed: 42)
         let time = start.duration(to: .now)
+        let (sent, received, connections) = (finished.sent, finished.received, finished.connections)
 
         #expect(account.endings.values.reduce(0, +) == calls)
         for case (.untyped(let error), let count) in account.endings { Issue.record("\(count) calls ended with \(error)") }
@@ -37,45 +38,48 @@ struct SoakTests {
         #expect(received <= sent.all + connections)
 
         guard wantedCalls != nil else { return }
+        if finished.nginx != nil { #expect(account.overHTTP2 > 0) }
         let resident = ProcessFigures.residentKilobytes
         if let descriptors { #expect(ProcessFigures.descriptors ?? 0 <= descriptors) }
-        if let threads { #expect(ProcessFigures.threads ?? 0 <= threads + 2) }
+        let threadsAfter = await ProcessFigures.settledThreads()
+        if let threads { #expect(threadsAfter ?? 0 <= threads) }
         if account.resident.count > 5, let resident {
             let half = account.resident[5]
             #expect(resident < half + max(half / 10, 16_384), "memory grew from \(half) to \(resident) kB")
         }
         print("soak: \(calls) calls in \(time), \(connections) connections")
+        print("soak: \(finished.nginx == nil ? "no nginx" : "half of them to nginx"), \(account.overHTTP2) responses over HTTP/2")
         print("soak: \(sent.all) requests sent, at most \(sent.most) for a call; \(received) received")
         print("soak: descriptors \(descriptors ?? -1) → \(ProcessFigures.descriptors ?? -1)")
-        print("soak: threads \(threads ?? -1) → \(ProcessFigures.threads ?? -1)")
+        print("soak: threads \(threads ?? -1) → \(threadsAfter ?? -1)")
         print("soak: resident kB by tenths \(account.resident), at the end \(resident ?? -1)")
         print("soak: \(String(describing: account.retryBudget))")
         for (ending, count) in account.endings.sorted(by: { $0.value > $1.value }) { print("soak: \(count) × \(ending)") }
     }
 
-    private func run(
-        calls: Int, seed: UInt64
-    ) async throws -> (SoakRun.Account, sent: (most: Int, unrepeatable: Int, all: Int), received: Int, connections: Int) {
-        let run = try SoakRun(calls: calls, seed: seed)
-        var transport: (any HTTPTransport & AnyObject)? = Self.transport()
+    private func run(calls: Int, seed: UInt64) async throws -> (SoakRun, SoakRun.Account) {
+        let run = try SoakRun(calls: calls, seed: seed, restarts: wantedCalls != nil)
+        var transport: (any HTTPTransport & AnyObject)? = Self.transport(trusting: run.nginx?.authority)
         weak let released = transport
         let account = try await run.run(on: #require(transport), inFlight: 128)
         // Nothing is under way any more, so nothing may hold the transport.
         transport = nil
         await eventually { released == nil }
         #expect(released == nil)
-        await eventually { run.server.openConnections == 0 }
-        #expect(run.server.openConnections == 0)
-        run.server.shutdown()
+        await eventually { run.openConnections == 0 }
+        #expect(run.openConnections == 0)
+        run.shutdown()
         if wantedCalls != nil { try await Task.sleep(for: .milliseconds(200)) }
-        return (account, run.sent, run.server.requestCount, run.server.connectionCount)
+        return (run, account)
     }
 
     /// The one that `MIDSTREAM_TRANSPORT` names, otherwise the platform's.
-    private static func transport() -> any HTTPTransport & AnyObject {
+    private static func transport(trusting authority: String?) -> any HTTPTransport & AnyObject {
         #if os(Linux)
+            var configuration = TransportConfiguration()
+            configuration.tls.authorities = authority.map { .file($0) }
             let name = ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"]
-            return name == "curl" ? CurlTransport() : WireTransport()
+            return name == "curl" ? CurlTransport(configuration: configuration) : WireTransport(configuration: configuration)
         #else
             return URLSessionTransport()
         #endif
