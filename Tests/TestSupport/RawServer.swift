@@ -25,19 +25,8 @@
         /// - Parameter tls: What connections begin with; nil: nothing.
         package init(tls: TLSServer? = nil, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
             isSecure = tls != nil
-            listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let listener = listener
-            let isBound = withUnsafeMutablePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(listener, $0, length) == 0 && listen(listener, 1024) == 0 && getsockname(listener, $0, &length) == 0
-                }
-            }
-            guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
-            port = Int(UInt16(bigEndian: address.sin_port))
+            let (listener, port) = try Self.listener()
+            (self.listener, self.port) = (listener, port)
             Belongings.current?.add(progress)
             Thread.detachNewThread { [progress] in
                 let state = progress.state
@@ -85,6 +74,23 @@
                 for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
             shutdown(listener, Int32(SHUT_RDWR))
+        }
+
+        /// A socket of 127.0.0.1 that listens at a free port.
+        package static func listener() throws -> (descriptor: Int32, port: Int) {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 && listen(descriptor, 1024) == 0
+                        && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+            return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
         }
 
         package var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)" }

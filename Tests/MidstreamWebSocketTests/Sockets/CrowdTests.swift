@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import Glibc
     import Interception
     import MidstreamCore
     import MidstreamTesting
@@ -21,11 +20,7 @@
         }()
 
         init() {
-            // A descriptor for each, and whoever has started the process may have set a lower limit than it may have.
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            limit.rlim_cur = limit.rlim_max
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            raiseDescriptorLimit()
         }
 
         @Test(.enabled(if: WebSocketProcess.isThere, "run by Scripts/with-servers, with Scripts/python's packages"))
