@@ -20,11 +20,19 @@
 
         enum Outcome: Equatable {
             case answered(Int, [String], [UInt8])
-            case failed(HTTPError.Code)
+            /// By the error's message.
+            case failed(String)
         }
 
-        /// What the wire refuses libcurl may take: it is the less strict one.
-        @Test func `What the wire takes libcurl reads in the same way`() async throws {
+        /// How often the wire has refused something for one reason.
+        private struct Refusals {
+            var count = 0
+            /// How often libcurl, which is the less strict one, has taken it.
+            var taken = 0
+            var example: [UInt8] = []
+        }
+
+        @Test func `What the wire takes libcurl reads in the same way, and it refuses for reasons of the table`() async throws {
             let script = Locked<[UInt8]>([])
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
@@ -32,15 +40,33 @@
             }
             let (curl, wire) = (curlTransport(), wireTransport())
             var random = Search.numbers(1)
+            var refusals: [String: Refusals] = [:]
             for _ in 0..<Search.count(of: Self.wholeSearch) {
                 let bytes = Self.response(&random)
                 script.withLock { $0 = bytes }
                 let byWire = await outcome(of: server.url, over: wire)
-                guard case .answered = byWire else { continue }
                 let byCurl = await outcome(of: server.url, over: curl)
+                if case .failed(let reason) = byWire {
+                    refusals[reason, default: Refusals(example: bytes)].count += 1
+                    if case .answered = byCurl { refusals[reason]?.taken += 1 }
+                    continue
+                }
                 if case .failed = byCurl, Self.isReadByDiscretion(bytes) { continue }
-                #expect(byWire == byCurl, "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
+                #expect(byWire == byCurl, "\(Self.readable(bytes))")
             }
+            let documented = try WireDecisions.documented()
+            for (reason, refused) in refusals.sorted(by: { $0.value.count > $1.value.count }) {
+                print("refused by the wire: \(refused.count), of which libcurl took \(refused.taken): \(reason)")
+                let isDocumented = WireDecisions.rows[reason].map { documented.contains($0) } ?? false
+                #expect(isDocumented, "\(reason) \(Self.readable(refused.example))")
+            }
+        }
+
+        private static func readable(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self).debugDescription }
+
+        @Test func `Each reason for which the wire refuses a response is a row of the table`() throws {
+            let documented = try WireDecisions.documented()
+            for row in Set(WireDecisions.rows.values) { #expect(documented.contains(row)) }
         }
 
         /// Whether there is something that a recipient may read or refuse: a bare carriage return (RFC 9112 §2.2), a folded line (§5.2), a
@@ -59,9 +85,9 @@
                 let fields = response.headers.map { "\($0.name):\($0.value)".split(separator: " ").joined(separator: " ") }
                 return .answered(response.status.code, fields.map { $0.replacing(": ", with: ":") }, body)
             } catch let error as HTTPError {
-                return .failed(error.code)
+                return .failed(error.message)
             } catch {
-                return .failed(.unsupported)
+                return .failed("\(error)")
             }
         }
 
