@@ -319,7 +319,7 @@ let package = Package(
             name: "ForeignTextTests",
             dependencies: [
                 "Midstream", "MidstreamFleet", "MidstreamLoop", "MidstreamSigning", "MidstreamTesting", "MidstreamURLSession",
-                "WebSocketFrames", "TestSupport", curl, wire,
+                "MidstreamWebSocket", "WebSocketFrames", "TestSupport", curl, wire,
             ],
             swiftSettings: settings),
         .testTarget(

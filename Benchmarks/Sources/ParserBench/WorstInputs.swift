@@ -191,6 +191,16 @@ enum WorstInputs {
             ]
         ),
         (
+            .socketAgreement,
+            [
+                .init("a,", start: "Upgrade:"), .init("a,", start: "Upgrade: websocket\nConnection: "),
+                .init(
+                    ";",
+                    start: "Upgrade: websocket\nConnection: upgrade\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\n"
+                        + "Sec-WebSocket-Extensions: permessage-deflate"),
+            ]
+        ),
+        (
             .socketFrames,
             [
                 .init("\u{0}", start: "\u{0}"), .init("\u{1}\u{0}", start: "\u{0}"), .init("\u{9}\u{0}", start: "\u{0}"),

@@ -2,6 +2,7 @@ extension ForeignParser {
     /// Reads the bytes in another, simple way where there is one, and ends the process when that gives something else.
     public func check(_ bytes: [UInt8]) {
         if self == .socketFrames { checkFrames(bytes) }
+        if self == .socketMessages { checkMessages(bytes) }
         #if os(Linux)
             switch self {
             case .responseHead:
@@ -20,6 +21,14 @@ extension ForeignParser {
             let parts = SocketFrames.parts(bytes, cutAt: cuts)
             precondition(parts == whole, "cut at \(cuts) read as \(parts), and otherwise as \(whole)")
         }
+    }
+
+    /// However a message is cut into fragments, it means the same. With a smaller window zlib lets a sender refer to what is older, as long
+    /// as it comes of the same piece.
+    private func checkMessages(_ bytes: [UInt8]) {
+        guard SocketMessages.windowBits(bytes) == 15 else { return }
+        let (cut, whole) = (SocketMessages.parts(bytes), SocketMessages.parts(bytes, isCut: false))
+        precondition(cut == whole, "in fragments read as \(cut), and otherwise as \(whole)")
     }
 
     #if os(Linux)

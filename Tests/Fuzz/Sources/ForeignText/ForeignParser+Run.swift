@@ -15,6 +15,7 @@ import Foundation
 @testable import MidstreamTesting
 @testable import MidstreamTransfers
 @testable import MidstreamURLSession
+@testable import MidstreamWebSocket
 @testable import WebSocketFrames
 
 extension ForeignParser {
@@ -79,8 +80,10 @@ extension ForeignParser {
         case .retryAfter:
             _ = HTTPResponse(status: 503, headers: ["Retry-After": text], request: HTTPRequest("http://h/")).retryAfter
         case .setCookie: readCookies(text)
+        case .socketAgreement: readAgreement(bytes)
         case .socketFrames: _ = SocketFrames.parts(bytes)
         case .socketHandshake: _ = DeflateParameters(answer: text)?.answer
+        case .socketMessages: _ = SocketMessages.parts(bytes)
         case .structured:
             _ = StructuredDictionary([text])
             _ = StructuredList([text])
@@ -142,6 +145,25 @@ extension ForeignParser {
         _ = rules.mayAnswerOnError(head, for: demand, at: moment + 10)
         _ = head.freshened(
             by: response, to: request, requestTime: moment, responseTime: moment, rules: rules, fingerprint: fingerprint)
+    }
+
+    /// What a socket's client makes of the fields of a 101; never more than it has offered.
+    private func readAgreement(_ bytes: [UInt8]) {
+        let request = HTTPRequest(
+            .get, "http://h/",
+            headers: [
+                "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "chat, superchat",
+                "Sec-WebSocket-Extensions": DeflateParameters.offer,
+            ])
+        // No head is larger.
+        let response = HTTPResponse(status: 101, headers: fields(Array(bytes.prefix(256 << 10))), request: request)
+        guard let agreement = try? UpgradeRequest.agreement(response) else { return }
+        if let chosen = agreement.subprotocol {
+            precondition(["chat", "superchat"].contains(chosen), "agreed to \(chosen)")
+        }
+        if let deflate = agreement.deflate {
+            precondition(DeflateParameters(answer: deflate.answer) == deflate, "\(deflate) is answered by \(deflate.answer)")
+        }
     }
 
     private func readToken(_ bytes: [UInt8]) {

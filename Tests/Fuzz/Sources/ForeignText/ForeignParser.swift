@@ -42,8 +42,10 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     #endif
     case retryAfter = "retry-after"
     case setCookie = "set-cookie"
+    case socketAgreement = "socket-agreement"
     case socketFrames = "socket-frames"
     case socketHandshake = "socket-handshake"
+    case socketMessages = "socket-messages"
     case structured
     case traceParent = "trace-parent"
     case uploadLimit = "upload-limit"
