@@ -4,6 +4,7 @@
     import MidstreamCore
     import MidstreamLoop
     import MidstreamTransport
+    import MidstreamWire
     import TestSupport
     import Testing
 
