@@ -1,4 +1,5 @@
 /// First in, first out, with neither end costing more as it grows.
+@usableFromInline
 package struct Queue<Element> {
     /// Those before `head` have been taken out.
     @usableFromInline var elements: [Element?] = []
