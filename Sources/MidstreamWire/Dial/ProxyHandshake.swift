@@ -39,8 +39,8 @@
                 var reader = ResponseReader()
                 while status == nil, violation == nil {
                     switch reader.next(&bytes) {
-                    case .head(let head, let code) where code >= 200:
-                        status = code
+                    case .head(let head, let code):
+                        if code >= 200 { status = code }
                         if code == 407 { challenge = Self.challenge(in: head) }
                     case .violation(let text): violation = text
                     default: return bytes.count
@@ -52,14 +52,14 @@
             if let violation { throw .proxy("The proxy's answer can't be read: \(violation)") }
             guard let status else { return .wait }
             guard 200..<300 ~= status else {
-                let wish = challenge.map { ", and wants \($0)" } ?? ""
+                let wish = challenge.map { ", and asks for \($0)" } ?? ""
                 throw .proxy("The proxy refused the tunnel with status \(status)\(wish).")
             }
             guard input.isEmpty else { throw .proxy("The proxy sent something before the tunnel's first byte.") }
             return .done
         }
 
-        /// How the proxy wants to know who asks (RFC 9110 §11.7.1), as much of it as a message has room for.
+        /// The challenge of a 407 (RFC 9110 §11.7.1): its first 200 characters.
         private static func challenge(in head: UnsafeRawBufferPointer) -> String? {
             var reader = HeadReader()
             guard case .complete(let fields) = reader.read(head, status: 407) else { return nil }

@@ -83,6 +83,14 @@
             #expect(isDone == isOpen)
         }
 
+        @Test func `The answer may come together with an interim one`() throws {
+            var tunnel = Tunnel(authority: "h.example:443", authorization: nil)
+            var input = Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n".utf8)
+            let step = try tunnel.next(&input)
+            let isDone = if case .done = step { true } else { false }
+            #expect(isDone)
+        }
+
         @Test(arguments: [
             "HTTP/1.1 407 No\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", "SSH-2.0\r\n", "HTTP/1.1 abc\r\n\r\n",
         ])
@@ -98,7 +106,7 @@
             let answer = "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nproxy-authenticate: Basic realm=\"p\"\r\n\r\n"
             let error = #expect(throws: DialFailure.self) { _ = try answers(Array(answer.utf8), &tunnel) }
             #expect(
-                error?.message == "The proxy refused the tunnel with status 407, and wants Negotiate, Basic realm=\"p\".")
+                error?.message == "The proxy refused the tunnel with status 407, and asks for Negotiate, Basic realm=\"p\".")
         }
     }
 #endif
