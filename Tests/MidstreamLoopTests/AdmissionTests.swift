@@ -113,7 +113,7 @@
                 #expect(isIn)
                 _ = admission.share(each)
             }
-            admission.unshare(sharing[0].hostKey, except: [])
+            _ = admission.unshare(sharing[0].hostKey, except: [])
             let (next, elsewhere) = (transfer("http://a/"), transfer("http://b/"))
             for each in [next, elsewhere] {
                 let isIn = admission.enter(each)
@@ -132,13 +132,25 @@
                 _ = admission.enter(each)
                 _ = admission.share(each)
             }
-            admission.unshare(streams[0].hostKey, except: streams)
+            _ = admission.unshare(streams[0].hostKey, except: streams)
             for url in ["http://a/", "http://a/", "http://b/"] {
                 let isIn = admission.enter(transfer(url))
                 #expect(isIn)
             }
             let begun = streams.flatMap { admission.leave($0) }
             #expect(begun.isEmpty)
+            #expect(admission.waitingCount == 0)
+        }
+
+        @Test func `The place that they give up is taken by the next in line`() {
+            var admission = Admission(hostLimit: 2, totalLimit: 1)
+            let (stream, other) = (transfer("http://a/"), transfer("http://b/"))
+            _ = admission.enter(stream)
+            _ = admission.share(stream)
+            let isIn = admission.enter(other)
+            #expect(!isIn)
+            let begun = admission.unshare(stream.hostKey, except: [stream])
+            #expect(begun.count == 1 && begun.first === other)
             #expect(admission.waitingCount == 0)
         }
 

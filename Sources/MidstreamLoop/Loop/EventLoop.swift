@@ -386,6 +386,11 @@
         /// The transfer's host shares connections among its requests: those that wait for one may begin.
         package final func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
 
+        /// A host doesn't share connections any more, but for those that its given transfers go on over.
+        package final func unshareConnections(_ key: Int, except sharing: [Transfer]) {
+            startSoon(admission.unshare(key, except: sharing))
+        }
+
         /// Starts transfers after the present operation.
         private func startSoon(_ transfers: [Transfer]) {
             for transfer in transfers { post(.start(transfer)) }

@@ -200,11 +200,12 @@
         /// Whether a host is known to share connections among its requests.
         package func isShared(_ key: Int) -> Bool { hosts[key]?.isShared == true }
 
-        /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each.
+        /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each. Returns those
+        /// that may begin now.
         ///
         /// - Parameter sharing: Those that go on over a connection that they share, and will need none of their own.
-        package mutating func unshare(_ key: Int, except sharing: [Transfer]) {
-            guard isShared(key), var host = hosts.removeValue(forKey: key) else { return }
+        package mutating func unshare(_ key: Int, except sharing: [Transfer]) -> [Transfer] {
+            guard isShared(key), var host = hosts.removeValue(forKey: key) else { return [] }
             host.isShared = false
             let places = min(1, host.ordinary)
             for transfer in sharing where transfer.admission == .inside(key) {
@@ -216,6 +217,7 @@
                 host.counted += host.ordinary - places
             }
             put(back: host, key)
+            return admitLine()
         }
 
         /// Ends the waiting of a transfer that was given up; false when it didn't wait.

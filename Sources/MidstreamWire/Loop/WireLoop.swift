@@ -159,7 +159,7 @@
         /// Has the limits hold again where further requests have connections of their own. What is answered over HTTP/2 goes on there.
         private func stopSharing(_ route: Route) {
             guard admission.isShared(route.hostKey), !pool.isShared(route) else { return }
-            admission.unshare(
+            unshareConnections(
                 route.hostKey, except: active.filter { $0.head.isComplete && $0.wire.connection is HTTP2Stream })
         }
 
