@@ -246,7 +246,7 @@
         }
 
         func hasRoom(_ connection: HTTP2Connection) {
-            guard !connection.isRetired, connection.hasRoom, let transfer = pool.takeWaiting(connection.route) else { return }
+            guard connection.isUsable, connection.hasRoom, let transfer = pool.takeWaiting(connection.route) else { return }
             connection.begin(transfer)
         }
 

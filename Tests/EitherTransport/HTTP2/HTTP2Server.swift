@@ -11,6 +11,7 @@
         private let raw: RawServer
 
         var url: String { raw.url }
+        var port: Int { raw.port }
         /// How many connections were made.
         var accepted: Int { raw.accepted }
 

@@ -52,5 +52,47 @@
             #expect(try await first.body.collect() == Array("first".utf8))
             await eventually { hasEnded.withLock { $0 } }
         }
+
+        @Test("isn't taken by a request that waits for another when a stream on it ends")
+        func waiting() async throws {
+            let mayEnd = DispatchSemaphore(value: 0)
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 2))) else { return }
+                var streams: [UInt32] = []
+                for _ in 1...2 {
+                    guard let stream = peer.nextRequest() else { return }
+                    peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                    streams.append(stream)
+                }
+                for stream in streams {
+                    mayEnd.wait()
+                    peer.write(HTTP2Frame.data("old", end: true, stream: stream))
+                }
+                peer.answerAll()
+            }
+            let resolver = HoldingResolver(holding: 2)
+            defer { resolver.gate.open() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(resolver: resolver.addresses, httpVersions: .http2PriorKnowledge))
+            let loop = try #require(transport.executor as? WireLoop)
+            let url = "http://h.invalid:\(server.port)/"
+            var streamed: [HTTPResponse] = []
+            for _ in 1...2 { streamed.append(try await transport.deliver(request(url, .streamed))) }
+            let third = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await resolver.gate.reached()
+            await onLoop(loop) {
+                for transfer in loop.active {
+                    if let stream = transfer.wire.connection as? HTTP2Stream { stream.connection.limitOfAge = 0 }
+                }
+            }
+            mayEnd.signal()
+            #expect(try await streamed[0].body.collect() == Array("old".utf8))
+            #expect(await onLoop(loop) { loop.active.contains { $0.wire.connection is Dial } })
+            mayEnd.signal()
+            resolver.gate.open()
+            #expect(try await third.value.body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(try await streamed[1].body.collect() == Array("old".utf8))
+            #expect(server.accepted == 2)
+        }
     }
 #endif
