@@ -206,10 +206,11 @@
             destination(of: route).dials.first { ($0.transfers.isEmpty || $0.mayBeShared) && !$0.isDistrusted && !$0.isExclusive }
         }
 
-        /// How many stand without a transfer or are being made; `.max` when one may be shared.
+        /// How many stand without a transfer or are being made; `.max` when one may be shared. Closes those that can't be used.
         func spareCount(_ route: Route) -> Int {
             guard let destination = destinations[route] else { return 0 }
             if destination.shared.contains(where: \.isUsable) { return .max }
+            for connection in destination.idle where !connection.isUsable { close(connection) }
             return destination.idle.count + destination.dials.count { $0.transfers.isEmpty && !$0.isDistrusted }
         }
 

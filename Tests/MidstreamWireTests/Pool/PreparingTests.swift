@@ -44,6 +44,20 @@
             #expect(server.accepted == 3)
         }
 
+        @Test func `One that no request may use doesn't count`() async throws {
+            let server = try Self.server(Locked(0))
+            let transport = wireTransport()
+            let loop = try #require(transport.executor as? WireLoop)
+            try await transport.prepare(server.url, connections: 2)
+            await onLoop(loop) {
+                guard let oldest = loop.pool.idle.oldest else { return }
+                oldest.limitOfAge = 0
+            }
+            try await transport.prepare(server.url, connections: 2)
+            #expect(await transport.statistics.counts == Counts(openConnections: 2, idleConnections: 2))
+            #expect(await onLoop(loop) { loop.pool.idle.oldest?.isUsable } == true)
+        }
+
         @Test func `No more are made than the limits allow`() async throws {
             let server = try Self.server(Locked(0))
             for configuration in [
