@@ -45,7 +45,9 @@ internal import MidstreamCore
         /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
         /// and in ``maximumConnections``. A proxy is the host of all requests that it forwards.
         public var maximumConnectionsPerHost: Int?
-        /// How many connections may stand at a time in all; further requests wait. Nil, no limit, by default.
+        /// How many connections may stand at a time in all; further requests wait. Over HTTP/2 a host counts as one, and gets
+        /// further connections only while there is room; other hosts that begin then may exceed the limit by these. Nil, no
+        /// limit, by default.
         public var maximumConnections: Int?
         /// Whether connections are kept for further requests; true by default.
         public var keepsConnections: Bool

@@ -175,7 +175,7 @@
         private var mostShared: Int { isFull && pool.idle.count == 0 ? 0 : mostSharedAtBest }
 
         private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
-            // Those without a transfer make room: the limit is met by those that have one.
+            // Those without a transfer make room. Admission limits the others, but for a host's further connections of HTTP/2.
             while isFull, pool.closeOldest() || pool.closeOldestDial() {}
             let dial = Dial(
                 transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, isExclusive: transfer.pipe != nil,
