@@ -102,7 +102,7 @@
         /// Notes that a host doesn't speak HTTP/2.
         func rememberWithoutHTTP2(_ route: Route, until time: UInt64) {
             if withoutHTTP2.count >= Self.mostRemembered { withoutHTTP2 = [:] }
-            withoutHTTP2[route] = time
+            withoutHTTP2[route] = max(time, withoutHTTP2[route] ?? 0)
         }
 
         func speaksOnlyHTTP1(_ route: Route, at now: UInt64) -> Bool {

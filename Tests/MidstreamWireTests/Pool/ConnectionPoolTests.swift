@@ -183,6 +183,13 @@
             #expect(mayShare == [false, true])
         }
 
+        @Test func `What is remembered for good isn't remembered for less`() {
+            let pool = ConnectionPool()
+            let route = Route("https://h.example/", Routes(TransportConfiguration()))
+            for time in [10, .max, 20] as [UInt64] { pool.rememberWithoutHTTP2(route, until: time) }
+            #expect(pool.speaksOnlyHTTP1(route, at: 30))
+        }
+
         @Test func `A connection of HTTP/2 with a stream has a place among all`() async throws {
             let mayFinish = DispatchSemaphore(value: 0)
             let servers = try (0..<2).map { _ in
