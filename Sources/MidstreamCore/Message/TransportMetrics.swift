@@ -37,7 +37,8 @@ public struct TransportMetrics: Sendable, Hashable {
     public var interim: [InterimResponse] = []
     /// Bytes of the request that were sent, its head included.
     public var bytesSent: Int64?
-    /// Bytes of the response that were received, before decoding, its head included.
+    /// Bytes of the response that were received, before decoding, its head included; by the wire with the framing of HTTP, such as the
+    /// heads of chunks and frames, and by others without. TLS's own aren't counted.
     public var bytesReceived: Int64?
     /// Bytes of the request's body that were sent.
     public var requestBodyBytes: Int64?
