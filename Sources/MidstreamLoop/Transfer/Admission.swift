@@ -29,9 +29,17 @@
             /// Whether a transfer may go over a connection that has a place already.
             func covers(_ transfer: Transfer) -> Bool { isShared && ordinary > 0 && !transfer.hasOwnConnection }
 
+            /// Whether it covers some of those in line: what has passed and has no connection of its own is there or under way.
+            var coversSomeInLine: Bool { isShared && ordinary > 0 && active > own + ordinary }
+
             mutating func pass(_ transfer: Transfer) {
                 active += 1
                 if transfer.hasOwnConnection { own += 1 }
+            }
+
+            mutating func stepBack(_ transfer: Transfer) {
+                active -= 1
+                if transfer.hasOwnConnection { own -= 1 }
             }
 
             mutating func begin(_ transfer: Transfer) {
@@ -44,8 +52,8 @@
             }
 
             mutating func end(_ transfer: Transfer) {
-                active -= 1
-                if transfer.hasOwnConnection { own -= 1 } else { ordinary -= 1 }
+                stepBack(transfer)
+                if !transfer.hasOwnConnection { ordinary -= 1 }
             }
         }
 
@@ -175,6 +183,8 @@
 
         /// Those of a host that need no place of their own among all connections.
         private mutating func takeFromLine(_ host: inout Host, _ key: Int) -> [Transfer] {
+            // To look for them takes a look at all in line.
+            guard host.coversSomeInLine else { return [] }
             let taken = line.rest.filter { $0.admission == .inLine(key) && host.covers($0) }
             for transfer in taken {
                 host.begin(transfer)
@@ -230,8 +240,7 @@
             if case .inLine(let key) = state {
                 line.passOver()
                 guard var host = hosts.removeValue(forKey: key) else { return true }
-                host.active -= 1
-                if transfer.hasOwnConnection { host.own -= 1 }
+                host.stepBack(transfer)
                 // The next one of its host takes its place, at the end of the line.
                 _ = admit(&host, key)
                 put(back: host, key)
@@ -274,7 +283,7 @@
                 next.append(transfer)
                 host.counted += 1
                 inside += 1
-                if host.isShared { next += takeFromLine(&host, key) }
+                next += takeFromLine(&host, key)
                 hosts[key] = host
             }
             return next
