@@ -24,7 +24,7 @@
             var asked: [String: [Int: @Sendable (Found) -> Void]] = [:]
             var lastNumber = 0
             /// Those that no thread has begun with.
-            var waiting: [String] = []
+            var waiting = Queue<String>()
             var threads = 0
         }
 
@@ -124,14 +124,12 @@
 
         private func next() -> String? {
             state.withLock { state in
-                let givenUp = state.waiting.prefix { state.asked[$0]?.isEmpty ?? true }
-                for key in givenUp { state.asked[key] = nil }
-                state.waiting.removeFirst(givenUp.count)
-                guard !state.waiting.isEmpty else {
-                    state.threads -= 1
-                    return nil
+                while let key = state.waiting.popFirst() {
+                    if state.asked[key]?.isEmpty == false { return key }
+                    state.asked[key] = nil
                 }
-                return state.waiting.removeFirst()
+                state.threads -= 1
+                return nil
             }
         }
 
