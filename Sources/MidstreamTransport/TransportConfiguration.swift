@@ -58,7 +58,7 @@ internal import MidstreamCore
         /// What carries another protocol, such as a WebSocket, isn't limited.
         public var maximumConnectionAge: Duration?
         /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
-        /// pay when the callers' tasks run on them, too (the transport's `executor`). Each thread has its own connections:
+        /// pay when the callers' tasks run on them, too (``HTTPClient/executor``). Each thread has its own connections:
         /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them, and there are no more threads than connections. A
         /// request goes to the thread that has the fewest.
         public var eventLoops: Int

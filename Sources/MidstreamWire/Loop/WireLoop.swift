@@ -18,7 +18,7 @@
         private var nextExpiry: UInt64 = .max
         let mostConnections: Int
         /// How many of HTTP/2 to a host where there is room for them.
-        private let mostSharedAtBest: Int
+        private let sharedLimit: Int
         /// How many connections to a host may be made ahead of transfers.
         let mostPrepared: Int
         /// Those of HTTP/2 that have something to send.
@@ -36,8 +36,8 @@
             let total = limits.maximumConnections.map(share.of)
             mostConnections = total ?? .max
             let host = limits.maximumConnectionsPerHost.map(share.of)
-            mostSharedAtBest = min(host ?? .max, mostConnections)
-            mostPrepared = min(mostSharedAtBest, ConnectionPool.mostIdle)
+            sharedLimit = min(host ?? .max, mostConnections)
+            mostPrepared = min(sharedLimit, ConnectionPool.mostIdle)
             super.init(
                 "midstream-wire", poller, limits: settings.limits,
                 admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0),
@@ -56,7 +56,7 @@
 
         private func connect(_ transfer: WireTransfer) {
             guard transfer.pipe == nil else { return connectAnew(transfer) }
-            if let connection = pool.shared(transfer.route, growingTo: mostShared) { return connection.begin(transfer) }
+            if let connection = pool.shared(transfer.route, growingTo: sharedLimitNow) { return connection.begin(transfer) }
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
             connectAnew(transfer)
         }
@@ -141,7 +141,7 @@
             assert(isCurrent)
             guard transfer.pipe == nil else { return dial(for: transfer, mayBeShared: false) }
             if let dial = pool.freeDial(transfer.route) { return dial.adopt(transfer) }
-            if let connection = pool.shared(transfer.route, growingTo: mostShared, isNew: true) {
+            if let connection = pool.shared(transfer.route, growingTo: sharedLimitNow, isNew: true) {
                 return connection.begin(transfer)
             }
             dial(for: transfer, mayBeShared: mayShare(transfer.route))
@@ -171,8 +171,8 @@
 
         private var isFull: Bool { max(channels.count, pool.dialCount) >= mostConnections }
 
-        /// How many of HTTP/2 to a host there may be: none is added where all others are needed.
-        private var mostShared: Int { isFull && pool.idle.count == 0 ? 0 : mostSharedAtBest }
+        /// How many of HTTP/2 to a host there may be at present. None is added while every connection is in use.
+        private var sharedLimitNow: Int { isFull && pool.idle.count == 0 ? 0 : sharedLimit }
 
         private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
             // Those without a transfer make room. Admission limits the others, but for a host's further connections of HTTP/2.
