@@ -51,7 +51,7 @@ final class SoakRun: Sendable {
     private enum CallNumber: RequestContextKey { static let defaultValue = 0 }
 
     /// - Parameter restarts: Whether the server stops in the middle, and another one takes its port.
-    init(calls: Int, seed: UInt64, restarts: Bool) throws {
+    init(calls: Int, seed: UInt64, restarts: Bool) async throws {
         self.calls = calls
         self.seed = seed
         self.restarts = restarts
@@ -59,7 +59,7 @@ final class SoakRun: Sendable {
         counts = Locked(Array(repeating: Counts(), count: calls))
         // Connections that linger keep a port that the system chose from the next server, unlike one that was asked for.
         let port = restarts ? try Self.freePort() : 0
-        let server = try MockServer(port: port, limits: Self.limits)
+        let server = try await Self.server(on: port)
         baseURL = server.url()
         servers = Locked([server])
         begin(server)

@@ -58,7 +58,7 @@ struct SoakTests {
     }
 
     private func run(calls: Int, seed: UInt64) async throws -> (SoakRun, SoakRun.Account) {
-        let run = try SoakRun(calls: calls, seed: seed, restarts: wantedCalls != nil)
+        let run = try await SoakRun(calls: calls, seed: seed, restarts: wantedCalls != nil)
         var transport: (any HTTPTransport & AnyObject)? = Self.transport(trusting: run.nginx?.authority)
         weak let released = transport
         let account = try await run.run(on: #require(transport), inFlight: 128)
