@@ -59,7 +59,7 @@
             nghttp2_option_set_no_closed_streams(options, 1)
             // nghttp2 counts a few bytes besides, and what it refuses looks as if the server had refused it.
             nghttp2_option_set_max_send_header_block_length(options, Self.largestRequestHead + 64)
-            // It doesn't tell of frames of kinds that it doesn't know, unless they are said to be of interest.
+            // nghttp2 reports frames of unknown types only if they are registered.
             for kind in UInt8(10)...UInt8.max { nghttp2_option_set_user_recv_extension_type(options, kind) }
             guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let made else { return nil }
             session = made

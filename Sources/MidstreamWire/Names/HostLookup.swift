@@ -12,7 +12,7 @@
     final class HostLookup: Sendable {
         typealias Found = Result<[HostAddress], HTTPError>
 
-        /// One who waits for an answer.
+        /// A pending lookup.
         struct Asking {
             fileprivate let key: String
             fileprivate let number: Int
@@ -70,7 +70,7 @@
             return Asking(key: key, number: number)
         }
 
-        /// Has one who asks get no answer any more.
+        /// Cancels a pending lookup.
         func giveUp(_ asking: Asking) {
             // Let go of outside of the lock.
             _ = state.withLock { $0.asked[asking.key]?.removeValue(forKey: asking.number) }
