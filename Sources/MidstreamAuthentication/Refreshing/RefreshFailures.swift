@@ -26,6 +26,8 @@ extension Error {
     /// Whether a later call may have a credential though nobody logs in: the error asks for patience, or nobody has judged the credential.
     var isRefusalForNow: Bool {
         if let refusal = self as? any PublicRefusal, refusal.isForGood { return false }
+        // An inner `authentication` has been marked by its own interceptor.
+        if let error = self as? HTTPError { return error.code == .deadlineExceeded || error.mayPassOnAnotherConnection }
         return self is any PostponedRefresh || isUnanswered
     }
 

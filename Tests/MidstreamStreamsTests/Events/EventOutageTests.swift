@@ -1,5 +1,6 @@
 import Interception
 import Midstream
+import MidstreamCore
 import MidstreamTesting
 import TestSupport
 import Testing
@@ -107,9 +108,13 @@ struct EventOutageTests {
         #expect(causes.withLock { $0 } == [.deadlineExceeded, nil])
     }
 
-    @Test("A token that is refused ends the events")
-    func refusedToken() async throws {
-        let issuer = Issuer(failures: Locked([OAuthError(.invalidGrant)]))
+    @Test(
+        "A token that is refused ends the events, and so does an issuer that no connection leads to any more",
+        arguments: [
+            OAuthError(.invalidGrant), HTTPError(.connection, phase: .notSent).forGood, HTTPError(.tls, phase: .notSent),
+        ] as [any Error])
+    func refusedToken(failure: any Error) async throws {
+        let issuer = Issuer(failures: Locked([failure]))
         let client = client(StubTransport(sequence: [])) {
             AuthenticationInterceptor(issuer, refreshTimeout: nil, clock: clock)
         }
