@@ -34,16 +34,21 @@ public struct WebSocketTask: Sendable {
     ///   ``HTTPError/Code/invalidRequest`` for a request that can't be one for a socket, ``HTTPError/Code/unsupported`` when the client's
     ///   transport has no sockets: `WireTransport` has, and on Apple's platforms `URLSessionTransport`.
     public func connect() async throws -> WebSocket {
+        let stopwatch = client.stopwatch.restarted()
         let request = try UpgradeRequest.make(of: request, protocols: protocols, options)
         let response = try await client.stream(request)
-        guard response.status.code == 101 else { throw try await refusal(response, to: request) }
+        guard response.status.code == 101 else { throw try await refusal(response, to: request, since: stopwatch) }
         return try WebSocket(response, options, client: client)
     }
 
-    /// That of a status which validators accept, who have left its body to be read.
-    private func refusal(_ response: HTTPResponse, to request: HTTPRequest) async throws -> HTTPError {
+    /// The error for a status other than 101 that the validators accepted; its body is still unread.
+    private func refusal(
+        _ response: HTTPResponse, to request: HTTPRequest, since beginning: Stopwatch
+    ) async throws -> HTTPError {
         let configuration = client.configuration
-        let limit = TimeLimit(request.timeout ?? configuration.timeout ?? .seconds(10), on: configuration.clock)
+        let timeout = request.timeout ?? configuration.timeout ?? .seconds(10)
+        let allowed = min(timeout, request.deadline ?? configuration.deadline ?? timeout)
+        let limit = TimeLimit(allowed - beginning.elapsed, on: configuration.clock)
         return try await HTTPError.unacceptableStatus(response).withBody(of: response) {
             Task.isCancelled ? CancellationError() : nil
         } read: { body in

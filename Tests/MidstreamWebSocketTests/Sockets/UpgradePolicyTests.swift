@@ -47,6 +47,32 @@ import Testing
         #expect(socket.response.request.urlText == "http://b.example/feed")
     }
 
+    @Test func `The body of a refusal is waited for until the deadline of the call`() async throws {
+        let (clock, reading) = (TestClock(), Gate())
+        var configuration = HTTPClient.Configuration()
+        configuration.clock = clock
+        configuration.timeout = nil
+        configuration.deadline = .seconds(5)
+        configuration.validators = []
+        let stub = StubTransport { request in
+            clock.advance(by: .seconds(3))
+            let stalled: @Sendable () async throws -> [UInt8]? = {
+                reading.open()
+                try await untilCancelled()
+                return nil
+            }
+            return HTTPResponse(status: .forbidden, body: .incoming(next: stalled, close: {}), request: request)
+        }
+        let client = testClient(baseURL: "https://a.example", configuration: configuration, transport: stub)
+        let task = Task { try await client.webSocket("feed").connect() }
+        await reading.wait()
+        await clock.waitForSleepers(1)
+        #expect(clock.nextDeadline?.offset == .seconds(5))
+        clock.advanceToLastDeadline()
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == .forbidden)
+    }
+
     @Test func `Refused upgrades open a breaker`() async throws {
         let stub = StubTransport(status: .serviceUnavailable)
         let client = client(stub) { CircuitBreaker(minimum: 2) }
