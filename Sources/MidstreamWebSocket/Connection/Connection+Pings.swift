@@ -42,17 +42,17 @@ extension Connection {
     /// Pings until the socket ends, and ends it when neither an answer comes nor anything else that shows life: a pong has to wait behind the
     /// rest of a frame that is coming, and a ping behind the one that is leaving.
     func keepAlive(every interval: Duration) async {
-        var (received, waitedForTurn) = (Int64(0), false)
         while true {
+            guard (try? await stopwatch.timer.sleep(for: interval)) != nil else { return }
+            let waitedForTurn = frames.isTaken
+            let (received, turns) = state.withLock { ($0.metrics.wireBytesReceived, $0.controls.turns) }
             do {
-                try await stopwatch.timer.sleep(for: interval)
-                (received, waitedForTurn) = (state.withLock { $0.metrics.wireBytesReceived }, frames.isTaken)
                 _ = try await ping()
             } catch let error as HTTPError where error.code == .timeout {
                 // While the reader is behind, no pong is read either.
                 let isAlive = state.withLock { state in
                     state.inbox.receiver != nil || state.metrics.wireBytesReceived > received
-                        || waitedForTurn && state.controls.isEmpty
+                        || waitedForTurn && state.controls.turns > turns
                 }
                 guard !isAlive else { continue }
                 return fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), error.message)

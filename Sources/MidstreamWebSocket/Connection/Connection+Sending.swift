@@ -165,8 +165,8 @@ struct Controls {
     private var frames: [Frame] = []
     private var isBeingSent = false
 
-    /// Whether each has had its turn.
-    var isEmpty: Bool { frames.isEmpty }
+    /// How many frames have had their turn.
+    private(set) var turns = 0
 
     /// True when somebody has to begin to send them.
     mutating func append(_ frame: Frame) -> Bool {
@@ -181,12 +181,15 @@ struct Controls {
     /// The bytes of all. No close frame is among them while a message may be sent, and so nobody waits for one of them.
     mutating func takeAll() -> [[UInt8]] {
         defer { frames.removeAll() }
+        turns += frames.count
         return frames.map(\.bytes)
     }
 
     mutating func next() -> Frame? {
         isBeingSent = !frames.isEmpty
-        return frames.isEmpty ? nil : frames.removeFirst()
+        guard isBeingSent else { return nil }
+        turns += 1
+        return frames.removeFirst()
     }
 }
 

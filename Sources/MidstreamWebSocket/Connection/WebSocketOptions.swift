@@ -16,8 +16,8 @@ public struct WebSocketOptions: Sendable {
     /// How often the server is pinged, so that a dead connection is noticed and a quiet one kept by what lies between; nil, never, by
     /// default.
     public var pingInterval: Duration?
-    /// How long a pong may take; 10 s by default. One that is late ends the socket, if its ping was due to ``pingInterval``, messages are
-    /// being read, and meanwhile nothing else has come, nor left what the ping had to wait for.
+    /// How long a pong may take; 10 s by default. A late pong ends the socket if its ping was due to ``pingInterval``, messages are being read,
+    /// nothing else has arrived meanwhile, and the ping hasn't waited behind a frame that has left since.
     public var pongTimeout: Duration
 
     /// Makes settings; every parameter's default is the property's.

@@ -210,18 +210,25 @@ import WebSocketFrames
         let movement = comes ? line.brings : line.takes
         movement.open()
         await eventually {
-            connection.state.withLock { comes ? $0.metrics.wireBytesReceived > 0 : $0.controls.isEmpty }
+            connection.state.withLock { comes ? $0.metrics.wireBytesReceived > 0 : $0.controls.turns > 0 }
         }
-        clock.advance(by: .seconds(10))
-        await eventually { clock.sleepers > 0 || connection.state.withLock { $0.end != nil } }
+        clock.advance(by: .seconds(9))
+        // A frame of somebody else's that still waits is no reason to end it.
+        let other = Task { if !comes { _ = try await connection.ping() } }
+        let others = comes ? 0 : 1
+        await clock.waitForSleepers(1 + others)
+        clock.advance(by: .seconds(1))
+        await eventually { clock.sleepers > others || connection.state.withLock { $0.end != nil } }
         #expect(connection.state.withLock { $0.end == nil })
 
         // Nothing moves any more.
+        await eventually { !comes || !connection.frames.isTaken }
         clock.advance(by: .seconds(20))
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
         let failure = await #expect(throws: HTTPError.self) { try await connection.next() }
         #expect((failure?.underlying as? WebSocketClosure)?.code == .abnormal)
         _ = await sending.result
+        _ = await other.result
     }
 }

@@ -14,5 +14,6 @@ import Testing
         }
         let frames = controls.takeAll()
         #expect(frames == [[255]] + (UInt8(84)..<100).map { [$0] })
+        #expect(controls.turns == 17)
     }
 }
