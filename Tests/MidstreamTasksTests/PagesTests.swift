@@ -193,12 +193,21 @@ import Testing
         #expect(stub.requests.count == 1)
     }
 
-    @Test func theUserOfTheURLAsksForAllPages() async throws {
+    @Test(
+        "All pages are asked for by whom a single request would be",
+        arguments: [(nil, "https://example.com"), ("configured", "https://other.example"), ("configured", "https://example.com")]
+            as [(String?, String)])
+    func user(configured: String?, base: String) async throws {
         let stub = stub(linked)
-        let pages = HTTPClient.stubbed(stub).get("https://ann:secret@example.com/u").pages(.link())
-        #expect(try await bodies(pages) == ["[1]", "[2]", "[3]"])
-        let user = String.basic(user: "ann", password: "secret")
-        #expect(stub.requests.map { $0.headers[.authorization] } == [user, user, user])
+        var configuration = HTTPClient.Configuration()
+        configuration.headers[.authorization] = configured
+        let client = testClient(baseURL: base, configuration: configuration, transport: stub)
+        let task = client.get("https://ann:secret@example.com/u")
+        #expect(try await bodies(task.pages(.link())) == ["[1]", "[2]", "[3]"])
+        _ = try await task.response()
+        let isOwn = configured != nil && base == "https://example.com"
+        let user = isOwn ? configured : String.basic(user: "ann", password: "secret")
+        #expect(stub.requests.map { $0.headers[.authorization] } == [user, user, user, user])
     }
 
     @Test func credentialsStayWithTheirOrigin() async throws {

@@ -60,9 +60,19 @@ private struct PageSequence: ElementSource {
         init(_ sequence: PageSequence) {
             self.sequence = sequence
             var first = sequence.pagination.first(sequence.task.request)
-            // Links don't repeat the user of a URL.
-            first.moveCredentialsToHeader()
+            // Links don't repeat the user of a URL. The client's own credentials go before that, as for a single request.
+            if Self.hasCredentials(sequence.task.client, for: first) {
+                first.urlText = URLText.withoutUserInfo(first.urlText)
+            } else {
+                first.moveCredentialsToHeader()
+            }
             self.first = first
+        }
+
+        /// Whether the client adds an `Authorization` of its own to a request.
+        private static func hasCredentials(_ client: HTTPClient, for request: HTTPRequest) -> Bool {
+            client.configuration.headers.contains(.authorization)
+                && client.baseOrigin?.matchesOrSecures(request.urlText) != false
         }
 
         nonisolated(nonsending) mutating func next() async throws -> HTTPResponse? {
