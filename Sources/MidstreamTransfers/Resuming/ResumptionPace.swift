@@ -29,6 +29,7 @@ extension HTTPError {
     var mayPass: Bool {
         switch code {
         case _ where isForNow: true
+        case _ where isForGood: false
         case .retriesExhausted: (underlying as? HTTPError)?.mayPass ?? false
         case .unacceptableStatus: response.map { HTTPStatus.transient.contains($0.status) } ?? false
         default: Code.transient.contains(code)

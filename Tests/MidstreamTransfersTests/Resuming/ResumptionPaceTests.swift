@@ -1,6 +1,7 @@
 import Foundation
 import Interception
 import Midstream
+import MidstreamCore
 import MidstreamTesting
 import TestSupport
 import Testing
@@ -36,5 +37,12 @@ struct ResumptionPaceTests {
         try await client.download(HTTPRequest(server.url), to: folder.target)
         #expect(folder.content == content)
         #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=50000-"])
+    }
+
+    @Test("What fails since the transport has been closed isn't asked for again")
+    func closedTransport() {
+        let failure = HTTPError(.connection, phase: .notSent)
+        #expect(failure.mayPass)
+        #expect(!failure.forGood.mayPass)
     }
 }
