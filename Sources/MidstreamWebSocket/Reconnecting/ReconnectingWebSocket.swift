@@ -20,8 +20,10 @@ internal import WebSocketFrames
 /// the next one waits for its turn. There is no limit to the attempts.
 ///
 /// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status may be another one next
-/// time (408, 429, 500, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, a transport that has been closed, and a socket
-/// that was closed with 1000, 1002, 1007, 1008, 1009 or 1010.
+/// time (408, 429, 500, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, a token that the issuer has refused, a
+/// transport that has been closed, and a socket that was closed with 1000, 1002, 1007, 1008, 1009 or 1010; nor after what an interceptor or
+/// `resume` throws, unless that is a failure that another attempt may help. It goes on after a refusal by a breaker, limit or quota of the
+/// client, and when there is no token since nobody could be asked for one.
 public final class ReconnectingWebSocket: Sendable {
     /// What happens to it.
     public enum Event: Sendable {
