@@ -14,18 +14,18 @@ package protocol PublicRefusal: Error {
     var publicReason: String { get }
     /// The status of the answer; nil when there was none.
     var status: HTTPStatus? { get }
-    /// Whether somebody has to log in, however long one waits; false by default.
-    var isForGood: Bool { get }
+    /// Whether only a login helps; false by default.
+    var needsLogin: Bool { get }
 }
 
 extension PublicRefusal {
-    package var isForGood: Bool { false }
+    package var needsLogin: Bool { false }
 }
 
 extension Error {
     /// Whether a later call may have a credential though nobody logs in: the error asks for patience, or nobody has judged the credential.
     var isRefusalForNow: Bool {
-        if let refusal = self as? any PublicRefusal, refusal.isForGood { return false }
+        if let refusal = self as? any PublicRefusal, refusal.needsLogin { return false }
         // An inner `authentication` has been marked by its own interceptor.
         if let error = self as? HTTPError { return error.code == .deadlineExceeded || error.mayPassOnAnotherConnection }
         return self is any PostponedRefresh || isUnanswered

@@ -39,5 +39,5 @@ extension FleetRefreshError: PublicRefusal {
     }
 
     package var status: HTTPStatus? { nil }
-    package var isForGood: Bool { code == .dead }
+    package var needsLogin: Bool { code == .dead }
 }
