@@ -116,9 +116,7 @@ final class RedisConnection: Sendable {
             }
         }
         guard !values.isEmpty else { return }
-        let replies = state.withLock { state in
-            (0..<min(values.count, state.awaited.count)).compactMap { _ in state.awaited.popFirst() }
-        }
+        let replies = state.withLock { state in values.compactMap { _ in state.awaited.popFirst() } }
         for (reply, value) in zip(replies, values) { reply.resume(Self.answer(value)) }
         guard replies.count == values.count || !isOpen else { throw RESPReader.Malformed(reason: "a reply to nothing") }
     }

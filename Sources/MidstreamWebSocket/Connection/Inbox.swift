@@ -7,9 +7,7 @@ struct Inbox {
     /// What a message takes beside its bytes.
     private static let overhead = 64
 
-    private var messages: [WebSocketMessage] = []
-    /// Those before it have been read.
-    private var first = 0
+    private var messages = Queue<WebSocketMessage>()
     private var size = 0
     /// Nothing waits for the reader any more: what it has no room for is dropped.
     private var isClosed = false
@@ -34,19 +32,8 @@ struct Inbox {
     }
 
     mutating func next() -> WebSocketMessage? {
-        guard first < messages.count else { return nil }
-        let message = messages[first]
-        messages[first] = .binary([])
-        first += 1
+        guard let message = messages.popFirst() else { return nil }
         size -= Self.room(for: message)
-        if first == messages.count {
-            messages.removeAll(keepingCapacity: first <= 64)
-            first = 0
-        } else if first >= 64, first >= messages.count / 2 {
-            // Some may always wait.
-            messages.removeFirst(first)
-            first = 0
-        }
         return message
     }
 

@@ -8,13 +8,12 @@ struct Turnstile: Sendable {
     private struct State {
         var isTaken = false
         var isClosed = false
-        /// Those who wait, who hear whether they are in.
-        var urgent: [Suspension<Bool>] = []
-        var others: [Suspension<Bool>] = []
+        /// Waiters; true lets one in.
+        var urgent = Queue<Suspension<Bool>>()
+        var others = Queue<Suspension<Bool>>()
 
         mutating func next() -> Suspension<Bool>? {
-            if !urgent.isEmpty { return urgent.removeFirst() }
-            if !others.isEmpty { return others.removeFirst() }
+            if let next = urgent.popFirst() ?? others.popFirst() { return next }
             isTaken = false
             return nil
         }
@@ -52,8 +51,8 @@ struct Turnstile: Sendable {
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true
-            defer { (state.urgent, state.others) = ([], []) }
-            return state.urgent + state.others
+            defer { (state.urgent, state.others) = (Queue(), Queue()) }
+            return state.urgent.all + state.others.all
         }
         for suspension in waiting { suspension.resume(false) }
     }
