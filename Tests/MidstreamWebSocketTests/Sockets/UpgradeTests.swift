@@ -113,8 +113,11 @@
             let reading = Gate()
             let endless = client(configuration) {
                 ClosureHTTPInterceptor { request, next in
-                    let response = try await next(request)
-                    reading.open()
+                    var response = try await next(request)
+                    response.body = response.body.mapChunks { chunk in
+                        reading.open()
+                        return chunk
+                    }
                     return response
                 }
             }
