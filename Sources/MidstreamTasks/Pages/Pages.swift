@@ -109,7 +109,7 @@ private struct PageSequence: ElementSource {
             }
             let start = try resolved(first.urlText)
             // It is that of the first page's host.
-            if next.address != nil, next.address == first.address, HTTPOrigin(start) != HTTPOrigin(next.urlText) {
+            if let address = next.address, address == first.address, HTTPOrigin(start) != HTTPOrigin(next.urlText) {
                 next.address = nil
             }
             if OriginMatch(start)?.matchesOrSecures(next.urlText) == true { return next }
