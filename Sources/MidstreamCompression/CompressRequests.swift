@@ -23,8 +23,8 @@ public final class CompressRequests: HTTPInterceptor {
     /// Those by which bodies are parts of something that the server puts together by its length.
     private static let offsets: [HTTPHeaders.Name] = [.contentRange, "Upload-Offset", "Upload-Length", "Upload-Complete"]
 
-    /// Those that tell of the bytes that are sent, and so no longer of these.
-    private static let ofSentBytes: [HTTPHeaders.Name] = [
+    /// Fields that describe the uncompressed bytes.
+    private static let describingBytes: [HTTPHeaders.Name] = [
         "Content-Length", "Content-Digest", "Repr-Digest", "Content-MD5", "Digest",
     ]
 
@@ -92,7 +92,7 @@ public final class CompressRequests: HTTPInterceptor {
         var compressed = request
         compressed.body = request.body.compressed(compression)
         compressed.headers[.contentEncoding] = compression.description
-        for name in Self.ofSentBytes { compressed.headers.remove(name) }
+        for name in Self.describingBytes { compressed.headers.remove(name) }
         return compressed
     }
 }

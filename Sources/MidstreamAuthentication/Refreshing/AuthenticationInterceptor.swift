@@ -97,7 +97,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///   Cancelling the task changes nothing.
     public func logOut() async throws { try await keeper.set(nil, isLogin: true).value }
 
-    /// It answers rejections by itself.
+    /// ``InterceptorTraits/givesUpAnswers``: a rejected answer is replaced by the answer to a second request.
     public var traits: InterceptorTraits { .givesUpAnswers }
 
     /// Sends the request with the present credential, and when that is rejected once more with a newer one.

@@ -75,7 +75,7 @@ public final class DigestInterceptor: HTTPInterceptor {
     /// `.signing`.
     public var rank: InterceptorRank { .signing }
 
-    /// It answers challenges by itself.
+    /// ``InterceptorTraits/givesUpAnswers``: a rejected answer is replaced by the answer to a second request.
     public var traits: InterceptorTraits { .givesUpAnswers }
 
     /// Sends the request, with an answer to the known challenge if there is one, and again when it is challenged.

@@ -84,7 +84,7 @@ extension Connection {
 }
 
 extension CloseFrame {
-    /// That of a user who closes a socket.
+    /// The frame for a close by the user.
     ///
     /// - Throws: ``HTTPError/Code/invalidRequest`` for a code that can't be sent.
     init(sending code: WebSocketClosure.Code, _ reason: String) throws {
