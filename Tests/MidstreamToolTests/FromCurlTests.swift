@@ -26,6 +26,8 @@ struct FromCurlTests {
             ), ("curl -L https://h -F a=@b", "midst https://h -F a=@b"),
             ("curl -sSL https://h", "midst https://h -s"),
             ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'User-Agent: me' -H 'Referer: r' -H 'Cookie: a=b'"),
+            ("curl -L h -A a -H 'User-Agent: b'", "midst http://h -H 'User-Agent: b'"), ("curl -L h -A ''", "midst http://h"),
+            ("curl -L h -A a -A b -e c -H referer:d", "midst http://h -H referer:d -H 'User-Agent: b'"),
             ("curl -L https://h -b a=b -b 'c=d; e=f'", "midst https://h -H 'Cookie: a=b; c=d; e=f'"),
             ("curl -L https://h -b a=b -H 'cookie: c=d'", "midst https://h -H 'cookie: c=d'"),
             ("curl -LG 'https://h/a#b?c' -d d=e", "midst 'https://h/a?d=e#b?c'"),

@@ -6,8 +6,14 @@ enum FromCurl {
     static func command(_ text: String) throws -> String {
         var words = Words(try ShellWords.split(text).drop { $0 == "curl" })
         var (options, urls, data, cookies) = ([String](), [String](), [String](), [String]())
-        var (follows, isGet, isJSON, losesLines) = (false, false, false, false)
+        var (follows, isGet, losesLines) = (false, false, false)
         var names: Set<String> = []
+        /// Fields that curl adds, unless `-H` names them.
+        var added: [(name: String, value: String)] = []
+        func add(_ name: String, _ value: String) {
+            added.removeAll { $0.name == name }
+            added.append((name, value))
+        }
         var upload: String?
         var contentType = ""
         while let word = try words.next(takesValue: { curlOptions[$0]?.takesValue ?? true }) {
@@ -30,7 +36,7 @@ enum FromCurl {
                 if name == "content-type" { contentType = value.lowercased() }
                 options += header(value)
             case .json:
-                isJSON = true
+                add("Accept", "application/json")
                 options += ["--json", value]
             case .upload:
                 upload = value
@@ -38,7 +44,7 @@ enum FromCurl {
             case .cookie:
                 guard value.contains("=") else { throw UsageError("midst has --session for curl's -b FILE") }
                 cookies.append(value)
-            case .field(let field): options += ["-H", "\(field): \(value)"]
+            case .field(let field): add(field, value)
             case .signature: options += ["--aws-sigv4", value.split(separator: ":").suffix(2).joined(separator: ":")]
             case .data(let kind):
                 guard kind != .raw || !value.hasPrefix("@") else {
@@ -62,10 +68,12 @@ enum FromCurl {
                 throw UsageError("midst keeps the line ends of a file, which curl's -d leaves out and --data-binary keeps")
             }
             for data in data { options += ["-d", data] }
-            if !names.contains("content-type") { options += ["-H", "Content-Type: application/x-www-form-urlencoded"] }
+            add("Content-Type", "application/x-www-form-urlencoded")
         }
-        if !cookies.isEmpty, !names.contains("cookie") { options += ["-H", "Cookie: \(cookies.joined(separator: "; "))"] }
-        if isJSON, !names.contains("accept") { options += ["-H", "Accept: application/json"] }
+        add("Cookie", cookies.joined(separator: "; "))
+        for (name, value) in added where !value.isEmpty && !names.contains(name.lowercased()) {
+            options += ["-H", "\(name): \(value)"]
+        }
         if !follows { options.append("--no-redirects") }
         url = url.contains("://") ? url : "http://\(url)"
         if let upload { url = target(of: upload, at: url) }
