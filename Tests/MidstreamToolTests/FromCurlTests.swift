@@ -38,6 +38,10 @@ struct FromCurlTests {
                 "midst https://h -H 'Content-Type: application/json' -d @a"
             ),
             (
+                "curl -L https://h -d @a -H 'Content-Type: application/hal+json; charset=utf-8'",
+                "midst https://h -H 'Content-Type: application/hal+json; charset=utf-8' -d @a"
+            ),
+            (
                 "curl -L https://h --data-binary @a",
                 "midst https://h -d @a -H 'Content-Type: application/x-www-form-urlencoded'"
             ),
@@ -59,6 +63,7 @@ struct FromCurlTests {
             "curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl h -b cookies.txt", "curl 'h",
             "curl h --data-urlencode a@b", "curl h -F 'a=@b;type=c'", "curl -G h -d @a",
             "curl h -F 'a=<b'", "curl h -d @a", "curl h -d a=b --data-ascii @-", "curl h -d @a -H Content-Type:text/plain",
+            "curl h -d @a -H Content-Type:application/x-ndjson", "curl h -d @a -H Content-Type:application/jsonl",
             #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
         ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }

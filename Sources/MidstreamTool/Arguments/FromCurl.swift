@@ -33,7 +33,10 @@ enum FromCurl {
             case .header:
                 let name = value.prefix { !":;".contains($0) }.lowercased()
                 names.insert(name)
-                if name == "content-type" { contentType = value.lowercased() }
+                if name == "content-type" {
+                    let type = value.drop { $0 != ":" }.dropFirst().prefix { $0 != ";" }
+                    contentType = type.trimmingCharacters(in: .whitespaces).lowercased()
+                }
                 options += header(value)
             case .json:
                 add("Accept", "application/json")
@@ -64,7 +67,7 @@ enum FromCurl {
             // It is encoded already.
             if !data.isEmpty { url = adding(data.joined(separator: "&"), to: url) }
         } else if !data.isEmpty {
-            guard !losesLines || contentType.contains("json") else {
+            guard !losesLines || contentType == "application/json" || contentType.hasSuffix("+json") else {
                 throw UsageError("midst keeps the line ends of a file, which curl's -d leaves out and --data-binary keeps")
             }
             for data in data { options += ["-d", data] }
