@@ -63,6 +63,7 @@ struct FromCurlTests {
             "curl", "curl a b", "curl h --data-raw @x", "curl h --ftp-port 3", "curl h -b cookies.txt", "curl 'h",
             "curl h --data-urlencode a@b", "curl h -F 'a=@b;type=c'", "curl -G h -d @a",
             "curl h -F 'a=<b'", "curl h -d @a", "curl h -d a=b --data-ascii @-", "curl h -d @a -H Content-Type:text/plain",
+            "curl h -H 'User-Agent: '", "curl h -A a -H user-agent:",
             "curl h -d @a -H Content-Type:application/x-ndjson", "curl h -d @a -H Content-Type:application/jsonl",
             #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
         ])

@@ -37,7 +37,9 @@ enum FromCurl {
                     let type = value.drop { $0 != ":" }.dropFirst().prefix { $0 != ";" }
                     contentType = type.trimmingCharacters(in: .whitespaces).lowercased()
                 }
-                options += header(value)
+                let field = header(value)
+                guard !field.isEmpty || name != "user-agent" else { throw UsageError("midst always sends a User-Agent") }
+                options += field
             case .json:
                 add("Accept", "application/json")
                 options += ["--json", value]
