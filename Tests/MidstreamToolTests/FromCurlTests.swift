@@ -52,6 +52,8 @@ struct FromCurlTests {
             ("curl -L https://h/d/ -T 'a/b c'", "midst https://h/d/b%20c -T 'a/b c'"), ("curl -LT a h", "midst http://h/a -T a"),
             ("curl -L https://h/d -T a", "midst https://h/d -T a"), ("curl -L https://h/ -T -", "midst https://h/ -T -"),
             ("curl -L https://h/?a -T b", "midst 'https://h/?a' -T b"),
+            ("curl -L --header 'A: b' ws://h/feed", "midst ws ws://h/feed -H 'A: b'"),
+            ("curl WSS://h", "midst ws WSS://h --no-redirects"),
             ("curl -L --path-as-is https://h/a/../b", "midst https://h/a/../b"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
         ])

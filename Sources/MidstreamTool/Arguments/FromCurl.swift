@@ -82,7 +82,8 @@ enum FromCurl {
         if !follows { options.append("--no-redirects") }
         url = url.contains("://") ? url : "http://\(url)"
         if let upload { url = target(of: upload, at: url) }
-        return (["midst", url] + options).map(ShellWords.quoted).joined(separator: " ")
+        let isSocket = ["ws", "wss"].contains(url.prefix { $0 != ":" }.lowercased())
+        return (["midst"] + (isSocket ? ["ws"] : []) + [url] + options).map(ShellWords.quoted).joined(separator: " ")
     }
 
     /// `Name: value`, `Name;` for a field without a value, or `Name:` for one that isn't sent.
