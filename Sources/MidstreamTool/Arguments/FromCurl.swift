@@ -1,45 +1,48 @@
 import Foundation
+import Midstream
 
 /// A command line of curl's as one of midst's: `midst from-curl 'curl …'`.
 enum FromCurl {
     /// The same request by midst, as a shell reads it.
     static func command(_ text: String) throws -> String {
         var words = Words(try ShellWords.split(text).drop { $0 == "curl" })
-        var (options, urls, data, cookies) = ([String](), [String](), [String](), [String]())
-        var (follows, isGet, losesLines) = (false, false, false)
-        var names: Set<String> = []
-        /// Fields that curl adds, unless `-H` names them.
-        var added: [(name: String, value: String)] = []
-        func add(_ name: String, _ value: String) {
-            added.removeAll { $0.name == name }
-            added.append((name, value))
-        }
-        var upload: String?
-        var contentType = ""
+        var request = Request()
         while let word = try words.next(takesValue: { curlOptions[$0]?.takesValue ?? true }) {
-            guard case .option(let name) = word else {
-                if case .other(let url) = word { urls.append(url) }
-                continue
+            switch word {
+            case .other(let url): request.urls.append(url)
+            case .option(let name):
+                guard let known = curlOptions[name] else { throw UsageError("midst has nothing for curl's \(name)") }
+                try request.take(known, known.takesValue ? words.value(of: name) : "")
             }
-            guard let known = curlOptions[name] else { throw UsageError("midst has nothing for curl's \(name)") }
-            let value = known.takesValue ? try words.value(of: name) : ""
-            switch known {
+        }
+        return try request.words().map(ShellWords.quoted).joined(separator: " ")
+    }
+
+    /// What the words of curl ask for.
+    private struct Request {
+        var urls: [String] = []
+        private var options: [String] = []
+        private var data: [String] = []
+        private var cookies: [String] = []
+        /// Fields that curl adds, unless `-H` names them.
+        private var added: [(name: String, value: String)] = []
+        /// The names that `-H` has, in small letters.
+        private var names: Set<String> = []
+        private var contentType = ""
+        private var upload: String?
+        private var follows = false
+        private var isGet = false
+        private var losesLines = false
+
+        mutating func take(_ option: Meaning, _ value: String) throws {
+            switch option {
             case .ignored: break
             case .url: urls.append(value)
             case .follow: follows = true
             case .get: isGet = true
             case .flag(let flag): options.append(flag)
             case .value(let option): options += [option, value]
-            case .header:
-                let name = value.prefix { !":;".contains($0) }.lowercased()
-                names.insert(name)
-                if name == "content-type" {
-                    let type = value.drop { $0 != ":" }.dropFirst().prefix { $0 != ";" }
-                    contentType = type.trimmingCharacters(in: .whitespaces).lowercased()
-                }
-                let field = header(value)
-                guard !field.isEmpty || name != "user-agent" else { throw UsageError("midst always sends a User-Agent") }
-                options += field
+            case .header: try take(header: value)
             case .json:
                 add("Accept", "application/json")
                 options += ["--json", value]
@@ -61,29 +64,50 @@ enum FromCurl {
             case .part: options += ["-F", try part(value)]
             }
         }
-        guard var url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
-        if isGet {
-            guard !data.contains(where: { $0.hasPrefix("@") }) else {
-                throw UsageError("midst has nothing for a query in a file")
+
+        private mutating func take(header text: String) throws {
+            let name = text.prefix { !":;".contains($0) }.lowercased()
+            names.insert(name)
+            if name == "content-type" {
+                let type = text.drop { $0 != ":" }.dropFirst().prefix { $0 != ";" }
+                contentType = type.trimmingCharacters(in: .whitespaces).lowercased()
             }
-            // It is encoded already.
-            if !data.isEmpty { url = adding(data.joined(separator: "&"), to: url) }
-        } else if !data.isEmpty {
-            guard !losesLines || contentType == "application/json" || contentType.hasSuffix("+json") else {
-                throw UsageError("midst keeps the line ends of a file, which curl's -d leaves out and --data-binary keeps")
+            let field = header(text)
+            guard !field.isEmpty || name != "user-agent" else { throw UsageError("midst always sends a User-Agent") }
+            options += field
+        }
+
+        private mutating func add(_ name: String, _ value: String) {
+            added.removeAll { $0.name == name }
+            added.append((name, value))
+        }
+
+        /// Those of midst, when all of curl's are read.
+        mutating func words() throws -> [String] {
+            guard var url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
+            if isGet {
+                guard !data.contains(where: { $0.hasPrefix("@") }) else {
+                    throw UsageError("midst has nothing for a query in a file")
+                }
+                // It is encoded already.
+                if !data.isEmpty { url = adding(data.joined(separator: "&"), to: url) }
+            } else if !data.isEmpty {
+                guard !losesLines || contentType == "application/json" || contentType.hasSuffix("+json") else {
+                    throw UsageError("midst keeps the line ends of a file, which curl's -d leaves out and --data-binary keeps")
+                }
+                for data in data { options += ["-d", data] }
+                add("Content-Type", "application/x-www-form-urlencoded")
             }
-            for data in data { options += ["-d", data] }
-            add("Content-Type", "application/x-www-form-urlencoded")
+            add("Cookie", cookies.joined(separator: "; "))
+            for (name, value) in added where !value.isEmpty && !names.contains(name.lowercased()) {
+                options += ["-H", "\(name): \(value)"]
+            }
+            if !follows { options.append("--no-redirects") }
+            url = url.contains("://") ? url : "http://\(url)"
+            if let upload { url = target(of: upload, at: url) }
+            let isSocket = ["ws", "wss"].contains(url.prefix { $0 != ":" }.lowercased())
+            return ["midst"] + (isSocket ? ["ws"] : []) + [url] + options
         }
-        add("Cookie", cookies.joined(separator: "; "))
-        for (name, value) in added where !value.isEmpty && !names.contains(name.lowercased()) {
-            options += ["-H", "\(name): \(value)"]
-        }
-        if !follows { options.append("--no-redirects") }
-        url = url.contains("://") ? url : "http://\(url)"
-        if let upload { url = target(of: upload, at: url) }
-        let isSocket = ["ws", "wss"].contains(url.prefix { $0 != ":" }.lowercased())
-        return (["midst"] + (isSocket ? ["ws"] : []) + [url] + options).map(ShellWords.quoted).joined(separator: " ")
     }
 
     /// `Name: value`, `Name;` for a field without a value, or `Name:` for one that isn't sent.
@@ -97,7 +121,7 @@ enum FromCurl {
         guard file != "-", file != ".", !url.contains(where: { "?#".contains($0) }) else { return url }
         let hasPath = url.drop { $0 != "/" }.dropFirst(2).contains("/")
         guard url.hasSuffix("/") || !hasPath, let name = file.split(separator: "/").last else { return url }
-        return url + (hasPath ? "" : "/") + (name.addingPercentEncoding(withAllowedCharacters: plain) ?? "")
+        return url + (hasPath ? "" : "/") + String(name).percentEncoded
     }
 
     /// A URL with more of a query, which stands before a fragment.
@@ -139,9 +163,6 @@ enum FromCurl {
         return nil
     }
 
-    private static let plain = CharacterSet(
-        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-
     /// `content`, `=content` or `name=content`, of which the content is encoded.
     private static func encoded(_ value: String) throws -> String {
         let end = value.firstIndex { "=@".contains($0) }
@@ -150,7 +171,7 @@ enum FromCurl {
         }
         let content = end.map { value[value.index(after: $0)...] } ?? value[...]
         let name = end.map { $0 == value.startIndex ? "" : value[...$0] } ?? ""
-        return name + (content.addingPercentEncoding(withAllowedCharacters: plain) ?? "")
+        return name + String(content).percentEncoded
     }
 
     private enum DataKind {
