@@ -48,4 +48,10 @@ extension HTTPError {
     public static var unsupported: Code { .unsupported }
     /// ``Code/digestMismatch``
     public static var digestMismatch: Code { .digestMismatch }
+    /// ``Code/circuitOpen``
+    public static var circuitOpen: Code { .circuitOpen }
+    /// ``Code/overloaded``
+    public static var overloaded: Code { .overloaded }
+    /// ``Code/rateLimited``
+    public static var rateLimited: Code { .rateLimited }
 }

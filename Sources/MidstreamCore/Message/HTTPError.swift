@@ -210,6 +210,12 @@ extension HTTPError.Code {
     public static let unsupported = Self(rawValue: "unsupported")
     /// A body has another digest than the expected one.
     public static let digestMismatch = Self(rawValue: "digestMismatch")
+    /// Not sent, since the circuit breaker of its origin is open: see `CircuitBreaker`. The client doesn't retry it.
+    public static let circuitOpen = Self(rawValue: "circuitOpen")
+    /// Not sent, since as many requests as the limit allows are under way: see `ConcurrencyLimit`. The client doesn't retry it.
+    public static let overloaded = Self(rawValue: "overloaded")
+    /// Not sent, since the quota of its origin is used up for longer than it may wait: see `RateLimit`. The client doesn't retry it.
+    public static let rateLimited = Self(rawValue: "rateLimited")
 }
 
 extension HTTPError {

@@ -22,6 +22,9 @@ extension HTTPStatus {
 extension HTTPError.Code {
     /// The failures that may pass by themselves: a timeout, a connection that can't be made or breaks, a name that isn't found.
     package static let transient: [HTTPError.Code] = [.timeout, .connection, .connectionLost, .nameResolution]
+
+    /// Whether a breaker, limit or quota of the client has refused the request.
+    package var isRefusal: Bool { self == .circuitOpen || self == .overloaded || self == .rateLimited }
 }
 
 extension HTTPError {
@@ -44,7 +47,7 @@ extension HTTPError {
     /// one may lead to another server, and a proxy that fails is a part of the way.
     package var mayPassOnAnotherConnection: Bool {
         switch code {
-        case _ where isForNow: true
+        case _ where isForNow || code.isRefusal: true
         case _ where isForGood: false
         case .retriesExhausted: (underlying as? HTTPError)?.mayPassOnAnotherConnection ?? false
         case .unacceptableStatus:

@@ -204,7 +204,7 @@ public final class CircuitBreaker: HTTPInterceptor {
             case .halfOpen: "The breaker of \(key) is half open, and another request is finding out whether it is well again."
             case .open, .closed: "The breaker of \(key) is \(state): \(figures), last: \(last)."
             }
-        return HTTPError(.circuitOpen, text, request: request, phase: .notSent).forNow
+        return HTTPError(.circuitOpen, text, request: request, phase: .notSent)
     }
 
     private func report(

@@ -198,7 +198,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         if request.isSheddable { text += "; this one is sheddable and leaves a tenth to others" }
         return HTTPError(
             .overloaded, "\(text). Send fewer at once, or later; a queue smooths short bursts.", request: request, phase: .notSent
-        ).forNow
+        )
     }
 }
 

@@ -38,9 +38,9 @@ public struct Fallback: HTTPInterceptor {
     public static let isUnavailable: @Sendable (any Error) -> Bool = { error in
         guard let error = error as? HTTPError else { return false }
         switch error.cause {
-        case .timeout, .deadlineExceeded, .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation,
-            .circuitOpen, .overloaded, .rateLimited:
+        case .timeout, .deadlineExceeded, .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation:
             return true
+        case let cause where cause.isRefusal: return true
         default: return error.response.map { $0.status.code >= 500 || $0.status == .tooManyRequests } ?? false
         }
     }

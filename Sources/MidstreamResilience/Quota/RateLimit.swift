@@ -197,8 +197,7 @@ public final class RateLimit: HTTPInterceptor {
             wait > maximumWait ? "and requests wait at most \(maximumWait.brief)" : "which is longer than this one may take"
         return HTTPError(
             .rateLimited, "The quota of \(shelf.key) is used up for \(wait.brief), \(bound). Send fewer, or later.",
-            request: request, phase: .notSent
-        ).forNow
+            request: request, phase: .notSent)
     }
 
     private func learn(

@@ -1,5 +1,5 @@
 internal import Interception
-public import MidstreamCore
+internal import MidstreamCore
 
 /// The result of an exchange as far as it is due to the server.
 enum ExchangeOutcome: Sendable, Equatable {
@@ -35,22 +35,4 @@ enum ExchangeOutcome: Sendable, Equatable {
         case .none: "nothing"
         }
     }
-}
-
-extension HTTPError.Code {
-    /// Not sent, since the circuit breaker of its origin is open: see ``CircuitBreaker``. The client doesn't retry it.
-    public static let circuitOpen = Self(rawValue: "circuitOpen")
-    /// Not sent, since as many requests as the limit allows are under way: see ``ConcurrencyLimit``. The client doesn't retry it.
-    public static let overloaded = Self(rawValue: "overloaded")
-    /// Not sent, since the quota of its origin is used up for longer than it may wait: see ``RateLimit``. The client doesn't retry it.
-    public static let rateLimited = Self(rawValue: "rateLimited")
-}
-
-extension HTTPError {
-    /// ``HTTPError/Code/circuitOpen``
-    public static var circuitOpen: Code { .circuitOpen }
-    /// ``HTTPError/Code/overloaded``
-    public static var overloaded: Code { .overloaded }
-    /// ``HTTPError/Code/rateLimited``
-    public static var rateLimited: Code { .rateLimited }
 }

@@ -133,7 +133,7 @@ final class SimulationRun: Sendable {
         state.withLock { state in
             state.open[number] = nil
             if let error {
-                if (error as? HTTPError)?.isRefusal == true { state.report.rows[second].refused += 1 }
+                if (error as? HTTPError)?.code.isRefusal == true { state.report.rows[second].refused += 1 }
             } else {
                 state.report.rows[second].good += 1
                 state.report.times[second].append(time)
@@ -171,11 +171,6 @@ final class SimulationRun: Sendable {
         for task in tasks { task.cancel() }
         return !tasks.isEmpty
     }
-}
-
-extension HTTPError {
-    /// Whether an interceptor has kept it from the server.
-    fileprivate var isRefusal: Bool { code == .overloaded || code == .circuitOpen || code == .rateLimited }
 }
 
 extension [Duration] {
