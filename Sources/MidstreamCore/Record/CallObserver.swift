@@ -9,9 +9,9 @@
 /// let client = HTTPClient(configuration: .init(observers: [Failures()]))
 /// ```
 ///
-/// Every method has a default that does nothing. They are called synchronously by the task that runs the call, or reads the body, so
-/// they mustn't wait; a slow one is wrapped in a `BufferedObserver` of the product `MidstreamTelemetry`. For one call they may be called by several tasks at once, as
-/// hedged requests run side by side: within an exchange the order holds.
+/// Every method has a default that does nothing. They are called synchronously by the tasks that run the call, or read the body, so
+/// they mustn't wait; a slow one is wrapped in a `BufferedObserver` of the product `MidstreamTelemetry`. For one call they may be
+/// called by several tasks at once, as hedged requests run side by side: within an exchange the order holds.
 ///
 /// An observer sees values as they were sent, secrets included. Whatever shows a record withholds them: its description, its mirror and its
 /// encoding; see ``Redaction``.
@@ -34,7 +34,8 @@ public protocol CallObserver: Sendable {
     /// - Parameter exchange: The exchange with what is known now: its duration, metrics and kept body.
     func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord)
 
-    /// The call returned or threw. Nothing follows but ends of streamed bodies.
+    /// The call returned or threw. Nothing follows but ends of streamed bodies. When another task is still reporting something of the
+    /// call, such as a shared exchange, that task reports the end, which may be just after the call has returned.
     func endedCall(_ call: CallRecord)
 }
 

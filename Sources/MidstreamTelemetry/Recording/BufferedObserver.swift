@@ -3,8 +3,8 @@ public import MidstreamCore
 
 /// Hands everything to another observer in a task of its own, so that calls don't wait for a slow one.
 ///
-/// What comes while the buffer is full is dropped and counted; but not the end of a call, or of a body, of which something was taken before:
-/// whoever keeps an account of what is under way gets to know of its end. Order is kept. The task ends when the observer is released, after it
+/// What comes while the buffer is full is dropped and counted, except the end of a call or body that the wrapped observer has seen
+/// something of: one that counts open calls sees each of them end. Order is kept. The task ends when the observer is released, after it
 /// has handed over what it had.
 ///
 /// ```swift
@@ -60,7 +60,7 @@ public final class BufferedObserver: CallObserver {
 
     /// Wraps an observer.
     ///
-    /// - Parameter capacity: How many calls of its methods may wait, those that tell of ends left aside; 2,048 by default.
+    /// - Parameter capacity: How many calls of its methods may wait; 2,048 by default. Ends are taken beyond it.
     public init(_ base: any CallObserver, capacity: Int = 2_048) {
         self.base = base
         self.capacity = max(1, capacity)
