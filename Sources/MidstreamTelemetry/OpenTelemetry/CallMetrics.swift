@@ -95,10 +95,14 @@ public final class CallMetrics: CallObserver {
 
     private func measure(_ instrument: Instrument, _ attributes: AttributeList, _ change: (inout Measurement) -> Void) {
         state.withLock { state in
-            let isFull = state.instruments[instrument].map { $0[attributes] == nil && $0.count >= Self.maximumSets } == true
-            let key = isFull ? Self.overflow : attributes
+            let key = Self.place(attributes, in: state.instruments[instrument, default: [:]])
             change(&state.instruments[instrument, default: [:]][key, default: Measurement(instrument)])
         }
+    }
+
+    /// The attributes under which these are measured: with all others when there is no room for them.
+    private static func place(_ attributes: AttributeList, in sets: [AttributeList: Measurement]) -> AttributeList {
+        sets[attributes] == nil && sets.count >= maximumSets ? overflow : attributes
     }
 
     private static func measure(
@@ -165,8 +169,8 @@ public final class CallMetrics: CallObserver {
                 attributes.add("http.connection.state", state)
                 attributes.add("server.address", origin.host)
                 attributes.add("server.port", origin.port)
-                let isFull = connections[attributes] == nil && connections.count >= Self.maximumSets
-                connections[isFull ? Self.overflow : attributes, default: Measurement(.connections)].add(Double(count))
+                let key = Self.place(attributes, in: connections)
+                connections[key, default: Measurement(.connections)].add(Double(count))
             }
         }
         state.withLock { [connections] in $0.connections = connections }
