@@ -31,6 +31,13 @@ struct ArgumentsTests {
     }
 }
 
+@Suite("The URL of a socket on the command line")
+struct SocketURLTests {
+    @Test(
+        "is a ws URL", arguments: [("h/a", "wss://h/a"), ("HTTPS://h", "wss://h"), ("Http://h", "ws://h"), ("WS://h", "WS://h")])
+    func scheme(word: String, url: String) throws { #expect(try Arguments(["ws", word]).url == url) }
+}
+
 @Suite("Values that stand in files", .leavesNothing)
 struct ValueSourceTests {
     private let folder: TemporaryFolder

@@ -51,7 +51,7 @@
             })
             let child = try await run("timeout 60 $m ws $h/feed --trace --transport wire < /dev/null")
             #expect(child.status == .exited(0) && child.output == [0, 0xFF, 0x0A], "\(child.errorText)")
-            #expect(child.errorText.contains("101"))
+            #expect(child.errorText.contains("→ 101"))
         }
 
         @Test("What would be asked is shown, and not sent")

@@ -202,8 +202,10 @@ struct Arguments {
         let isLocal = word.hasPrefix("localhost") || word.hasPrefix("127.") || word.hasPrefix("[::1]") || word.hasPrefix(":")
         let host = word.hasPrefix(":") ? "localhost\(word)" : word
         url = word.contains("://") ? word : (isLocal ? "http://" : "https://") + host
-        // Whoever is shown it, such as curl, then knows what it is for.
-        if isSocket, url.hasPrefix("http://") || url.hasPrefix("https://") { url = "ws" + url.dropFirst("http".count) }
+        // So that `--curl` shows a ws URL.
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        let socketScheme = ["http": "ws", "https": "wss"][scheme]
+        if isSocket, let socketScheme { url = socketScheme + url.dropFirst(scheme.count) }
     }
 }
 
