@@ -28,7 +28,7 @@ extension HTTPError {
     /// Whether asking for the rest may help.
     var mayPass: Bool {
         switch code {
-        case _ where isForNow: true
+        case _ where isForNow || code.isRefusal: true
         case _ where isForGood: false
         case .retriesExhausted: (underlying as? HTTPError)?.mayPass ?? false
         case .unacceptableStatus: response.map { HTTPStatus.transient.contains($0.status) } ?? false
