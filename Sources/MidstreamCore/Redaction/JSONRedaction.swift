@@ -44,10 +44,8 @@ struct JSONRedaction {
         return names.contains(name.lowercased()) || Self.usual.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
     }
 
-    /// Usual names of secrets, without `_` and `-`. Not those of query items, since `code` and `key` are rarely secret in JSON.
-    private static let usual: Set<String> = Set(
-        ["token", "secret", "password", "passwd", "pwd", "passphrase", "authorization", "assertion"]
-            + URLText.secretWords.map { $0.replacing(" ", with: "") })
+    /// Without `_` and `-`. `code` and `key`, which are secret in items, rarely are in JSON.
+    private static let usual = Set(URLText.secretWords.map { $0.replacing(" ", with: "") })
 
     /// A string with its quotes, or what there is of it.
     private mutating func takeString() -> ArraySlice<UInt8> {

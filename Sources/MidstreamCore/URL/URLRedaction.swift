@@ -87,8 +87,9 @@ extension URLText {
 
     private static let secretItems = Locked(SecretItems())
 
-    /// Usual names of secrets in items and in JSON, of which programs join the words in one way or another.
+    /// Usual names of secrets in items and in JSON; programs join the words by nothing, `_` or `-`.
     static let secretWords = [
+        "token", "secret", "password", "passwd", "pwd", "passphrase", "authorization", "assertion",
         "access token", "refresh token", "id token", "id token hint", "subject token", "actor token", "registration access token",
         "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api key", "client secret", "client assertion",
         "code verifier", "device code", "private key", "secret key", "secret access key", "aws secret access key",
@@ -109,9 +110,8 @@ private struct SecretItems {
 
     init() {
         let usual = [
-            "token", "key", "secret", "password", "passwd", "pwd", "passphrase", "assertion", "sig", "signature",
-            "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid", "x-goog-signature",
-            "x-goog-credential", "code",
+            "key", "sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid",
+            "x-goog-signature", "x-goog-credential", "code",
         ]
         for name in usual { insert(name) }
         for words in URLText.secretWords { for mark in ["", "_", "-"] { insert(words.replacing(" ", with: mark)) } }
