@@ -42,7 +42,7 @@ public struct StrictTransport: HTTPInterceptor {
         if secure(&request) { request.note("by https, as its host wants") }
         let response = try await next(request)
         // A stored response's field was taken when it came from the server.
-        guard response.headers.contains(Self.fieldName), let field = response.receivedHeaders.values(Self.fieldName).first else {
+        guard let field = response.receivedHeaders.values(Self.fieldName).first else {
             return response
         }
         // An interceptor further in may have sent it elsewhere.

@@ -137,15 +137,17 @@ struct StrictTransportTests {
         #expect(store.hosts.isEmpty)
     }
 
-    @Test("What confirms a stored answer is heeded, and what was stored isn't", arguments: [false, true])
-    func confirmed(isNew: Bool) async throws {
+    @Test(
+        "What confirms a stored answer, or fails so that it stands in, is heeded, and what was stored isn't",
+        arguments: [(HTTPStatus.notModified, false), (.notModified, true), (.serviceUnavailable, true)])
+    func confirmed(status: HTTPStatus, isNew: Bool) async throws {
         let store = StrictTransportStore()
         let stub = StubTransport { request in
             let isAsked = request.headers["If-None-Match"] != nil
-            var headers: HTTPHeaders = ["Cache-Control": "no-cache", "ETag": "\"a\""]
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=0, stale-if-error=60", "ETag": "\"a\""]
             if isAsked == isNew { headers["Strict-Transport-Security"] = Self.year }
             if isAsked, !isNew { headers["Set-Cookie"] = "a=1" }
-            return HTTPResponse(status: isAsked ? 304 : 200, headers: headers, request: request)
+            return HTTPResponse(status: isAsked ? status : .ok, headers: headers, request: request)
         }
         let client = client(stub, store) { CacheInterceptor() }
         _ = try await client.send(HTTPRequest("https://a.example/"))
