@@ -29,7 +29,9 @@ extension ResponseCache {
         var step = firstStep(request, next, known)
         if case .salt = step {
             let fingerprint = await fingerprint(Self.clock(of: next))
-            step = firstStep(request, next, CacheRemovals.Knowledge(fingerprint: fingerprint, failed: known.failed))
+            var known = known
+            known.fingerprint = fingerprint
+            step = firstStep(request, next, known)
         }
         if case .wait(let inquiry, let decision) = step { step = await waited(for: decision, inquiry, next) }
         var response =

@@ -91,7 +91,8 @@ final class ResponseCache: Sendable {
     private func noteFailure(_ note: (inout FailedRemovals, Date) -> Void) {
         let now = options.now()
         knowledge.withLock { knowledge in
-            var failed = knowledge.failed ?? FailedRemovals()
+            // Taken out, so that it isn't copied.
+            var failed = knowledge.failed.take() ?? FailedRemovals()
             note(&failed, now)
             knowledge.failed = failed
         }

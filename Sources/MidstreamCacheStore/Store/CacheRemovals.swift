@@ -1,7 +1,7 @@
 package import Interception
 
 /// Counts the removals of a store, so that nothing is stored that was fetched before (RFC 9111 §4.4 covers what is stored; a
-/// response that is on its way is as wrong).
+/// response that is on its way is as wrong), and holds the store's fingerprint and the removals that failed.
 ///
 /// Removals are numbered, and remembered as long as an exchange is under way that began before. Most exchanges see none, which costs one
 /// comparison.
@@ -52,10 +52,6 @@ public final class CacheRemovals: Sendable {
         package var fingerprint: Fingerprint?
         /// Nil: none, as nearly always.
         package var failed: FailedRemovals?
-
-        package init(fingerprint: Fingerprint? = nil, failed: FailedRemovals? = nil) {
-            (self.fingerprint, self.failed) = (fingerprint, failed)
-        }
     }
 
     /// Makes a count for one store.

@@ -28,10 +28,6 @@ package struct FailedRemovals: Sendable {
 
     /// Those of a store's entries that count.
     package func remaining(_ entries: [CacheEntry]) -> [CacheEntry] {
-        entries.filter { entry in
-            [urls[entry.key.url], origins[entry.key.origin], all].allSatisfy { removal in
-                removal.map { $0 < entry.head.requestTime } ?? true
-            }
-        }
+        entries.filter { $0.head.requestTime > max(all, urls[$0.key.url] ?? all, origins[$0.key.origin] ?? all) }
     }
 }
