@@ -13,8 +13,8 @@ extension HTTPRequest {
     /// Closes an answer in whose place this request is sent again, such as a challenge, and has those further out see it before: cookies
     /// that it sets are kept, and come with this request.
     ///
-    /// For an interceptor that says by ``InterceptorTraits/givesUpAnswers`` that it does so; for any other it only closes the answer. Call it on
-    /// the request as the interceptor was given it.
+    /// Needs the trait ``InterceptorTraits/givesUpAnswers``: without it, interceptors further out see the answer only if another one further in
+    /// has the trait. Call it on the request as the interceptor was given it.
     ///
     /// ```swift
     /// let response = try await next(request)
