@@ -14,8 +14,8 @@ public struct InterceptorTraits: OptionSet, Sendable, Hashable {
     public static let endsInTime = InterceptorTraits(rawValue: 1)
 
     /// It does the same to all requests, whoever makes them, although it may not know beforehand what that will be. Caches, shared calls and
-    /// quotas don't ask it whose a request is. One that adds credentials doesn't have this trait: users could get each other's responses. The
-    /// law `impersonal` of `MidstreamTesting` finds it out.
+    /// quotas don't ask it whose a request is. One that adds credentials must not have this trait: users could get each other's responses. The
+    /// law `impersonal` of `MidstreamTesting` detects added secret fields and query items, not other fields, the path or the body.
     public static let impersonal = InterceptorTraits(rawValue: 2)
 
     /// It may send a request again in place of an answer that nobody further out gets, such as a challenge, and calls
