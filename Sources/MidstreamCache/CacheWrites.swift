@@ -13,7 +13,7 @@ extension ResponseCache {
         let isCurrent = sent.holds(for: key)
         let urls = Invalidation.urls(after: request, response)
         for url in urls { await forget(url, on: clock) }
-        // Its own removal doesn't concern it.
+        // Its own removal doesn't concern it, unless that fails: then the response is stored, and not used.
         let permit = store.removals.permit()
         if !urls.isEmpty {
             request.note("forgot what was stored for \(urls.map { URLText.redacted($0) }.joined(separator: ", "))")
