@@ -126,9 +126,7 @@ extension HTTPBody {
     /// A body of several parts. It can be sent again when each of its parts can.
     public static func multipart(_ multipart: Multipart) -> HTTPBody {
         let type = "multipart/\(multipart.subtype); boundary=\(multipart.boundary.quotedUnlessToken)"
-        if let problem = multipart.problem {
-            return HTTPBody(.stream(FreshChunks(length: nil) { .failing(problem) }), contentType: type)
-        }
+        if let problem = multipart.problem { return .failing(problem, contentType: type) }
         if multipart.isReplayable {
             return HTTPBody(.stream(FreshChunks(length: multipart.length) { multipart.chunks() }), contentType: type)
         }

@@ -21,10 +21,7 @@ extension HTTPBody {
     private static func slice(_ range: Range<Int64>, open: @escaping @Sendable () throws -> OpenFile) -> HTTPBody {
         if range.isEmpty { return .empty }
         guard range.lowerBound >= 0 else {
-            let chunks = FreshChunks(length: nil) {
-                .failing(HTTPError(.bodyUnreadable, "A file has no bytes before its beginning, as in \(range)."))
-            }
-            return HTTPBody(.stream(chunks))
+            return .failing(HTTPError(.bodyUnreadable, "A file has no bytes before its beginning, as in \(range)."))
         }
         let length = range.upperBound - range.lowerBound
         return HTTPBody(.stream(FreshChunks(length: length) { slice(range, open) }))

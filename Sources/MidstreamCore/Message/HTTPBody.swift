@@ -69,10 +69,14 @@ public struct HTTPBody: Sendable {
         return HTTPBody(.once(OnceChunks(of: chunks as? HTTPBody, length: length) { ChunkIterator(chunks) }))
     }
 
-    /// A body that is said to have less than nothing, as Foundation says of a length that it doesn't know, and can't be sent.
+    /// A body with a negative length, such as Foundation's -1 for an unknown one; sending it fails.
     private static func ofNegative(_ length: Int64) -> HTTPBody {
-        let error = HTTPError(.bodyUnreadable, "A body can't have \(length) bytes; nil stands for a length that isn't known.")
-        return HTTPBody(.stream(FreshChunks(length: nil) { .failing(error) }))
+        .failing(HTTPError(.bodyUnreadable, "A body can't have \(length) bytes; nil stands for a length that isn't known."))
+    }
+
+    /// A body whose sending fails.
+    static func failing(_ error: HTTPError, contentType: String? = nil) -> HTTPBody {
+        HTTPBody(.stream(FreshChunks(length: nil) { .failing(error) }), contentType: contentType)
     }
 
     /// A body that a transport is receiving, one chunk after the other.
