@@ -6,6 +6,13 @@ extension Duration {
     /// About a century: as good as any longer time, and its nanoseconds can be counted and added up.
     package static let longest = Duration.seconds(100 * 366 * 86_400)
 
+    /// So many times as long: the limit where that is more, or no number at all, and zero where it is negative.
+    package func times(_ factor: Double, atMost limit: Duration = .longest) -> Duration {
+        let seconds = self / .seconds(1) * factor
+        guard seconds < limit / .seconds(1) else { return limit }
+        return seconds > 0 ? min(limit, self * factor) : .zero
+    }
+
     /// Nanoseconds, as many as there is room for.
     package var wholeNanoseconds: Int64 {
         // What has more seconds than an Int64 has no components.

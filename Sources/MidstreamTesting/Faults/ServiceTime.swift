@@ -36,20 +36,11 @@ public struct ServiceTime: Sendable, Hashable {
     func time(_ random: SimulatedRandom) -> Duration {
         switch kind {
         case .constant(let time): max(.zero, time)
-        case .exponential(let mean): max(.zero, mean.times(random.exponential()))
-        case .lognormal(let median, let width): max(.zero, median.times(exponentiated(random.normal() * width)))
+        case .exponential(let mean): mean.times(random.exponential())
+        case .lognormal(let median, let width): median.times(exponentiated(random.normal() * width))
         case .bimodal(let usual, let share, let slow): random.share() < share ? slow.time(random) : usual.time(random)
         case .samples(let times):
             times.isEmpty ? .zero : max(.zero, times[Int(random.next() % UInt64(times.count))])
         }
-    }
-}
-
-extension Duration {
-    /// So many times as long, by any factor; what nobody lives to see is ``longest``.
-    func times(_ factor: Double) -> Duration {
-        let seconds = self / .seconds(1) * factor
-        if abs(seconds) < Self.longest / .seconds(1) { return self * factor }
-        return seconds < 0 ? .zero - .longest : .longest
     }
 }

@@ -37,11 +37,4 @@ enum Backoff: Sendable {
 extension Duration {
     /// Can be multiplied and added up a few times, as a longer one can't.
     fileprivate static let largest = Duration.seconds(Int64.max)
-
-    /// The product, or the limit where the product is more, or no number at all.
-    fileprivate func times(_ factor: Double, atMost limit: Duration) -> Duration {
-        let seconds = self / .seconds(1) * factor
-        guard seconds < limit / .seconds(1) else { return limit }
-        return seconds > 0 ? min(limit, self * factor) : .zero
-    }
 }
