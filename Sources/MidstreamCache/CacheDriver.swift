@@ -28,7 +28,7 @@ extension ResponseCache {
     nonisolated(nonsending) func respond(to request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
         var step = firstStep(request, next, known)
         if case .salt = step {
-            let fingerprint = await fingerprint(Self.clock(of: next))
+            let fingerprint = await fingerprint(next.clock)
             var known = known
             known.fingerprint = fingerprint
             step = firstStep(request, next, known)
@@ -39,13 +39,11 @@ extension ResponseCache {
             case .answer(let stored): stored
             case .miss(let miss, let start): try await fetchOnce(miss, lookingSince: start, next)
             case .bypass(let reason): try await bypass(request, reason, next)
-            case .write, .salt, .wait: try await send(request, next, Self.clock(of: next))
+            case .write, .salt, .wait: try await send(request, next, next.clock)
             }
         if options.addsCacheStatus, let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
         return response
     }
-
-    private static func clock(of next: Next) -> any Clock<Duration> { next.call?.owner.clock ?? ContinuousClock() }
 
     @inline(never)
     private func firstStep(_ request: HTTPRequest, _ next: Next, _ known: CacheRemovals.Knowledge) -> Step {
@@ -63,7 +61,7 @@ extension ResponseCache {
         for decision: CacheDecision?, _ inquiry: CacheInquiry, _ next: Next
     ) async -> Step {
         var (inquiry, decision) = (inquiry, decision)
-        let (request, clock) = (inquiry.request, Self.clock(of: next))
+        let (request, clock) = (inquiry.request, next.clock)
         while true {
             if let decision, let answer = decision.answer {
                 if let body = await body(of: answer, request, clock) {
@@ -94,8 +92,7 @@ extension ResponseCache {
         case .refuse(let reason): return .answer(refused(request, reason))
         case .fetch(let reason), .validate(let reason, _), .complete(let reason, _):
             count { $0.misses += 1 }
-            let miss = CacheMiss(
-                request, inquiry.demand, inquiry.lookup.withoutBodies, reason, decision, on: Self.clock(of: next))
+            let miss = CacheMiss(request, inquiry.demand, inquiry.lookup.withoutBodies, reason, decision, on: next.clock)
             return .miss(miss, since: inquiry.start)
         }
     }
@@ -106,7 +103,7 @@ extension ResponseCache {
         var response = made(by: answer, body, inquiry.request, at: inquiry.start)
         note(&response, answer, decision, at: next.position)
         if case .staleWhileRevalidate = decision {
-            validateInBackground(answer.entry, inquiry.request, inquiry.lookup, next, on: Self.clock(of: next))
+            validateInBackground(answer.entry, inquiry.request, inquiry.lookup, next, on: next.clock)
         }
         return response
     }

@@ -39,7 +39,7 @@ public struct LoggingInterceptor: HTTPInterceptor {
     ///
     /// - Throws: What `next` throws.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let stopwatch = Stopwatch(on: next.call?.stopwatch.clock ?? ContinuousClock())
+        let stopwatch = Stopwatch(on: next.clock)
         do {
             let response = try await next(request)
             let attempts = response.request.attempt > 1 && stage == .call ? ", \(response.request.attempt) attempts" : ""

@@ -33,7 +33,7 @@ final class Timekeeper: Sendable {
 
 extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// The timer of the call's clock.
-    var timer: ClockTimer { ClockTimer(clock) }
+    var timer: ClockTimer { call?.stopwatch.timer ?? .system }
 }
 
 extension Duration {

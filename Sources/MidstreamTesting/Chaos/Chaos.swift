@@ -82,8 +82,7 @@ public final class Chaos: HTTPInterceptor {
         guard isEnabled, let lot = lots.first(where: { $0.strikes(request) }) else { return try await next(request) }
         let fault = lot.rule.fault
         next.position.record({ .faultInjected(fault: fault.summary) }, about: request)
-        let clock = next.call?.stopwatch.clock ?? ContinuousClock()
-        let exchange = FaultedExchange(fault: fault, clock: clock, random: lot.times.split())
+        let exchange = FaultedExchange(fault: fault, clock: next.clock, random: lot.times.split())
         var response = try await next.position.withinTimeLeft(phase: .maybeProcessed) { position in
             try await exchange.run(request) { try await next.at(position)(request) }
         }
