@@ -137,8 +137,11 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         let start = table.time.now(next)
         let ending = await waiter.suspension.wait(for: next.timeLeft, on: next.timer)
         let permit = permits.leave(waiter)
-        // That the attempt's time is over is for the limit to explain.
-        if let error = next.position.error(of: ending, phase: .notSent), !(HTTPError.Code.timeout ~= error) { throw error }
+        if let error = next.position.error(of: ending, phase: .notSent) {
+            // That the attempt's time is over is for the limit to explain, unless nobody waits any more.
+            if (error as? HTTPError)?.code != .timeout { throw error }
+            if case .cancelled = ending { throw CancellationError() }
+        }
         let waited = Duration.nanoseconds(table.time.now(next) &- start)
         guard let permit else {
             throw refusal(permits, request, next, after: waited)

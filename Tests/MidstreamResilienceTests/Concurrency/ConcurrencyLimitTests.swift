@@ -183,6 +183,58 @@ struct ConcurrencyLimitTests {
         _ = try await first
     }
 
+    /// Its time passes without waking anybody.
+    private final class DeafClock: Clock {
+        let time = TestClock()
+        var now: TestClock.Instant { time.now }
+        var minimumResolution: Duration { time.minimumResolution }
+
+        func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+            try await time.sleep(until: deadline.advanced(by: .seconds(86_400)))
+        }
+    }
+
+    /// Notes what goes wrong further in.
+    private struct Witness: HTTPInterceptor {
+        let steps: Steps
+        let stage = InterceptorStage.exchange
+        let rank = InterceptorRank.scheme
+        let traits = InterceptorTraits.endsInTime
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            do {
+                return try await next(request)
+            } catch {
+                steps.note("\(type(of: error))")
+                throw error
+            }
+        }
+    }
+
+    @Test("a call that is cancelled in the queue isn't refused, even if the attempt's time is over by then")
+    func cancelledLate() async throws {
+        let (limit, clock, steps) = (ConcurrencyLimit(.fixed(1), queue: 5), DeafClock(), Steps())
+        let client = bench.client(stub()) {
+            $0.clock = clock
+        } interceptors: {
+            Witness(steps: steps)
+            limit
+        }
+        async let first = client.send(request("1"))
+        await gate.reached()
+        var second = request("2")
+        second.timeout = .seconds(2)
+        let call = Task { [second] in try await client.send(second) }
+        await eventually { limit.states["https://h"]?.queued == 1 }
+        await clock.time.waitForSleepers(1)
+        clock.time.advance(by: .seconds(2))
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(steps.all == ["CancellationError"])
+        gate.open()
+        _ = try await first
+    }
+
     @Test("the sheddable go first: they leave a tenth of the limit and their places in the queue to others")
     func sheddable() async throws {
         let limit = ConcurrencyLimit(.fixed(2), queue: 1)
