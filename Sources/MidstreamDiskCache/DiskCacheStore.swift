@@ -150,7 +150,7 @@ public final class DiskCacheStore: CacheStore {
         return try await perform(question)
     }
 
-    /// The same for what is only looked up. Who is cancelled doesn't wait for the others' work.
+    /// The same for what is only looked up. A cancelled caller stops waiting.
     private func look<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
         if let answer = answerNow(question) { return answer }
         guard case .value(let answer) = await enqueue(question).wait() else { throw CancellationError() }

@@ -39,7 +39,7 @@ public struct MultipartForm: Sendable {
         ///   - fileName: The name that the server is told; none by default, which makes it a field.
         ///   - contentType: That of the headers by default, or else the body's own.
         ///   - headers: Further fields of the part's head; none by default. Servers may ignore them (RFC 7578 §4.8). A
-        ///     `Content-Disposition` among them doesn't count, since the names say what it would.
+        ///     `Content-Disposition` among them is ignored; it is made from the names.
         public static func body(
             _ name: String, _ content: HTTPBody, fileName: String? = nil, contentType: String? = nil, headers: HTTPHeaders = [:]
         ) -> Part {

@@ -53,7 +53,7 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// have wrapped or kept. Doesn't cancel what is still waiting for a response: the task that runs it does.
     public func giveUp() { call?.giveUp() }
 
-    /// Whether what is sent is a hedge: a second exchange that has begun since the first takes long. It is of use at once or not at all: a
+    /// Whether what is sent is a hedge: a second exchange that has begun because the first is slow. It is of use at once or not at all: a
     /// limit and a quota refuse it rather than have it wait, and a breaker doesn't try a server by it.
     public var isHedge: Bool { call?.isHedge ?? false }
 

@@ -11,7 +11,7 @@ public protocol HTTPInterceptor: Interceptor where Input == HTTPRequest, Output 
     /// Where it belongs among those of its stage; `.ordinary` by default, which is inside all others but ``InterceptorRank/innermost``.
     var rank: InterceptorRank { get }
 
-    /// What it promises about its waits, whom it serves and what it keeps back; nothing by default. Read when a client is made.
+    /// What it promises about its waits, whom it serves and whether it gives up answers; nothing by default. Read when a client is made.
     var traits: InterceptorTraits { get }
 
     /// Handles one request.

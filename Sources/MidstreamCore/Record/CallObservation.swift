@@ -13,9 +13,9 @@ package final class CallObservation: Sendable {
         var keptBytes = 0
         /// The event that asks for another exchange.
         var cause: String?
-        /// How many tasks are telling the observers of something.
+        /// How many tasks are notifying observers.
         var telling = 0
-        /// The call, which has ended while some were.
+        /// The record of the end, which the last of them reports.
         var untold: CallRecord?
     }
 

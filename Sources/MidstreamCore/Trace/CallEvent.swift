@@ -84,7 +84,7 @@ extension EventValue: Codable {
         }
     }
 
-    /// The value, or in words where JSON has no such number: one that is infinite, or none.
+    /// The value; infinite numbers and NaN as text, since JSON has neither.
     package var inJSON: EventValue {
         if case .number(let number) = self, !number.isFinite { .string("\(number)") } else { self }
     }
