@@ -37,7 +37,7 @@ struct OwnRefusalTests {
         let client = testClient(baseURL: "https://api.test", configuration: configuration, transport: stub) { OwnLimit(code) }
         let causes = Locked<[HTTPError.Code?]>([])
         let source = client.events(HTTPRequest("events")) { _, _, cause in causes.withLock { $0.append(cause?.code) } }
-        let (_, result) = await clock.waits(2) { try await source.all().map(\.data) }
+        let (_, result) = await clock.waits(2) { try await source.reduce(into: [String]()) { $0.append($1.data) } }
         #expect(try result.get() == ["a"])
         #expect(causes.withLock { $0 } == [code, nil])
     }
