@@ -74,9 +74,9 @@ struct SharedTokenTests {
         } else {
             issuer.fail(10)
         }
-        // The second is told by the store.
-        for _ in 0..<2 {
-            let client = issuer.client(Fleet(member()), whenAlone: .refreshAlone)
+        // The second is told by the store, which hears of it from the first, as long as that is there.
+        for core in [member(), member()] {
+            let client = issuer.client(Fleet(core), whenAlone: .refreshAlone)
             let error = await #expect(throws: HTTPError.self) { try await client.status() }
             #expect(error?.code == .authentication && error?.isForNow == !isForGood)
         }
