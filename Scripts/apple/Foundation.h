@@ -22,6 +22,14 @@ typedef NS_ENUM(NSUInteger, NSURLCredentialPersistence) {
 @interface NSURLSessionConfiguration (Additions)
 @property (nullable, readonly, copy) NSString *identifier;
 @end
+typedef NS_ENUM(NSInteger, NSComparisonResult) {
+    NSOrderedAscending = -1L,
+    NSOrderedSame,
+    NSOrderedDescending,
+} NS_SWIFT_NAME(ComparisonResult);
+@interface NSNumber (Comparing)
+- (NSComparisonResult)compare:(NSNumber *)otherNumber;
+@end
 @interface NSFileHandle (Positions)
 + (nullable instancetype)fileHandleForReadingFromURL:(NSURL *)url error:(NSError **)error NS_SWIFT_NAME(init(forReadingFrom:));
 + (nullable instancetype)fileHandleForUpdatingURL:(NSURL *)url error:(NSError **)error NS_SWIFT_NAME(init(forUpdating:));
