@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
 from contestants import Contestant
@@ -81,16 +80,8 @@ def counted(bench: Bench, one: Contestant, arguments: list[str]) -> dict[tuple[s
 def profile(bench: Bench, one: Contestant, requests: int, arguments: list[str]) -> Profile:
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "profile"
-        words = [
-            "valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={file}",
-            str(bench.binaries / one.command[0]), *one.command[1:], "--requests", str(requests), *arguments,
-        ]
-        try:
-            done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            sys.exit(f"\nbench: {error}")
-        if done.returncode:
-            sys.exit(f"\nbench: {' '.join(words)} ended with {done.returncode}\n{done.stderr}")
+        tool = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={file}"]
+        bench.run_under(tool, one, requests, arguments)
         return Profile(file)
 
 

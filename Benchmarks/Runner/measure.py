@@ -40,6 +40,12 @@ class Bench:
         line = self.output([*one.command, "--requests", str(count), *arguments], counts)
         return json.loads(line)
 
+    def run_under(self, tool: list[str], one: Contestant, requests: int, arguments: list[str]) -> None:
+        """Runs a contestant by a tool that writes what it finds to a file."""
+        program, *options = one.command
+        words = [*tool, str(self.binaries / program), *options, "--requests", str(requests), *arguments]
+        completed(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
     def downloads(self, contestants: list[Contestant], url: str) -> Results:
         results: Results = {one.name: [] for one in contestants}
         for round_number in range(self.rounds):
@@ -64,13 +70,18 @@ class Bench:
             environment["LD_PRELOAD"] = str(self.binaries / "libMallocCount.so")
         program = self.binaries / command[0]
         words = [str(program) if program.exists() else command[0], *command[1:]]
-        try:
-            done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, timeout=300)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            sys.exit(f"\nbench: {error}")
-        if done.returncode:
-            sys.exit(f"\nbench: {' '.join(words)} ended with {done.returncode}")
-        return done.stdout
+        return completed(words, env=environment, stdout=subprocess.PIPE).stdout
+
+
+def completed(words: list[str], **settings) -> subprocess.CompletedProcess:
+    """What has come of a command; ends the benchmark when it fails, or takes five minutes."""
+    try:
+        done = subprocess.run(words, text=True, timeout=300, **settings)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        sys.exit(f"\nbench: {error}")
+    if done.returncode:
+        sys.exit(f"\nbench: {' '.join(words)} ended with {done.returncode}\n{done.stderr or ''}")
+    return done
 
 
 def progress(text: str) -> None:

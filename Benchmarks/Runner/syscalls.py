@@ -6,7 +6,6 @@ How often threads wait for each other depends on how they meet, so these counts 
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
 from contestants import Contestant
@@ -30,16 +29,7 @@ def calls(bench: Bench, one: Contestant, requests: int, arguments: list[str]) ->
     """The system calls of all threads of a run."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "summary"
-        words = [
-            "strace", "-f", "-c", "-o", str(file),
-            str(bench.binaries / one.command[0]), *one.command[1:], "--requests", str(requests), *arguments,
-        ]
-        try:
-            done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            sys.exit(f"\nbench: {error}")
-        if done.returncode:
-            sys.exit(f"\nbench: {' '.join(words)} ended with {done.returncode}\n{done.stderr}")
+        bench.run_under(["strace", "-f", "-c", "-o", str(file)], one, requests, arguments)
         return in_summary(file.read_text())
 
 
