@@ -158,16 +158,22 @@ struct ConcurrencyLimitTests {
         #expect(limit.states["https://h"] == .init(limit: 1, inFlight: 0, queued: 0))
     }
 
-    @Test("a wait ends with the attempt's timeout and with the call's cancellation", arguments: [true, false])
-    func waitEnds(byTimeout: Bool) async throws {
-        let limit = ConcurrencyLimit(.fixed(1), queue: 5)
-        let client = bench.client(stub(), interceptors: { limit })
-        async let first = client.send(request("1"))
+    /// A second call, of two seconds, that waits for the first.
+    private func queued(_ client: HTTPClient, _ limit: ConcurrencyLimit) async -> Task<HTTPResponse, any Error> {
         await gate.reached()
         var second = request("2")
         second.timeout = .seconds(2)
         let call = Task { [second] in try await client.send(second) }
         await eventually { limit.states["https://h"]?.queued == 1 }
+        return call
+    }
+
+    @Test("a wait ends with the attempt's timeout and with the call's cancellation", arguments: [true, false])
+    func waitEnds(byTimeout: Bool) async throws {
+        let limit = ConcurrencyLimit(.fixed(1), queue: 5)
+        let client = bench.client(stub(), interceptors: { limit })
+        async let first = client.send(request("1"))
+        let call = await queued(client, limit)
         if byTimeout {
             await bench.clock.waitForSleepers(1)
             bench.clock.advance(by: .seconds(2))
@@ -221,11 +227,7 @@ struct ConcurrencyLimitTests {
             limit
         }
         async let first = client.send(request("1"))
-        await gate.reached()
-        var second = request("2")
-        second.timeout = .seconds(2)
-        let call = Task { [second] in try await client.send(second) }
-        await eventually { limit.states["https://h"]?.queued == 1 }
+        let call = await queued(client, limit)
         await clock.time.waitForSleepers(1)
         clock.time.advance(by: .seconds(2))
         call.cancel()
