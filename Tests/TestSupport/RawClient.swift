@@ -41,10 +41,15 @@ package final class RawClient: Sendable {
 
     deinit { leave() }
 
-    package func send(_ text: String) { send(Array(text.utf8)) }
+    /// Sends what the peer takes; false unless it has taken all.
+    @discardableResult
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     /// Sends what the peer takes; a peer that has gone takes nothing.
-    package func send(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: Whether it has taken all.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
             let flags: Int32 = 0
         #else
@@ -53,9 +58,10 @@ package final class RawClient: Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { sendBytes(descriptor, $0.baseAddress, $0.count, flags) }
-            if count <= 0 { return }
+            if count <= 0 { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 
     /// Closes the connection; not to be called while bytes are read.
