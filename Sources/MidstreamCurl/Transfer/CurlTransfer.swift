@@ -226,7 +226,9 @@
 
         override var lastReceived: UInt64 { handle?.response.pointee.lastActivity ?? 0 }
 
-        override var metrics: TransportMetrics? { measured ?? handle.map { metricsSoFar($0) } }
+        override func measure(_ metrics: inout TransportMetrics) {
+            if let known = measured ?? handle.map({ metricsSoFar($0) }) { metrics = known }
+        }
 
         /// Whether the response is whole while the request isn't.
         private var isAnsweredEarly: Bool {

@@ -12,14 +12,15 @@
         var statistics: TransportStatistics { get async }
     }
 
+    /// Of ``LazyLoops``. Not in it, since a generic type's own have to be looked up by the runtime with every request.
+    private enum State {
+        case unused
+        case running(any TransportLoops)
+        case closed
+    }
+
     /// A transport's loops, which are made with its first request and never again once it is closed.
     package final class LazyLoops<Loops: TransportLoops>: Sendable {
-        private enum State {
-            case unused
-            case running(Loops)
-            case closed
-        }
-
         private let state = Locked(State.unused)
         private let make: @Sendable () throws -> Loops
 
@@ -31,7 +32,8 @@
         package func get() throws -> Loops {
             try state.withLock { state in
                 switch state {
-                case .running(let loops): return loops
+                // Nothing else is made.
+                case .running(let loops): return unsafeDowncast(loops, to: Loops.self)
                 case .closed: throw HTTPError.transportClosed
                 case .unused:
                     let loops = try make()
@@ -43,14 +45,14 @@
 
         package var statistics: TransportStatistics {
             get async {
-                let loops: Loops? = state.withLock { if case .running(let loops) = $0 { loops } else { nil } }
+                let loops: (any TransportLoops)? = state.withLock { if case .running(let loops) = $0 { loops } else { nil } }
                 return await loops?.statistics ?? TransportStatistics()
             }
         }
 
         /// Ends the loops, and waits for their threads; harmless when repeated.
         package func close() {
-            let loops = state.withLock { state -> Loops? in
+            let loops = state.withLock { state -> (any TransportLoops)? in
                 defer { state = .closed }
                 guard case .running(let loops) = state else { return nil }
                 return loops

@@ -77,9 +77,13 @@
                     state.isPaused = true
                     return false
                 }
-                // A full piece is one of many: make room for them at once.
-                if state.pending.isEmpty, bytes.count >= Self.pieceSize { state.pending.reserveCapacity(Self.limit / 2) }
-                state.pending.append(contentsOf: bytes)
+                if state.pending.isEmpty, bytes.count < Self.pieceSize {
+                    state.pending = [UInt8](bytes)
+                } else {
+                    // A full piece is one of many: make room for them at once.
+                    if state.pending.isEmpty { state.pending.reserveCapacity(Self.limit / 2) }
+                    state.pending.append(contentsOf: bytes)
+                }
                 return true
             }
         }

@@ -27,15 +27,8 @@
                 last = []
                 last.reserveCapacity(min(count, Self.pieceSize))
             }
-            // Most bodies are a piece, and making an array costs half of growing one.
-            if last.capacity == 0 {
-                last = [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
-                    UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
-                    count = bytes.count
-                }
-            } else {
-                last.append(contentsOf: bytes)
-            }
+            // Most bodies are a piece, and making an array of it costs a third of growing one.
+            if last.capacity == 0 { last = [UInt8](bytes) } else { last.append(contentsOf: bytes) }
             count += bytes.count
         }
 

@@ -32,9 +32,9 @@
             guard let base = lines.baseAddress, !lines.isEmpty else { return }
             var fault: HeadReader.Fault?
             var fields = self
-            let bytes = [UInt8](unsafeUninitializedCapacity: lines.count) { output, end in
-                guard let output = output.baseAddress else { return }
-                var start = 0
+            let bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: lines.count) { room in
+                guard let output = room.baseAddress else { return [UInt8]() }
+                var (start, end) = (0, 0)
                 while fault == nil, let feed = memchr(base + start, 10, lines.count - start) {
                     let lineEnd = UnsafeRawPointer(feed) - base
                     let line = UnsafeRawBufferPointer(rebasing: lines[start..<lineEnd])
@@ -44,6 +44,7 @@
                     fields.count += 1
                     if fault == nil, fields.count > limit { fault = .tooManyFields }
                 }
+                return [UInt8](UnsafeBufferPointer(rebasing: room[..<end]))
             }
             if let fault { throw fault }
             self = fields

@@ -21,7 +21,8 @@
     ///
     /// `@exclusivity(unchecked)` stands, here and in what a loop's thread touches besides, where a variable is only read and set as a whole, or
     /// changed in place by what knows nothing of the variable's owner, so that accesses can't overlap: the checks took a fifth of a request's
-    /// instructions.
+    /// instructions. Other modules don't see it in a variable that is final and that they read themselves; what they need of a response in each
+    /// exchange isn't final, therefore.
     open class Transfer: @unchecked Sendable {
         package final let request: HTTPRequest
         package final let options: ExchangeOptions
@@ -50,39 +51,39 @@
         @exclusivity(unchecked) package final var failure: (any Error)?
 
         // The request's way out.
-        @exclusivity(unchecked) package final var outgoing = OutgoingBody.none
+        @exclusivity(unchecked) package var outgoing = OutgoingBody.none
         /// Sending has begun.
         @exclusivity(unchecked) package final var isBegun = false
         /// How many times it has begun again.
         @exclusivity(unchecked) package final var resends = 0
-        @exclusivity(unchecked) package final var isSendingPaused = false
+        @exclusivity(unchecked) package var isSendingPaused = false
 
         // The response's way in.
         @exclusivity(unchecked) package final var head = HeadReader()
-        @exclusivity(unchecked) package final var headers = HTTPHeaders()
+        @exclusivity(unchecked) package var headers = HTTPHeaders()
         @exclusivity(unchecked) package final var interim: [InterimResponse] = []
         /// A buffered body.
         @exclusivity(unchecked) package final var received = ReceivedBytes()
         @exclusivity(unchecked) package final var stream: BodyStream?
-        @exclusivity(unchecked) package final var isReceivingPaused = false
+        @exclusivity(unchecked) package var isReceivingPaused = false
         /// Its connection carries another protocol than HTTP.
-        @exclusivity(unchecked) package final var isPiped = false
+        @exclusivity(unchecked) package var isPiped = false
         /// What writes to the connection where that may carry another protocol.
         @exclusivity(unchecked) package final var writer: (any ByteWriter)?
         /// It shares its connection with nobody, whatever its host speaks.
         package final var hasOwnConnection: Bool { writer != nil }
         /// The transport has asked for encodings.
-        @exclusivity(unchecked) package final var decodes = false
+        @exclusivity(unchecked) package var decodes = false
         /// Those of the body, in the order in which they were applied.
         @exclusivity(unchecked) package final var codings: [ContentCoding] = []
         /// Nil before the body's first byte.
-        @exclusivity(unchecked) package final var decoder: BodyDecoding?
+        @exclusivity(unchecked) package var decoder: BodyDecoding?
         /// Checks the encoded bytes.
         @exclusivity(unchecked) package final var encodedCheck: BodyCheck?
         /// How much has been decoded of a piece that will be handed over again.
         @exclusivity(unchecked) package final var decodedOfPiece = 0
         /// The body's length on the wire; nil: not known.
-        @exclusivity(unchecked) package final var expectedLength: Int64?
+        @exclusivity(unchecked) package var expectedLength: Int64?
         /// The body's length once decoded; nil: not known.
         @exclusivity(unchecked) package final var decodedLength: Int64?
 
@@ -144,8 +145,22 @@
         open var lastReceived: UInt64 { 0 }
         /// How far the exchange is, as far as the server is concerned.
         open var phase: HTTPError.Phase { .notSent }
-        /// What has been measured so far; once it has ended well, all of it.
-        open var metrics: TransportMetrics? { nil }
+        /// Adds what has been measured so far; once it has ended well, all of it.
+        open func measure(_ metrics: inout TransportMetrics) {}
+
+        package final var metrics: TransportMetrics {
+            var metrics = TransportMetrics()
+            metrics.resends = resends
+            metrics.interim = interim
+            measure(&metrics)
+            return metrics
+        }
+
+        /// From the start of the exchange to a moment of the monotonic clock; nil for zero, which is one that hasn't come.
+        package final func time(to moment: UInt64) -> Duration? {
+            guard moment > 0 else { return nil }
+            return .nanoseconds(Int64(clamping: moment > startTime ? moment - startTime : 0))
+        }
 
         // MARK: The loop's steps
 
@@ -180,6 +195,13 @@
             }
             outgoing = .none
             return place
+        }
+
+        /// Notes that sending begins, perhaps again.
+        package final func noteSending() {
+            isBegun = true
+            isSendingPaused = false
+            noteActivity()
         }
 
         /// Has the loop settle the transfer once the present event is dealt with.

@@ -12,6 +12,14 @@
             case refused
         }
 
+        /// The version of the response's head.
+        package final var version: HTTPVersion { head.version }
+
+        /// Reads a head; see ``HeadReader/read(_:status:)``.
+        package final func read(head bytes: UnsafeRawBufferPointer, status: Int) -> HeadReader.Progress {
+            head.read(bytes, status: status)
+        }
+
         package final func completeInterim(_ fields: HTTPHeaders) {
             // It answers an `Expect` of the transport's.
             guard head.status != 100 else { return }

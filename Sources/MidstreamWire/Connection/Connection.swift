@@ -8,7 +8,8 @@
     class Connection: ChannelOwner {
         final let route: Route
         final let channel: Channel
-        final unowned let loop: any ConnectionLoop
+        /// It keeps its connections until it ends, and nobody else touches them.
+        final unowned(unsafe) let loop: any ConnectionLoop
         /// From when on no transfer begins on it, in nanoseconds of the monotonic clock.
         @exclusivity(unchecked) final var limitOfAge: UInt64 = .max
 

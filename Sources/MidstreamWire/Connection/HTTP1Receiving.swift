@@ -111,7 +111,7 @@
 
         /// False stops the transfer.
         private func take(head: UnsafeRawBufferPointer, status: Int, _ transfer: WireTransfer) -> Bool {
-            switch transfer.head.read(head, status: status) {
+            switch transfer.read(head: head, status: status) {
             case .interim(let fields):
                 transfer.completeInterim(HTTPHeaders(lines: fields.bytes))
                 if status == 100 { releaseBody() }
@@ -124,7 +124,7 @@
                     persistence = Persistence(
                         fields, transfer.headers,
                         request: transfer.framing.hasConnection ? transfer.request.headers[.connection] : nil,
-                        version: transfer.head.version)
+                        version: transfer.version)
                     reader.begin(framing(fields, transfer))
                 }
                 return true

@@ -142,7 +142,7 @@
 
         private func take(head: UnsafeRawBufferPointer) -> Bool {
             guard status >= 100 else { return transfer.violate("The status of the response is below 100.") }
-            switch transfer.head.read(head, status: status) {
+            switch transfer.read(head: head, status: status) {
             case .interim(let fields):
                 transfer.completeInterim(HTTPHeaders(lines: fields.bytes))
                 if status == 100 { releaseBody() }

@@ -31,11 +31,11 @@
             let room =
                 request.method.rawValue.utf8.count + 2 * url.utf8.count + 2 * request.headers.bytes.count
                 + (mediaType?.utf8.count ?? 0) + (proxyAuthorization?.utf8.count ?? 0) + 256
-            return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: room) { buffer in
                 var output = Output(buffer)
                 var url = url
                 url.withUTF8 { write($0, mediaType: mediaType, to: &output) }
-                count = output.count
+                return [UInt8](UnsafeBufferPointer(rebasing: buffer[..<output.count]))
             }
         }
 

@@ -72,9 +72,10 @@
                 ? settings.route(of: request.urlText, address: request.address)
                 : Route(request.urlText, settings.routes, address: request.address, isTunnel: true)
             super.init(request, options, loop: loop, owner: owner)
+            guard let pipe else { return }
             isPiped = isPipe
             head.allowsSwitch = isUpgrade
-            writer = pipe.map { PipeWriter(pipe: $0, loop: loop) }
+            writer = PipeWriter(pipe: pipe, loop: loop)
         }
 
         /// Decides how the request is sent.
@@ -165,10 +166,8 @@
         ///
         /// - Parameter times: Those of the connection, when it was made for this transfer.
         func willSend(over endpoints: Endpoints, _ times: DialTimes?, isReused: Bool) {
-            isBegun = true
-            isSendingPaused = false
+            noteSending()
             sent = Sent()
-            noteActivity()
             let times = times ?? DialTimes()
             // The loop's time is that of its last wait, and the connection may have come to stand since.
             let began = max(loop.now, times.connected, times.secured)
@@ -187,15 +186,13 @@
 
         // MARK: Metrics
 
-        override var metrics: TransportMetrics? {
-            let measured = measured
-            var metrics = TransportMetrics()
-            metrics.nameLookup = time(measured.times.found)
-            metrics.connect = time(measured.times.connected)
-            metrics.tlsHandshake = time(measured.times.secured)
-            metrics.sendStart = time(measured.began)
-            metrics.firstByte = time(measured.firstByte)
-            metrics.total = time(MonotonicTime.now())
+        override func measure(_ metrics: inout TransportMetrics) {
+            metrics.nameLookup = time(to: measured.times.found)
+            metrics.connect = time(to: measured.times.connected)
+            metrics.tlsHandshake = time(to: measured.times.secured)
+            metrics.sendStart = time(to: measured.began)
+            metrics.firstByte = time(to: measured.firstByte)
+            metrics.total = time(to: MonotonicTime.now())
             if let ends = measured.endpoints {
                 metrics.remoteAddress = ends.remote?.address
                 metrics.remotePort = ends.remote?.port
@@ -206,8 +203,6 @@
                 metrics.connection = ends.number
             }
             metrics.isReusedConnection = measured.isReused
-            metrics.resends = resends
-            metrics.interim = interim
             metrics.requestBodyBytes = sent.bodyBytes
             metrics.responseBodyBytes = measured.bodyBytes
             metrics.bytesSent = sent.bytes
@@ -217,12 +212,6 @@
                 (metrics.nameLookup, metrics.connect) = (.zero, .zero)
                 if metrics.tlsVersion != nil { metrics.tlsHandshake = .zero }
             }
-            return metrics
-        }
-
-        private func time(_ moment: UInt64) -> Duration? {
-            guard moment > 0 else { return nil }
-            return .nanoseconds(Int64(clamping: moment > startTime ? moment - startTime : 0))
         }
     }
 
