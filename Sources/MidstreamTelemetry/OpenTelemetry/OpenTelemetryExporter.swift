@@ -13,7 +13,8 @@ internal import MidstreamObservability
 /// ```
 ///
 /// Each exchange on the wire is a span of kind CLIENT, retries and redirects included; what a cache answers makes none. The span ends with
-/// the response, whose body is part of it unless it is streamed: then it ends with the head. With ``TraceParentInterceptor`` in the pipeline it is the span that the server continues.
+/// the response, whose body is part of it unless it is streamed: then it ends with the head. With ``TraceParentInterceptor`` in the
+/// pipeline it is the span that the server continues, unless the request has a `traceparent` itself: that is its parent.
 /// Names and attributes are those of the conventions for HTTP clients, version 1.44.0.
 ///
 /// Calls don't wait: up to 2,048 spans are kept, and sent in batches of 512 or after 5 s. What there is no room for, and what is left when
@@ -187,7 +188,9 @@ public final class OpenTelemetryExporter: CallObserver {
     /// Finds its place in the distributed trace.
     public func began(_ call: CallRecord.Start) {
         metrics.began(call)
-        let parent = call.request.traceParent ?? TraceParent.current
+        let headers = call.request.headers
+        let parent =
+            TraceParent(headers["traceparent"], state: headers["tracestate"]) ?? call.request.traceParent ?? TraceParent.current
         let context = Span.Context(call: call.id, parent: parent)
         guard parent?.isSampled ?? isSampled(call.id) else { return }
         state.withLock { $0.contexts[call.id] = context }

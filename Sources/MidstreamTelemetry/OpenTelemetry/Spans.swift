@@ -38,15 +38,16 @@ extension JSONObject {
         let known = ExchangeAttributes(exchange, error: error)
         let sent = TraceParent(exchange.requestHeaders["traceparent"], state: exchange.requestHeaders["tracestate"])
         append { span in
-            if let sent {
+            // A field that the request had itself names its parent.
+            if let sent, sent.spanID != context.parent?.spanID {
                 span.add("traceId", sent.traceID)
                 span.add("spanId", sent.spanID)
-                span.add("traceState", sent.state)
             } else {
                 span.addTrace(of: context)
                 span.add("spanId", hexadecimal: Self.spanID(of: exchange.id))
             }
-            if detail.hasCalls || context.parent == nil && sent != nil {
+            span.add("traceState", sent?.state)
+            if detail.hasCalls {
                 span.add("parentSpanId", hexadecimal: context.call.low)
             } else {
                 span.add("parentSpanId", context.parent?.spanID)
