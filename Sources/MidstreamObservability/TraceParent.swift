@@ -5,7 +5,7 @@ internal import MidstreamCore
 /// Where in a distributed trace a request stands (W3C Trace Context, §3.2): what its `traceparent` field says.
 ///
 /// ```swift
-/// let parent = TraceParent(incoming.headers["traceparent"], state: incoming.headers["tracestate"]) ?? TraceParent()
+/// let parent = TraceParent(incoming.headers["traceparent"], state: incoming.headers["tracestate"])
 /// try await TraceParent.$current.withValue(parent) { try await client.send(request) }
 /// ```
 public struct TraceParent: Sendable, Hashable {
@@ -21,7 +21,9 @@ public struct TraceParent: Sendable, Hashable {
     /// What the present task is part of; interceptors continue it. Set it with `TraceParent.$current.withValue(…)`.
     @TaskLocal public static var current: TraceParent?
 
-    /// Begins a trace, with random identifiers.
+    /// Begins a trace of several calls, with random identifiers.
+    ///
+    /// - Parameter isSampled: Whether it is recorded; true by default. An exporter's ratio counts only where a call begins the trace.
     public init(isSampled: Bool = true) {
         let high = UInt64.random(in: 1 ... .max)
         traceID = Self.hexadecimal(high) + Self.hexadecimal(.random(in: .min ... .max))
@@ -92,8 +94,9 @@ public struct TraceParent: Sendable, Hashable {
 
     /// The trace of a call that is part of no other: the same on each attempt.
     init(of call: HTTPRequest) {
-        if let id = ChainPosition.current?.call?.observation?.id.description {
-            traceID = id
+        let observation = ChainPosition.current?.call?.observation
+        if let observation {
+            traceID = observation.id.description
         } else {
             traceID = withUnsafeBytes(of: call.id.uuid) { id in
                 Self.hexadecimal(UInt64(bigEndian: id.loadUnaligned(as: UInt64.self)))
@@ -102,7 +105,7 @@ public struct TraceParent: Sendable, Hashable {
         }
         // Of its bits all but six are random, and these are never all 0.
         spanID = String(traceID.suffix(16))
-        isSampled = true
+        isSampled = observation?.isSampled ?? true
         state = nil
     }
 

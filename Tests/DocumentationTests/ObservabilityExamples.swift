@@ -69,8 +69,8 @@ struct ObservabilityExamples {
         ]
         let client = HTTPClient(baseURL: "https://api.example.com", transport: transport) { .traceparent }
 
-        // A server continues the trace of the request that it serves.
-        let parent = TraceParent(incoming["traceparent"], state: incoming["tracestate"]) ?? TraceParent()
+        // A server continues the trace of the request that it serves, if it is part of one.
+        let parent = TraceParent(incoming["traceparent"], state: incoming["tracestate"])
         try await TraceParent.$current.withValue(parent) {
             _ = try await client.get("users/42").data()
         }

@@ -11,11 +11,11 @@ import Testing
 struct SpanParentTests {
     /// The spans of what a client does.
     private func spans(
-        over transport: StubTransport, _ body: (HTTPClient) async throws -> Void
+        over transport: StubTransport, ratio: Double = 1, _ body: (HTTPClient) async throws -> Void
     ) async throws -> [OpenTelemetryTests.Object] {
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("spans.jsonl")
-        let exporter = try OpenTelemetryExporter(to: .file(file.path), service: "shop")
+        let exporter = try OpenTelemetryExporter(to: .file(file.path), service: "shop", ratio: ratio)
         let configuration = HTTPClient.Configuration(random: { 0 }, observers: [exporter])
         try await body(testClient(configuration: configuration, transport: transport) { TraceParentInterceptor() })
         await exporter.flush()
@@ -54,5 +54,17 @@ struct SpanParentTests {
         let (other, unsampled) = repeated(["traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"])
         let withheld = try await self.spans(over: other) { _ = try await $0.send(unsampled) }
         #expect(withheld.isEmpty)
+    }
+
+    @Test("Servers are told which traces a ratio leaves out", arguments: [0, 0.5])
+    func ratio(ratio: Double) async throws {
+        let transport = StubTransport(status: .ok)
+        let spans = try await spans(over: transport, ratio: ratio) { client in
+            for _ in 0..<50 { _ = try await client.send(HTTPRequest("http://h/")) }
+        }
+        let told = transport.requests.compactMap { TraceParent($0.headers["traceparent"]) }
+        let sampled = told.filter(\.isSampled)
+        #expect(told.count == 50 && sampled.count < 50)
+        #expect(spans.compactMap { $0["traceId"] as? String } == sampled.map(\.traceID))
     }
 }

@@ -35,6 +35,7 @@ package final class CallObservation: Sendable {
     /// What the observations of a client share.
     package final class Settings: Sendable {
         let observers: [any CallObserver]
+        let samplers: [any TraceSampler]
         /// How many bytes of each body to keep.
         let keepsBodies: Int
         /// How many bytes of the bodies of a whole call.
@@ -43,6 +44,7 @@ package final class CallObservation: Sendable {
 
         package init(_ observers: [any CallObserver], _ redaction: Redaction, keepsBodies: Int = 0) {
             self.observers = observers
+            samplers = observers.compactMap { $0 as? any TraceSampler }
             self.keepsBodies = observers.reduce(keepsBodies) { max($0, $1.keepsBodies) }
             // Who wants all of each body says `.max`.
             keptPerCall = max(256 << 10, 4 * min(self.keepsBodies, Int.max / 4))
@@ -71,6 +73,9 @@ package final class CallObservation: Sendable {
         self.stopwatch = stopwatch.restarted()
         self.date = date
     }
+
+    /// Whether an observer keeps the trace that begins with the call; true without any that choose.
+    package var isSampled: Bool { settings.samplers.isEmpty || settings.samplers.contains { $0.samples(id) } }
 
     /// The observation of a call that is made for this one.
     package func serving(_ purpose: CallRecord.Purpose, at date: Date) -> CallObservation {

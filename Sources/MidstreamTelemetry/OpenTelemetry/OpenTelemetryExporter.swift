@@ -105,7 +105,8 @@ public final class OpenTelemetryExporter: CallObserver {
     ///   - attributes: Further attributes of the resource, such as `service.version`.
     ///   - spans: `.exchanges` by default.
     ///   - headers: Names of header fields that become attributes of spans; none by default.
-    ///   - ratio: Which part of the traces that begin here is sent, 0…1; 1 by default. A trace that began elsewhere is sent if that said so.
+    ///   - ratio: Which part of the traces that begin with a call is sent, 0…1; 1 by default. ``TraceParentInterceptor`` tells servers which.
+    ///     A trace that began before is sent if its parent says so.
     ///   - metricsInterval: How often metrics are sent while calls are made; 60 s by default.
     ///   - connectionsOf: Transports whose connections are counted as `http.client.open_connections` before metrics are sent; none by default.
     ///   - redaction: What is withheld beside what always is; nil: what each client's configuration says.
@@ -192,15 +193,8 @@ public final class OpenTelemetryExporter: CallObserver {
         let parent =
             TraceParent(headers["traceparent"], state: headers["tracestate"]) ?? call.request.traceParent ?? TraceParent.current
         let context = Span.Context(call: call.id, parent: parent)
-        guard parent?.isSampled ?? isSampled(call.id) else { return }
+        guard parent?.isSampled ?? samples(call.id) else { return }
         state.withLock { $0.contexts[call.id] = context }
-    }
-
-    /// Of the traces that begin here as many as the ratio says, by the trace's identifier, so that all parts of one fare alike.
-    private func isSampled(_ trace: CallRecord.ID) -> Bool {
-        guard ratio < 1 else { return true }
-        // The 56 bits that are random in every identifier of a trace.
-        return Double(trace.low & (1 << 56 - 1)) < ratio * Double(UInt64(1) << 56)
     }
 
     /// Counts it.
@@ -339,5 +333,14 @@ public final class OpenTelemetryExporter: CallObserver {
             state.rejected.addRefused(rejected)
             state.failures[kind] = failure
         }
+    }
+}
+
+extension OpenTelemetryExporter: TraceSampler {
+    /// As many as the ratio says.
+    package func samples(_ trace: CallRecord.ID) -> Bool {
+        guard ratio < 1 else { return true }
+        // The 56 bits that are random in every identifier of a trace.
+        return Double(trace.low & (1 << 56 - 1)) < ratio * Double(UInt64(1) << 56)
     }
 }
