@@ -198,6 +198,49 @@ struct HARArchiveTests {
         #expect(counts == counts.sorted() && Set(counts) == [0, 1, 2, 3, 4])
     }
 
+    private static let foreign = #"""
+        {"log":{"creator":{"name":"Browser"},"pages":[{"id":"page_1"}],"entries":[ {"pageref":"page_1","request":{"url":"http://h/?x=1",
+        "queryString":[{"name":"x","value":"1"}],"cookies":[{"name":"c","value":"d","path":"/"}]},
+        "response":{"status":200,"cookies":[{"name":"e","value":"f"}]},"_priority":"High"}
+        """#
+
+    @Test(
+        "that was cut off is mended behind its last whole entry, and only there",
+        arguments: [#",{"request":{"url":"http"#, #"], "comment""#])
+    func mending(rest: String) async throws {
+        try await withFolder { folder in
+            let (path, link, files) = ("\(folder)/a.har", "\(folder)/link.har", FileManager.default)
+            try Data((Self.foreign + rest).utf8).write(to: URL(fileURLWithPath: path))
+            try files.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+            try files.createSymbolicLink(atPath: link, withDestinationPath: path)
+            #expect(try HARArchive.mend(link) == 1)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == Self.foreign + "\n]}}\n")
+            #expect(try files.destinationOfSymbolicLink(atPath: link) == path)
+            #expect(try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o640)
+        }
+    }
+
+    @Test("that is whole stays as it is, and so does a file that can't be mended")
+    func notMended() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            func isMended(_ text: String) throws -> Bool {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+                defer { #expect((try? String(contentsOfFile: path, encoding: .utf8)) == text) }
+                return try HARArchive.mend(path) == 1
+            }
+            #expect(try isMended(Self.foreign + #"], "comment": "" } }"#))
+            #expect(throws: HARArchive.Failure.self) { try isMended(#"{"entries":[{"request":{"url":"http://h/"}},"#) }
+        }
+    }
+
+    @Test("of others keeps its query strings and cookies")
+    func itemsOfOthers() throws {
+        let read = try HARArchive(HARArchive(Data((Self.foreign + "]}}").utf8)).encoded()).entries[0]
+        #expect(read.request.queryString.map(\.value) == ["1"] && read.request.cookies.map(\.value) == ["d"])
+        #expect(read.response.cookies.map(\.name) == ["e"])
+    }
+
     @Test("larger than its limit isn't read")
     func limit() async throws {
         try await withFolder { folder in

@@ -74,6 +74,10 @@ public struct HARArchive: Sendable {
     ///
     /// - Throws: ``Failure``.
     public init(contentsOf path: String, limit: Int = Self.defaultLimit) throws {
+        try self.init(Self.content(of: path, limit: limit))
+    }
+
+    private static func content(of path: String, limit: Int) throws -> Data {
         let file: FileHandle
         do {
             file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
@@ -84,7 +88,7 @@ public struct HARArchive: Sendable {
         do {
             let data = try file.read(upToCount: min(limit, Int.max - 1) + 1) ?? Data()
             guard data.count <= limit else { throw Failure.tooLarge(limit: limit) }
-            try self.init(data)
+            return data
         } catch let failure as Failure {
             throw failure
         } catch {
@@ -92,21 +96,26 @@ public struct HARArchive: Sendable {
         }
     }
 
-    /// Writes a file anew that may have been cut off, with the entries that are whole.
+    /// Closes the list of a file that was cut off, behind its last whole entry. All before stays as it is, and so does a whole file.
     ///
-    /// - Returns: How many there are.
+    /// - Returns: How many entries there are.
     /// - Throws: ``Failure``.
     package static func mend(_ path: String) throws -> Int {
-        let archive = try HARArchive(contentsOf: path)
-        let (file, files) = (URL(fileURLWithPath: path), FileManager.default)
-        let beside = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).\(UUID().uuidString)")
-        guard files.createFile(atPath: beside.path, contents: try archive.encoded(), attributes: [.posixPermissions: 0o600]),
-            rename(beside.path, file.path) == 0
-        else {
-            try? files.removeItem(at: beside)
-            throw Failure.file("can't write the file \(path)")
+        let data = try content(of: path, limit: defaultLimit)
+        if let log = try whole(data) { return log.entries.count }
+        guard let end = HARFormat.wholeEntries(of: data)?.end, let log = try whole(data[..<end] + HARFormat.ending) else {
+            throw Failure.malformed("it isn't JSON, and can't be ended as an archive")
         }
-        return archive.count
+        do {
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            try file.seek(toOffset: UInt64(end))
+            try file.write(contentsOf: HARFormat.ending)
+            try file.truncate(atOffset: UInt64(end + HARFormat.ending.count))
+        } catch {
+            throw Failure.file("can't write the file \(path): \(error.localizedDescription)")
+        }
+        return log.entries.count
     }
 
     /// The archive as the content of a file.
