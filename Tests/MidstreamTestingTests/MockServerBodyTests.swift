@@ -99,6 +99,13 @@ import Testing
         #expect(body == "abc")
     }
 
+    @Test func sendsAGivenLengthInPlaceOfChunks() async throws {
+        let (head, body) = try await raw(
+            .init(headers: ["Content-Length": "5"], body: .chunked([Array("he".utf8), Array("llo".utf8)])), request: get())
+        #expect(head == "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close")
+        #expect(body == "hello")
+    }
+
     @Test func producesSoManyBytes() async throws {
         let server = try MockServer()
         defer { server.shutdown() }

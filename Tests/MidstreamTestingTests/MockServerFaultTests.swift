@@ -188,6 +188,13 @@ import Testing
         #expect(end == .closed)
     }
 
+    @Test func declaresALengthInPlaceOfChunks() async throws {
+        let (text, _) = try await exchange(
+            .wrongContentLength(declared: 50), body: .chunked([Array("01234".utf8), Array("56789".utf8)]))
+        #expect(split(text).head.contains("Content-Length: 50") && !text.contains("Transfer-Encoding"))
+        #expect(split(text).body == "0123456789")
+    }
+
     @Test func breaksOffAChunk() async throws {
         let (text, end) = try await exchange(.truncatedChunk)
         #expect(text.contains("Transfer-Encoding: chunked"))

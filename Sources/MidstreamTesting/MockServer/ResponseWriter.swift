@@ -28,7 +28,10 @@ struct ResponseWriter {
 
     private static func framing(of response: MockServer.Response, to request: RequestHead?) -> ResponseFraming {
         let isAskedFor = response.headers[.transferEncoding].map { $0.equalsIgnoringASCIICase("chunked") } ?? false
-        let usual = response.closeDelimited ? .untilClose : response.body.usualFraming
+        // A length that is said of a body whose length isn't known leaves its end to the connection.
+        let saysLength = response.headers.contains(.contentLength) || response.fault?.declaredLength != nil
+        let endsLast = response.closeDelimited || saysLength && response.body.length == nil
+        let usual = endsLast ? .untilClose : response.body.usualFraming
         let wants =
             isAskedFor || response.trailers != nil || response.fault == .truncatedChunk ? .chunked : usual
         guard wants == .chunked else { return wants }
@@ -75,7 +78,10 @@ struct ResponseWriter {
                 // The first chunk may be long in coming.
                 try body.flush()
                 let chunks = ChunkReader(content)
-                while let chunk = try connection.wait({ try await chunks.next() }) { try body.write(chunk[...]) }
+                while let chunk = try connection.wait({ try await chunks.next() }) {
+                    try body.write(chunk[...])
+                    try body.flush()
+                }
             }
         } catch is BodyCut {
             try strike()
@@ -136,9 +142,7 @@ struct ResponseWriter {
         return head + [13, 10]
     }
 
-    private var declaredLength: Int? {
-        if case .wrongContentLength(let declared)? = response.fault { declared } else { nil }
-    }
+    private var declaredLength: Int? { response.fault?.declaredLength }
 
     /// Whether what follows the head isn't as long as it says, so that no other response can come after it.
     private var declaresWrongLength: Bool {
@@ -163,6 +167,10 @@ struct ResponseWriter {
         }
         throw ConnectionEnded()
     }
+}
+
+extension Fault {
+    fileprivate var declaredLength: Int? { if case .wrongContentLength(let declared) = self { declared } else { nil } }
 }
 
 extension MockServer.Response {
