@@ -156,9 +156,11 @@ struct Upload {
         follower.method = method
         follower.urlText = url
         follower.onInterim = nil
+        // What is about the first request's body or its resource, as conditions are.
         follower.headers.removeAll { name in
             let text = name.rawValue.lowercased()
-            return text.hasPrefix("content-") || text.hasPrefix("upload-") || name == .idempotencyKey || name == .expect
+            return ["content-", "upload-", "if-"].contains { text.hasPrefix($0) }
+                || [.range, .idempotencyKey, .expect].contains(name)
         }
         if HTTPOrigin(url) != HTTPOrigin(request.urlText) {
             follower.headers.removeCredentials()
