@@ -88,18 +88,18 @@ enum TemplateProblem: Error, Sendable {
 }
 
 extension TemplatePart {
-    /// The part with values in place of variables (RFC 6570 §3.2).
-    func expansion(_ values: [String: URITemplateContent]) throws(TemplateProblem) -> String {
+    /// The part with values in place of variables (RFC 6570 §3.2); nil when none of them is defined.
+    func expansion(_ values: [String: URITemplateContent]) throws(TemplateProblem) -> String? {
         guard case .expression(let form, let variables) = self else {
             if case .literal(let text) = self { return text }
-            return ""
+            return nil
         }
         var pieces: [String] = []
         for variable in variables {
             guard let value = values[variable.name], let piece = try form.expansion(of: value, for: variable) else { continue }
             pieces.append(piece)
         }
-        return pieces.isEmpty ? "" : form.first + pieces.joined(separator: form.separator)
+        return pieces.isEmpty ? nil : form.first + pieces.joined(separator: form.separator)
     }
 }
 

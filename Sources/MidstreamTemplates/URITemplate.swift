@@ -64,9 +64,10 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
         var expansion = ""
         var values: [Range<Int>] = []
         for part in parts {
-            let start = expansion.utf8.count
-            expansion += try part.expansion(contents)
-            if case .expression = part, expansion.utf8.count > start { values.append(start..<expansion.utf8.count) }
+            guard let piece = try part.expansion(contents) else { continue }
+            // An empty value, too, may be what makes a step of the dots around it.
+            if case .expression = part { values.append(expansion.utf8.count..<expansion.utf8.count + piece.utf8.count) }
+            expansion += piece
         }
         if let step = URLText.step(madeBy: values, in: expansion) { throw .step(step) }
         return expansion
