@@ -180,6 +180,12 @@ extension FieldValueScanner {
             ? String(decoding: content, as: UTF8.self) : text(part).lowercased()
     }
 
+    /// Whether a part is a quoted string without an end.
+    package func isOpen(_ part: Part) -> Bool {
+        let (start, end) = (part.range.lowerBound, part.range.upperBound)
+        return end == bytes.count && start > 0 && bytes[start - 1] == UInt8(ascii: "\"")
+    }
+
     /// Whether a part is a token (RFC 9110 §5.6.2).
     package func isToken(_ part: Part) -> Bool {
         let characters = ASCIISet.token

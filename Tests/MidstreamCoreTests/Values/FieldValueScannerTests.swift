@@ -16,6 +16,18 @@ struct FieldValueScannerTests {
         #expect(scanner.text(part) == text && scanner.isAtEnd)
     }
 
+    @Test("a quoted string is open when the value ends before it")
+    func open() {
+        for (text, isOpen) in [
+            (#"a="b"#, true), (#"a=""#, true), (#"a="\"#, true), (#"a="\""#, true), (#"a="b""#, false), (#"a="""#, false),
+            (#"a=b"#, false), (#"a="b";"#, false), (#"a= b"#, false),
+        ] {
+            var scanner = FieldValueScanner(text)
+            let value = scanner.parameter()?.value
+            #expect(value.map(scanner.isOpen) == isOpen, "\(text)")
+        }
+    }
+
     @Test("what isn't there isn't read")
     func nothing() {
         var scanner = FieldValueScanner("(a")
