@@ -27,13 +27,11 @@ package struct RequestHead {
     package let headers: HTTPHeaders
     package let framing: Framing
 
-    /// - Parameter bytes: The head without the empty line that ends it; each line ends in CR LF.
-    package init(_ bytes: ArraySlice<UInt8>) throws {
-        guard let start = bytes.firstIndex(where: { $0 != 13 }) else { throw Rejection("The head holds nothing.") }
-        let first = bytes[start...].prefix { $0 != 13 }
-        let parts = first.drop { $0 == 10 }.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
+    /// - Parameter lines: Those before the empty one, without their ends, and without NUL.
+    package init(_ lines: [[UInt8]]) throws {
+        let parts = (lines.first ?? []).split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
-        guard parts.count == 3, parts[0].isToken, !parts[1].isEmpty, !first.contains(0) else {
+        guard parts.count == 3, parts[0].isToken, !parts[1].isEmpty else {
             throw Rejection("The request line isn't a method, a target and a version.")
         }
         method = HTTPMethod(rawValue: parts[0])
@@ -43,30 +41,22 @@ package struct RequestHead {
         case "HTTP/1.0": version = .http1_0
         default: throw Rejection(505, "This server speaks HTTP/1.1 and HTTP/1.0, not \(parts[2]).")
         }
-        headers = try Self.fields(bytes[first.endIndex...])
+        headers = try Self.fields(lines.dropFirst())
         framing = try Self.framing(headers)
         if version == .http1_1, headers.values(.host).count != 1 {
             throw Rejection("An HTTP/1.1 request must have one Host field.")
         }
     }
 
-    /// The fields of lines, each of which ends in CR LF.
-    static func fields(_ lines: ArraySlice<UInt8>) throws -> HTTPHeaders {
-        guard !lines.contains(0) else { throw Rejection("A header line holds a NUL.") }
+    static func fields(_ lines: ArraySlice<[UInt8]>) throws -> HTTPHeaders {
         var fields = HTTPHeaders.FieldBuffer()
-        let name = ASCIISet.token
-        try lines.withUnsafeBytes { lines in
-            var start = 0
-            while start < lines.count {
-                while start < lines.count, lines[start] == 10 { start += 1 }
-                var end = start
-                while end < lines.count, name.contains(lines[end]) { end += 1 }
-                let isField = end > start && end < lines.count && lines[end] == UInt8(ascii: ":")
-                while end < lines.count, lines[end] != 13 { end += 1 }
-                guard isField || end == start else { throw Rejection("A header line isn't a name, a colon and a value.") }
-                if isField { fields.append(line: UnsafeRawBufferPointer(rebasing: lines[start..<end])) }
-                start = end + 1
+        let token = ASCIISet.token
+        for line in lines {
+            let name = line.prefix { token.contains($0) }
+            guard !name.isEmpty, line[name.endIndex...].first == UInt8(ascii: ":") else {
+                throw Rejection("A header line isn't a name, a colon and a value.")
             }
+            line.withUnsafeBytes { fields.append(line: $0) }
         }
         return HTTPHeaders(fields)
     }

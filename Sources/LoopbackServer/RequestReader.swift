@@ -42,37 +42,19 @@ package struct RequestReader {
             skipped += 1
             guard skipped <= 16 else { throw Rejection("Too many empty lines before the request.") }
         }
-        return try RequestHead(section(upTo: limits.maximumHead))
+        return try RequestHead(lines(upTo: limits.maximumHead))
     }
 
-    /// Reads lines up to an empty one, which isn't part of the result.
-    private mutating func section(upTo limit: Int) throws -> ArraySlice<UInt8> {
-        var checked = start
+    /// The lines up to an empty one, without it. Copies, so that none keeps the buffer it came in.
+    private mutating func lines(upTo limit: Int) throws -> [[UInt8]] {
+        var (lines, left) = ([[UInt8]](), limit)
         while true {
-            while checked < buffer.count {
-                let byte = buffer[checked]
-                if byte == 13 {
-                    guard checked + 1 < buffer.count else { break }
-                    guard buffer[checked + 1] == 10 else { throw Rejection("A line holds a CR without LF.") }
-                }
-                checked += 1
-                guard byte == 10 else { continue }
-                let end = checked - 1
-                guard end > start, buffer[end - 1] == 13 else { throw Rejection("A line ends in LF without CR.") }
-                guard end - 1 == start || buffer[end - 2] == 10 else { continue }
-                guard checked - start <= limit else { throw tooLong(limit) }
-                let section = buffer[start..<(end - 1)]
-                start = checked
-                return section
-            }
-            guard buffer.count - start <= limit else { throw tooLong(limit) }
-            let offset = checked - start
-            guard try fill() else { throw ConnectionEnded() }
-            checked = start + offset
+            let line = try Array(line(upTo: left, else: Rejection(431, "The head is longer than \(limit) bytes.")))
+            if line.isEmpty { return lines }
+            lines.append(line)
+            left -= line.count + 2
         }
     }
-
-    private func tooLong(_ limit: Int) -> Rejection { Rejection(431, "The head is longer than \(limit) bytes.") }
 
     /// Reads a body.
     ///
@@ -88,9 +70,9 @@ package struct RequestReader {
             while let size = try chunkSize() {
                 try check(body.length + size, isKept: isKept)
                 try read(size, into: &body, isKept: isKept)
-                guard try line(upTo: 2).isEmpty else { throw Rejection("A chunk is longer than its size says.") }
+                guard try chunkLine(upTo: 2).isEmpty else { throw Rejection("A chunk is longer than its size says.") }
             }
-            body.trailers = try RequestHead.fields(section(upTo: limits.maximumHead))
+            body.trailers = try RequestHead.fields(lines(upTo: limits.maximumHead)[...])
         }
         return body
     }
@@ -114,15 +96,18 @@ package struct RequestReader {
 
     /// The size of the next chunk; nil for the last one (RFC 9112 §7.1).
     private mutating func chunkSize() throws -> Int? {
-        let digits = try line(upTo: 4 << 10).prefix { $0 != UInt8(ascii: ";") && $0 != 32 && $0 != 9 }
+        let digits = try chunkLine(upTo: 4 << 10).prefix { $0 != UInt8(ascii: ";") && $0 != 32 && $0 != 9 }
         guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy({ $0.hexadecimalValue != nil }),
             let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw Rejection("A chunk's size isn't a hexadecimal number.") }
         return size == 0 ? nil : size
     }
 
-    private mutating func line(upTo limit: Int) throws -> ArraySlice<UInt8> {
-        let tooLong = Rejection("A line of the chunked body is too long.")
+    private mutating func chunkLine(upTo limit: Int) throws -> ArraySlice<UInt8> {
+        try line(upTo: limit, else: Rejection("A line of the chunked body is too long."))
+    }
+
+    private mutating func line(upTo limit: Int, else tooLong: @autoclosure () -> Rejection) throws -> ArraySlice<UInt8> {
         var length = 0
         while true {
             while start + length < buffer.count {
@@ -132,13 +117,13 @@ package struct RequestReader {
                 guard end > start, buffer[end - 1] == 13 else { throw Rejection("A line ends in LF without CR.") }
                 let line = buffer[start..<(end - 1)]
                 guard !line.contains(where: { $0 == 13 || $0 == 0 }) else {
-                    throw Rejection("A line of the chunked body holds a CR without LF, or a NUL.")
+                    throw Rejection("A line holds a CR without LF, or a NUL.")
                 }
-                guard line.count <= limit else { throw tooLong }
+                guard line.count <= limit else { throw tooLong() }
                 start = end + 1
                 return line
             }
-            guard length <= limit + 2 else { throw tooLong }
+            guard length <= limit + 2 else { throw tooLong() }
             guard try fill() else { throw ConnectionEnded() }
         }
     }

@@ -73,7 +73,7 @@ extension ForeignParser {
         case .redaction: _ = URLText.redacted(text)
         case .redisReply: readReplies(bytes)
         case .request: readRequests(bytes)
-        case .requestHead: _ = try? RequestHead(bytes[...])
+        case .requestHead: _ = try? RequestHead(bytes.split(separator: 10).map { $0.filter { $0 != 13 } })
         #if os(Linux)
             case .responseHead: ReceivedHeads.read(bytes)
         #endif
