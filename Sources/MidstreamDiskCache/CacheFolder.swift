@@ -57,7 +57,7 @@ struct CacheFolder: Sendable {
     /// Opens a file that only its user may read. Doesn't wait for the other end of a pipe that somebody has put in its place.
     static func open(_ path: String, _ flags: Int32) throws -> Int32 {
         let descriptor = openFile(path, flags | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw FileError(errno) }
+        guard descriptor >= 0 else { throw FileError(code: errno) }
         return descriptor
     }
 }
@@ -66,10 +66,7 @@ struct CacheFolder: Sendable {
 private func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
 
 /// What the system says went wrong with a file.
-struct FileError: Error {
-    let code: Int32
-    init(_ code: Int32) { self.code = code }
-}
+struct FileError: Error { let code: Int32 }
 
 /// A file that bytes are written to at any place.
 final class BodyFile: Sendable {
@@ -88,7 +85,7 @@ final class BodyFile: Sendable {
             while done < count {
                 let start = buffer.baseAddress.map { $0 + done }
                 let read = System.read(descriptor, start, count - done, at: offset + Int64(done))
-                guard read >= 0 else { throw FileError(errno) }
+                guard read >= 0 else { throw FileError(code: errno) }
                 guard read > 0 else { break }
                 done += read
             }
@@ -96,6 +93,6 @@ final class BodyFile: Sendable {
     }
 
     func write(_ bytes: [UInt8], at offset: Int64) throws {
-        guard bytes.withUnsafeBytes({ System.write(descriptor, $0, at: offset) }) else { throw FileError(errno) }
+        guard bytes.withUnsafeBytes({ System.write(descriptor, $0, at: offset) }) else { throw FileError(code: errno) }
     }
 }

@@ -81,14 +81,6 @@ final class Database {
             }
         }
 
-        func integer(_ column: Int32) -> Int64? {
-            sqlite3_column_type(statement, column) == SQLITE_INTEGER ? sqlite3_column_int64(statement, column) : nil
-        }
-
-        func blob(_ column: Int32) -> [UInt8]? {
-            sqlite3_column_type(statement, column) == SQLITE_BLOB ? bytes(column) : nil
-        }
-
         private func bytes(_ column: Int32) -> [UInt8] {
             let start = sqlite3_column_blob(statement, column)
             return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))

@@ -165,7 +165,7 @@ final class DiskCacheWriter: CacheWriter {
             let run = run ?? BodySums.Run(start: offset, end: offset)
             let stored = entry.holding(run.start..<run.end)
             isStored = try await store.perform { [folder] table in
-                if let temporary, rename(temporary, folder.body(stored.id)) != 0 { throw FileError(errno) }
+                if let temporary, rename(temporary, folder.body(stored.id)) != 0 { throw FileError(code: errno) }
                 var isStored = false
                 defer { if !isStored, temporary != nil { unlink(folder.body(stored.id)) } }
                 isStored = try table.insert(stored, .file(run), if: isCurrent)

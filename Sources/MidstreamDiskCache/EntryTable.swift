@@ -92,10 +92,10 @@ final class EntryTable {
             LIMIT \(Self.maximumVariants)
             """, [url(key), owner(key)]
         ) { row in
-            guard let id = row.integer(0), let head = row.blob(1) else { return }
+            guard let id = row[0].integer, let head = row[1].blob else { return }
             guard var entry = Self.entry(id, head, row[2], key) else { return damaged.append(id) }
             // Most keys have one, and of the others the newest is asked for most.
-            if entries.isEmpty, let body = row.blob(3) {
+            if entries.isEmpty, let body = row[3].blob {
                 guard Self.isRight(body, of: entry, row[4]) else { return damaged.append(id) }
                 entry = entry.with(body)
             }

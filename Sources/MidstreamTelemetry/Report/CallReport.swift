@@ -30,22 +30,18 @@ public struct CallReport: Sendable {
     ///   - redaction: What is withheld; nil: what each client's configuration says.
     public init(_ calls: [CallRecord], title: String = "Calls", redaction: Redaction? = nil) {
         let made = calls.map(\.start).min() ?? Date(timeIntervalSince1970: 0)
-        self.init(calls.map { ReportedCall($0, since: made, redaction: redaction ?? $0.redaction) }, title, made)
+        self.init(calls.map { ReportedCall($0, since: made, redaction: redaction ?? $0.redaction) }, title: title, made: made)
     }
 
     /// Makes a report of an archive's exchanges, of whoever has written it. What the archive holds is shown as it is.
     public init(_ archive: HARArchive, title: String = "Calls") {
         let dates = archive.entries.compactMap(\.start)
         let made = dates.min() ?? Date(timeIntervalSince1970: 0)
-        self.init(ReportedCall.calls(of: archive.entries, since: made), title, made)
-    }
-
-    private init(_ calls: [ReportedCall], _ title: String, _ made: Date) {
-        self.init(calls, title: title, made: made, live: nil)
+        self.init(ReportedCall.calls(of: archive.entries, since: made), title: title, made: made)
     }
 
     /// - Parameter made: From when the calls' times count.
-    init(_ calls: [ReportedCall], title: String, made: Date, live: Live?) {
+    init(_ calls: [ReportedCall], title: String, made: Date, live: Live? = nil) {
         (self.calls, self.title, self.made, self.live) = (calls, title, made, live)
     }
 
