@@ -9,6 +9,12 @@ struct InterceptorTrial: Sendable {
 
     /// All byte values, in pieces of odd sizes, so that a text conversion or a lost piece shows.
     private static let content = (0..<2_000).map { UInt8($0 % 256) }
+    private static var pieces: AsyncStream<[UInt8]> {
+        AsyncStream { pieces in
+            for start in stride(from: 0, to: content.count, by: 97) { pieces.yield(Array(content[start...].prefix(97))) }
+            pieces.finish()
+        }
+    }
 
     func preservesBodies() async throws {
         let content = Self.content
@@ -25,7 +31,7 @@ struct InterceptorTrial: Sendable {
             var request = request
             if given == nil {
                 request.method = .post
-                request.body = isInMemory ? .bytes(content) : .stream { ChunkSequence(content) }
+                request.body = isInMemory ? .bytes(content) : .stream { Self.pieces }
             }
             try check(
                 try await client.send(request).body.collect() == content, "a buffered response's body changed on its way up")
@@ -240,29 +246,6 @@ struct InterceptorTrial: Sendable {
             law: law, interceptor: "\(type(of: interceptor))",
             description: "\(type(of: interceptor)) breaks the law \(law.rawValue): \(problem).")
     }
-}
-
-/// Bytes in pieces of 1, 8, 15 … bytes.
-private struct ChunkSequence: AsyncSequence, Sendable {
-    let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        var rest: ArraySlice<UInt8>
-        var size = 1
-
-        mutating func next() async -> [UInt8]? {
-            guard !rest.isEmpty else { return nil }
-            defer {
-                rest = rest.dropFirst(size)
-                size += 7
-            }
-            return Array(rest.prefix(size))
-        }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: bytes[...]) }
 }
 
 /// A body that arrives in pieces and knows whether it was closed.
