@@ -79,7 +79,7 @@ public struct CallReport: Sendable {
 
     static func text(_ resource: [UInt8]) -> String { String(decoding: resource, as: UTF8.self) }
 
-    /// JSON that can stand in a page's script: nothing in it ends that, and its line separators are escaped.
+    /// JSON that can stand in a page's script: nothing in it ends that, and JSONObject escapes its line separators.
     private var data: String {
         var report = JSONObject()
         report.add("version", 1)
@@ -94,21 +94,8 @@ public struct CallReport: Sendable {
             report.append(raw: object)
         }
         report.add("calls", calls.lazy.map(\.json))
-        return String(decoding: Self.escaped(report.text.utf8), as: UTF8.self)
-    }
-
-    private static func escaped(_ json: String.UTF8View) -> [UInt8] {
-        var bytes = [UInt8]()
-        bytes.reserveCapacity(json.count + json.count / 16)
-        for byte in json {
-            if byte == UInt8(ascii: "<") { bytes += #"\u003c"#.utf8 } else { bytes.append(byte) }
-            guard byte == 0xA8 || byte == 0xA9, bytes.count > 2, bytes[bytes.count - 2] == 0x80, bytes[bytes.count - 3] == 0xE2
-            else {
-                continue
-            }
-            bytes.removeLast(3)
-            bytes += (byte == 0xA8 ? #"\u2028"# : #"\u2029"#).utf8
-        }
-        return bytes
+        // By bytes: what combines with the character doesn't hide it.
+        let pieces = report.data().split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
+        return String(decoding: Array(pieces.joined(separator: #"\u003c"#.utf8)), as: UTF8.self)
     }
 }
