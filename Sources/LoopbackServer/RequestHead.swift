@@ -93,9 +93,5 @@ package struct RequestHead {
 
 extension HTTPHeaders {
     /// What the `Connection` fields list, in small letters.
-    package var connectionOptions: [String] {
-        (self[.connection] ?? "").utf8.split(separator: UInt8(ascii: ",")).map {
-            String(decoding: $0.filter { $0 != 32 && $0 != 9 }.map(\.asciiLowercased), as: UTF8.self)
-        }
-    }
+    package var connectionOptions: [String] { members(of: .connection).map { $0.lowercased() } }
 }

@@ -23,11 +23,6 @@ enum Invalidation {
 
     /// Whether a response wants all of its origin forgotten (Clear-Site-Data §3.1).
     static func clearsOrigin(_ response: HTTPResponse) -> Bool {
-        response.headers.values("Clear-Site-Data").contains { value in
-            value.utf8.split(separator: UInt8(ascii: ",")).contains {
-                let type = $0.trimmed
-                return type.elementsEqual("\"cache\"".utf8) || type.elementsEqual("\"*\"".utf8)
-            }
-        }
+        response.headers.members(of: "Clear-Site-Data").contains { $0 == "\"cache\"" || $0 == "\"*\"" }
     }
 }

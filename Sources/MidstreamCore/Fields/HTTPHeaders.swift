@@ -95,6 +95,14 @@ public struct HTTPHeaders: Sendable {
         return values
     }
 
+    /// The members of all fields of a name as one list without quotes (RFC 9110 §5.6.1); empty ones are left out.
+    package func members(of name: Name) -> [String] {
+        var scanner = FieldValueScanner(self[name] ?? "")
+        var members: [String] = []
+        while let member = scanner.member(of: ",") { members.append(scanner.text(member)) }
+        return members
+    }
+
     /// Whether there is a field of that name.
     public func contains(_ name: Name) -> Bool { firstLine(of: name) != nil }
 

@@ -267,7 +267,8 @@ final class Download: Sendable {
     private func pieces(beginningWith range: Range<Int64>, of response: HTTPResponse) -> [Range<Int64>]? {
         let (done, total, validator, isSingle) = state.withLock { ($0.done, $0.total, $0.validator, $0.isSingle) }
         guard options.parallel > 1, !isSingle, let total, validator != nil, total - done.count >= Self.leastParallel,
-            response.version == .http1_1, response.status == .partialContent || response.headers.acceptsByteRanges
+            response.version == .http1_1,
+            response.status == .partialContent || response.headers.members(of: .acceptRanges).contains("bytes")
         else { return nil }
         let gaps = done.gaps(upTo: total)
         // The first piece is what is arriving.
@@ -321,15 +322,5 @@ final class Download: Sendable {
     private func isEncoded(_ response: HTTPResponse) -> Bool {
         guard source.isResumable, source.choosesEncoding, let coding = response.headers[.contentEncoding] else { return false }
         return !coding.equalsIgnoringASCIICase("identity")
-    }
-}
-
-extension HTTPHeaders {
-    /// Whether ranges of bytes can be asked for (RFC 9110 §14.3).
-    fileprivate var acceptsByteRanges: Bool {
-        self[.acceptRanges].map {
-            $0.utf8.split(separator: UInt8(ascii: ",")).contains { String(Substring($0.trimmed)) == "bytes" }
-        }
-            ?? false
     }
 }

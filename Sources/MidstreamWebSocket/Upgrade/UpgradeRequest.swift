@@ -75,7 +75,7 @@ enum UpgradeRequest {
         }
         var agreement = Agreement()
         if let chosen = answered[protocolField] {
-            guard asked.list(protocolField).contains(chosen) else {
+            guard asked.members(of: protocolField).contains(chosen) else {
                 throw violation("The server has chosen a protocol that wasn't offered.")
             }
             agreement.subprotocol = chosen
@@ -102,15 +102,6 @@ struct ConnectionKey: RequestInterceptor {
 }
 
 extension HTTPHeaders {
-    /// The members of a list.
-    fileprivate func list(_ name: Name) -> [String] {
-        (self[name] ?? "").split(separator: ",").map { $0.drop { $0 == " " || $0 == "\t" } }.map { member in
-            var member = member
-            while member.last == " " || member.last == "\t" { member.removeLast() }
-            return String(member)
-        }
-    }
-
-    /// The same in small letters.
-    fileprivate func tokens(_ name: Name) -> [String] { list(name).map { $0.lowercased() } }
+    /// The members of a list in small letters.
+    fileprivate func tokens(_ name: Name) -> [String] { members(of: name).map { $0.lowercased() } }
 }
