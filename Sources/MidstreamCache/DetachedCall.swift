@@ -5,26 +5,20 @@ internal import MidstreamCore
 
 /// The owner of a call that doesn't keep its client: with the client's clocks and limits, and without its retries.
 private final class DetachedOwner: CallOwner {
-    let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let now: @Sendable () -> Date
     let random: @Sendable () -> Double
     let baseOrigin: OriginMatch?
-    let attemptTimeout: Duration?
-    let callDeadline: Duration?
-    let retries: Int?
+    let limits: RequestLimits
     let redaction: Redaction
     let background = BackgroundWork()
 
     init(_ owner: any CallOwner) {
-        clock = owner.clock
         stopwatch = owner.stopwatch
         now = owner.now
         random = owner.random
         baseOrigin = owner.baseOrigin
-        attemptTimeout = owner.attemptTimeout
-        callDeadline = owner.callDeadline
-        retries = owner.retries
+        limits = owner.limits
         redaction = owner.redaction
     }
 
@@ -43,7 +37,7 @@ extension Interception.Next where Input == HTTPRequest, Output == HTTPResponse {
     /// - Parameter timeout: The request's; nil: the client's for one attempt.
     /// - Returns: The rest, and how long it may take.
     func detached(from call: Call, timeout: Duration?) -> (next: Self, limit: Duration?) {
-        let limit = timeout ?? call.owner.attemptTimeout
+        let limit = timeout ?? call.owner.limits.timeout
         let owner = DetachedOwner(call.owner)
         let own = Call(
             owner: owner, requestID: HTTPRequest.ID(), delivery: .streamed, checkedURL: call.checkedURL, recorder: nil,

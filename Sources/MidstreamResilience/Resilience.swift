@@ -52,11 +52,11 @@ struct StandardLimits: HTTPInterceptor {
     }
 
     private func limit(_ request: inout HTTPRequest, _ call: Call?) {
-        let owner = call?.owner
+        let own = call?.owner.limits
         var limits = request.limits
-        if limits.maxRetries == nil { limits.maxRetries = maxRetries ?? owner?.retries ?? 3 }
-        if limits.timeout == nil { limits.timeout = min(timeout, owner?.attemptTimeout ?? timeout) }
-        if limits.deadline == nil { limits.deadline = min(deadline, owner?.callDeadline ?? deadline) }
+        if limits.maxRetries == nil { limits.maxRetries = maxRetries ?? own?.maxRetries ?? 3 }
+        if limits.timeout == nil { limits.timeout = min(timeout, own?.timeout ?? timeout) }
+        if limits.deadline == nil { limits.deadline = min(deadline, own?.deadline ?? deadline) }
         request.limits = limits
     }
 }

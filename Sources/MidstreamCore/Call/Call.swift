@@ -79,9 +79,7 @@ package final class Call: Sendable {
 
 /// What a call needs of the client that makes it.
 package protocol CallOwner: ResendBudget {
-    /// What time is measured by.
-    var clock: any Clock<Duration> { get }
-    /// One on that clock, of which each call has a copy that starts with it.
+    /// One on the client's clock, of which each call has a copy that starts with it.
     var stopwatch: Stopwatch { get }
     /// The time of day, which dates in messages are compared with.
     var now: @Sendable () -> Date { get }
@@ -89,12 +87,8 @@ package protocol CallOwner: ResendBudget {
     var random: @Sendable () -> Double { get }
     /// The origin of the base URL, which credentials are meant for unless they are given for others.
     var baseOrigin: OriginMatch? { get }
-    /// How long one attempt of a request that doesn't say so itself may take; nil: as long as it likes.
-    var attemptTimeout: Duration? { get }
-    /// The same of a whole call.
-    var callDeadline: Duration? { get }
-    /// How many times a call may be retried; nil: not said.
-    var retries: Int? { get }
+    /// Those of requests that have none themselves; nil: the client doesn't say.
+    var limits: RequestLimits { get }
     /// What isn't shown of the call.
     var redaction: Redaction { get }
     /// What is done for the client while nobody waits.

@@ -135,7 +135,7 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
         request.markLimitsKept()
         guard let call else { return try await work(request, self) }
         var next = self
-        if limits.timeout != kept.timeout { next.position.timeout = call.due(in: limits.timeout ?? call.owner.attemptTimeout) }
+        if limits.timeout != kept.timeout { next.position.timeout = call.due(in: limits.timeout ?? call.owner.limits.timeout) }
         if limits.deadline != kept.deadline, let duration = limits.deadline {
             next.position.limit(deadline: duration)
             if position.deadline != .max, duration > .nanoseconds(position.deadline) {

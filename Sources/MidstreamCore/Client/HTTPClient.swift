@@ -259,17 +259,15 @@ public final class HTTPClient: Sendable {
 }
 
 extension HTTPClient: CallOwner {
-    package var clock: any Clock<Duration> { configuration.clock }
-
     package var now: @Sendable () -> Date { configuration.now }
 
     package var random: @Sendable () -> Double { configuration.random }
 
-    package var attemptTimeout: Duration? { configuration.timeout }
-
-    package var callDeadline: Duration? { configuration.deadline }
-
-    package var retries: Int? { configuration.givenRetries }
+    package var limits: RequestLimits {
+        RequestLimits(
+            timeout: configuration.timeout, deadline: configuration.deadline, maxRetries: configuration.givenRetries,
+            deadlineCoversBody: configuration.deadlineCoversBody)
+    }
 
     package var redaction: Redaction { configuration.redaction }
 

@@ -11,7 +11,7 @@ struct ResumptionPace: Sendable {
     init(
         of next: Next<HTTPRequest, HTTPResponse>, random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date
     ) {
-        clock = next.call?.owner.clock ?? ContinuousClock()
+        clock = next.call?.owner.stopwatch.clock ?? ContinuousClock()
         self.random = random
         self.now = now
     }
