@@ -1,4 +1,3 @@
-import Foundation
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
@@ -12,7 +11,7 @@ struct TransferLawTests {
     @Test func downloads() async throws {
         let folder = try Folder()
         try await assertInterceptorLaws([.passesCancellation, .closesWhatItKeepsBack, .passesErrors, .plansWhatItDoes]) {
-            DownloadInterceptor(file: folder.target, options: DownloadOptions(resumes: 0), random: { 0 }, now: { Date() })
+            DownloadInterceptor(file: folder.target, options: DownloadOptions(resumes: 0))
         }
         #expect(folder.names == ["target.bin"])
     }
@@ -22,9 +21,7 @@ struct TransferLawTests {
         let laws = Set(InterceptorLaw.allCases).subtracting([.preservesBodies])
         let bytes = (0..<2_000).map { UInt8($0 % 256) }
         try await assertInterceptorLaws(laws, request: HTTPRequest(.post, "http://laws.test/")) {
-            UploadInterceptor(
-                content: .bytes(bytes), protocol: .resumable, resumes: 0, partSize: nil, meter: nil, random: { 0 },
-                now: { Date() })
+            UploadInterceptor(content: .bytes(bytes), protocol: .resumable, resumes: 0, partSize: nil, meter: nil)
         }
     }
 

@@ -6,8 +6,6 @@ internal import MidstreamCore
 struct DownloadInterceptor: HTTPInterceptor {
     let file: URL
     let options: DownloadOptions
-    let random: @Sendable () -> Double
-    let now: @Sendable () -> Date
     /// Whether the file has been written.
     let isDone = Locked(false)
 
@@ -18,7 +16,7 @@ struct DownloadInterceptor: HTTPInterceptor {
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let part = try PartFile(replacing: file)
-        let source = DownloadSource(request, next, options, random: random, now: now)
+        let source = DownloadSource(request, next, options)
         let response = try await Download(source, part, options).run()
         isDone.withLock { $0 = true }
         return response

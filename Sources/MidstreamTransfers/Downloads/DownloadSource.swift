@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interception
 internal import MidstreamCore
 
@@ -11,14 +10,11 @@ struct DownloadSource: Sendable {
     private let options: DownloadOptions
     let pace: ResumptionPace
 
-    init(
-        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, _ options: DownloadOptions,
-        random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date
-    ) {
+    init(_ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, _ options: DownloadOptions) {
         self.request = request
         self.next = next
         self.options = options
-        pace = ResumptionPace(of: next, random: random, now: now)
+        pace = ResumptionPace(of: next)
     }
 
     /// Whether the rest of a body can be asked for.

@@ -36,8 +36,7 @@ extension HTTPClient {
         _ request: HTTPRequest, to file: URL, options: DownloadOptions = DownloadOptions()
     ) async throws -> HTTPResponse {
         var request = request
-        let download = DownloadInterceptor(
-            file: file, options: options, random: configuration.random, now: configuration.now)
+        let download = DownloadInterceptor(file: file, options: options)
         request.interceptors.append(download)
         defer { options.meter?.finish() }
         let response = try await stream(request)

@@ -8,12 +8,11 @@ struct ResumptionPace: Sendable {
     private let random: @Sendable () -> Double
     private let now: @Sendable () -> Date
 
-    init(
-        of next: Next<HTTPRequest, HTTPResponse>, random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date
-    ) {
-        clock = next.call?.owner.stopwatch.clock ?? ContinuousClock()
-        self.random = random
-        self.now = now
+    init(of next: Next<HTTPRequest, HTTPResponse>) {
+        let owner = next.call?.owner
+        clock = owner?.stopwatch.clock ?? ContinuousClock()
+        random = owner?.random ?? { @Sendable in Double.random(in: 0..<1) }
+        now = owner?.now ?? { @Sendable in Date() }
     }
 
     /// Waits: longer each time, up to 30 s with full jitter, and as long as the server asks, up to a minute.

@@ -49,10 +49,7 @@ extension HTTPClient {
         var request = request
         request.body = .empty
         request.interceptors.append(
-            UploadInterceptor(
-                content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter,
-                random: configuration.random,
-                now: configuration.now))
+            UploadInterceptor(content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter))
         defer { meter?.finish() }
         return try await send(request)
     }

@@ -41,7 +41,7 @@ struct Upload {
         self.request = request
         self.next = next
         length = try settings.content.length()
-        pace = ResumptionPace(of: next, random: settings.random, now: settings.now)
+        pace = ResumptionPace(of: next)
         stopwatch = Stopwatch(on: pace.clock)
     }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interception
 internal import MidstreamCore
 
@@ -9,8 +8,6 @@ struct UploadInterceptor: HTTPInterceptor {
     let resumes: Int
     let partSize: Int64?
     let meter: TransferMeter?
-    let random: @Sendable () -> Double
-    let now: @Sendable () -> Date
 
     var stage: InterceptorStage { .call }
 
