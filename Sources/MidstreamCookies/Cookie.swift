@@ -3,7 +3,7 @@ public import MidstreamCore
 
 /// A cookie as a ``CookieJar`` keeps it (RFC 6265 §5.3).
 ///
-/// Its value is a secret: no description, trace or error shows it.
+/// Its value is a secret: no description, trace or error shows it. Encoders write it: keep what comes out as you keep passwords.
 public struct Cookie: Sendable, Hashable {
     /// The name; case matters.
     public let name: String
@@ -101,28 +101,11 @@ extension Cookie {
 }
 
 extension Cookie: Codable {
-    private enum Key: String, CodingKey {
-        case name, value, domain, isHostOnly, path, expires, isSecure, isHTTPOnly
-    }
-
-    /// Writes the value too: keep what comes out as you keep passwords.
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Key.self)
-        try fields.encode(name, forKey: .name)
-        try fields.encode(value, forKey: .value)
-        try fields.encode(domain, forKey: .domain)
-        try fields.encode(isHostOnly, forKey: .isHostOnly)
-        try fields.encode(path, forKey: .path)
-        try fields.encodeIfPresent(expires, forKey: .expires)
-        try fields.encode(isSecure, forKey: .isSecure)
-        try fields.encode(isHTTPOnly, forKey: .isHTTPOnly)
-    }
-
-    /// Reads what ``encode(to:)`` has written.
+    /// Reads what an encoder has written of a cookie.
     ///
     /// - Throws: `DecodingError`, also when what is read can't be a cookie.
     public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Key.self)
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             trusted: try fields.decode(String.self, forKey: .name), try fields.decode(String.self, forKey: .value),
             domain: try fields.decode(String.self, forKey: .domain),
