@@ -1,4 +1,5 @@
 public import Foundation
+internal import MidstreamCore
 
 extension ServiceTime {
     /// A record of traffic that can't be used, and why.
@@ -18,13 +19,13 @@ extension ServiceTime {
     /// - Throws: ``UnusableRecord`` when it isn't such a file, when a time is none, and when no entry is left.
     public static func recorded(in archive: Data, of matches: (String) -> Bool = { _ in true }) throws -> ServiceTime {
         guard archive.count <= 256 << 20 else { throw UnusableRecord(description: "The archive is larger than 256 MiB.") }
-        let entries: [Archive.Entry]
+        let entries: [HTTPArchive.Entry]
         do {
             // Some that write it begin with a byte order mark.
             let text = archive.starts(with: [0xEF, 0xBB, 0xBF]) ? archive.dropFirst(3) : archive
-            entries = try JSONDecoder().decode(Archive.self, from: Data(text)).log.entries
-        } catch let error as DecodingError {
-            throw UnusableRecord(description: "This is no HTTP archive: \(error.place).")
+            entries = try JSONDecoding(of: nil, named: "This").decode(HTTPArchive.self, from: Data(text), by: nil).log.entries
+        } catch let error as HTTPError {
+            throw UnusableRecord(description: error.message)
         }
         var times: [Duration] = []
         for (number, entry) in entries.enumerated() where entry.timings.wait != -1 && matches(entry.request.url) {
@@ -39,8 +40,8 @@ extension ServiceTime {
     }
 }
 
-/// What is read of an HTTP archive.
-private struct Archive: Decodable {
+/// What is read of an HTTP archive. Errors have its name.
+private struct HTTPArchive: Decodable {
     struct Log: Decodable {
         let entries: [Entry]
     }
@@ -60,19 +61,4 @@ private struct Archive: Decodable {
     }
 
     let log: Log
-}
-
-extension DecodingError {
-    /// Where it is wrong, without what stands there.
-    fileprivate var place: String {
-        let context: Context? =
-            switch self {
-            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-                .dataCorrupted(let context):
-                context
-            @unknown default: nil
-            }
-        let path = context?.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".") ?? ""
-        return path.isEmpty ? "it isn't JSON, or has no log" : "\(path) is missing something, or isn't what it should be"
-    }
 }

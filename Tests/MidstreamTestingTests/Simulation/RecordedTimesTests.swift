@@ -28,12 +28,19 @@ import Testing
     @Test(
         "anything else is refused, with its place and not with what stands there",
         arguments: [
-            ("", "it isn't JSON"), ("{}", "has no log"), (#"{"log": {"entries": "secret"}}"#, "log.entries"),
-            (#"{"log": {"entries": [{"request": {"url": "u"}, "timings": {"wait": "secret"}}]}}"#, "log.entries.0.timings.wait"),
-            (#"{"log": {"entries": [{"request": {"url": "u"}, "timings": {}}]}}"#, "log.entries.0.timings"),
+            ("", "isn't valid JSON"), ("{}", #"the root: the key "log" is missing"#),
+            (#"{"log": {"entries": "secret"}}"#, "log.entries: expected"),
+            (
+                #"{"log": {"entries": [{"request": {"url": "u"}, "timings": {"wait": "secret"}}]}}"#,
+                "log.entries[0].timings.wait: expected Double"
+            ),
+            (
+                #"{"log": {"entries": [{"request": {"url": "u"}, "timings": {}}]}}"#,
+                #"log.entries[0].timings: the key "wait" is missing"#
+            ),
             (#"{"log": {"entries": [{"request": {"url": "u"}, "timings": {"wait": -2}}]}}"#, "Entry 0 has waited -2.0 ms"),
             (#"{"log": {"entries": [{"request": {"url": "u"}, "timings": {"wait": 1e308}}]}}"#, "no time of a day"),
-            (#"{"log": {"entries": []}}"#, "No entry"), (String(repeating: "[", count: 100_000), "it isn't JSON"),
+            (#"{"log": {"entries": []}}"#, "No entry"), (String(repeating: "[", count: 100_000), "isn't valid JSON"),
         ])
     func refused(text: String, reason: String) {
         let error = #expect(throws: ServiceTime.UnusableRecord.self) { try ServiceTime.recorded(in: Data(text.utf8)) }
