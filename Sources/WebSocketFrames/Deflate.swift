@@ -20,8 +20,7 @@ package final class Deflater: @unchecked Sendable {
     private let zlib: ccompression_zlib_encoder
     private let windowBits: Int32
     private let flush: Int32
-    /// zlib keeps its address. Nil before the first message.
-    private var stream: UnsafeMutablePointer<ccompression_zlib_stream>?
+    private lazy var stream = ZlibStream(zlib.end) { ccompression_begin_raw_deflating([zlib], $0, -windowBits) }
 
     /// - Parameters:
     ///   - windowBits: 9 to 15; zlib can't deflate with fewer without its own header.
@@ -33,24 +32,11 @@ package final class Deflater: @unchecked Sendable {
         flush = keepsContext ? Self.syncFlush : Self.fullFlush
     }
 
-    deinit {
-        guard let stream else { return }
-        _ = zlib.end(stream)
-        stream.deallocate()
-    }
-
-    private func begun() -> UnsafeMutablePointer<ccompression_zlib_stream>? {
-        if let stream { return stream }
-        var zlib = zlib
-        stream = .begun { ccompression_begin_raw_deflating(&zlib, $0, -windowBits) }
-        return stream
-    }
-
     /// The payload of a message; nil when zlib fails, which has no memory then, and for more than it takes at a time, 4 GiB.
     package func deflate(_ message: [UInt8]) -> [UInt8]? {
         // A flush of nothing after another one gives nothing; an empty block without its end says the same (RFC 7692 §7.2.3.6).
         guard !message.isEmpty else { return [0] }
-        guard let count = UInt32(exactly: message.count), let stream = begun() else { return nil }
+        guard let count = UInt32(exactly: message.count), let stream = stream?.state else { return nil }
         var output: [UInt8] = []
         output.reserveCapacity(message.count / 4 + 64)
         let isDone = message.withUnsafeBufferPointer { input in
@@ -95,7 +81,7 @@ package final class Inflater: @unchecked Sendable {
 
     private let zlib: ccompression_zlib_decoder
     private let windowBits: Int32
-    private var stream: UnsafeMutablePointer<ccompression_zlib_stream>?
+    private lazy var stream = ZlibStream(zlib.end) { ccompression_begin_inflating([zlib], $0, -windowBits) }
 
     /// - Parameter windowBits: 8 to 15, at least those of the sender.
     package init?(windowBits: Int) {
@@ -104,24 +90,11 @@ package final class Inflater: @unchecked Sendable {
         self.windowBits = Int32(windowBits)
     }
 
-    deinit {
-        guard let stream else { return }
-        _ = zlib.end(stream)
-        stream.deallocate()
-    }
-
-    private func begun() -> UnsafeMutablePointer<ccompression_zlib_stream>? {
-        if let stream { return stream }
-        var zlib = zlib
-        stream = .begun { ccompression_begin_inflating(&zlib, $0, -windowBits) }
-        return stream
-    }
-
     /// Appends what a piece is once inflated.
     ///
     /// - Parameter limit: How large the output may get.
     func inflate(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8], limit: Int) -> Progress {
-        guard let stream = begun() else { return .corrupt }
+        guard let stream = stream?.state else { return .corrupt }
         return bytes.withUnsafeBufferPointer { input in
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 << 10) { room in
                 stream.pointee.next_in = input.baseAddress
@@ -147,13 +120,23 @@ package final class Inflater: @unchecked Sendable {
     }
 }
 
-extension UnsafeMutablePointer<ccompression_zlib_stream> {
-    /// A stream that is set up; nil when zlib can't.
-    fileprivate static func begun(_ begin: (Self) -> Int32) -> Self? {
-        let stream = allocate(capacity: 1)
-        stream.initialize(to: ccompression_zlib_stream())
-        guard begin(stream) != 0 else { return stream }
-        stream.deallocate()
-        return nil
+/// zlib's state, of which it keeps the address.
+private final class ZlibStream {
+    typealias State = UnsafeMutablePointer<ccompression_zlib_stream>
+    typealias End = @convention(c) (State?) -> Int32
+
+    let state = State.allocate(capacity: 1)
+    private let end: End
+
+    /// Nil when zlib can't begin; ending that does nothing.
+    init?(_ end: @escaping End, _ begin: (State) -> Int32) {
+        self.end = end
+        state.initialize(to: ccompression_zlib_stream())
+        guard begin(state) == 0 else { return nil }
+    }
+
+    deinit {
+        _ = end(state)
+        state.deallocate()
     }
 }
