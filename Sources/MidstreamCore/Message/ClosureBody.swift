@@ -32,8 +32,14 @@ final class ClosureBody: IncomingBody {
         case .unread, .arriving: break
         }
         let next = try await chunk()
-        if next == nil { state.withLock { $0 = .ended } }
-        return next
+        guard next == nil else { return next }
+        let isClosed = state.withLock { state in
+            if state != .closed { state = .ended }
+            return state == .closed
+        }
+        // It may have ended because it was closed meanwhile, which mustn't pass for the end of the body.
+        if isClosed { throw HTTPError.bodyClosed() }
+        return nil
     }
 
     func close() {

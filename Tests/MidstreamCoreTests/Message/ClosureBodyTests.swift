@@ -65,6 +65,19 @@ struct ClosureBodyTests {
         #expect(closed.withLock { $0 } == 1)
     }
 
+    @Test("what ends because it is closed meanwhile isn't whole")
+    func closeWhileItIsRead() async {
+        let own = Locked<HTTPBody?>(nil)
+        let body = HTTPBody.incoming(
+            next: {
+                own.withLock { $0.take() }?.close()
+                return nil
+            }, close: {})
+        own.withLock { $0 = body }
+        let error = await httpError { try await body.collect() }
+        #expect(error?.code == .connectionLost)
+    }
+
     @Test func anErrorIsThrownToTheReader() async {
         await #expect(throws: Failure.self) { try await body(failing: true).collect() }
     }
