@@ -9,9 +9,10 @@ package final class ChunkReader: Sendable {
 
     /// The next chunk; nil at the end.
     package func next() async throws -> [UInt8]? {
-        guard var current = iterator.withLock({ $0.take() }) else { return nil }
-        let chunk = try await current.next()
-        iterator.withLock { $0 = current }
-        return chunk
+        guard var current = iterator.withLock({ $0.take() }) else {
+            throw HTTPError(.bodyNotReplayable, "The body is being read by another task.", phase: .answered)
+        }
+        defer { iterator.withLock { $0 = current } }
+        return try await current.next()
     }
 }
