@@ -30,7 +30,7 @@ struct ResponseParts: ElementSource {
     /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
     func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
         guard let (number, headers) = try await parts.nextHead() else { return nil }
-        return (headers, .incoming(PartBody(parts, number)))
+        return (headers, .incoming(next: { [parts] in try await parts.nextContent(ofPart: number) }, close: {}))
     }
 
     struct Iterator: ElementIterator {
@@ -137,36 +137,4 @@ private final class PartSource: Sendable {
         }
         return boundary
     }
-}
-
-/// The content of one part.
-private final class PartBody: IncomingBody {
-    private struct State {
-        var isSpent = false
-        var isClosed = false
-    }
-
-    private let parts: PartSource
-    private let number: Int
-    private let state = Locked(State())
-
-    init(_ parts: PartSource, _ number: Int) {
-        self.parts = parts
-        self.number = number
-    }
-
-    func next() async throws -> [UInt8]? {
-        let isClosed = state.withLock { state in
-            state.isSpent = true
-            return state.isClosed
-        }
-        if isClosed { throw HTTPError(.connectionLost, "The part was closed before its end.", phase: .answered) }
-        return try await parts.nextContent(ofPart: number)
-    }
-
-    func close() { state.withLock { $0.isClosed = true } }
-
-    var isSpent: Bool { state.withLock { $0.isSpent } }
-    var trailers: HTTPHeaders? { nil }
-    var metrics: TransportMetrics? { nil }
 }
