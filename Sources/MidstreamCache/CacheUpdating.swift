@@ -67,7 +67,7 @@ extension ResponseCache {
         var rest = fetched.response.body
         if isKept { rest = await record(rest, target, fetched, sharing: nil).0 }
         let count = wanted.upperBound - wanted.lowerBound
-        let body = HTTPBody.incoming(JoinedBody(beginning, rest, count: wanted.upperBound - part.start), length: count)
+        let body = HTTPBody.joined(beginning, rest, length: count, arriving: wanted.upperBound - part.start)
         let isPart = miss.demand.range != nil
         var response = made(
             isPart ? .partialContent : .ok, of: target.entry.head, body, miss.request, at: options.now()

@@ -266,7 +266,7 @@ extension HTTPError {
         HTTPError(.deadlineExceeded, "The call took longer than \(allowed).", phase: phase)
     }
 
-    static func bodyClosed() -> HTTPError {
+    package static func bodyClosed() -> HTTPError {
         HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered)
     }
 

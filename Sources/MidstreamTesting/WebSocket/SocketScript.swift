@@ -44,8 +44,18 @@ extension HTTPResponse {
             await script.run(on: server, deflate)
             server.endSending()
         }
-        var response = HTTPResponse(
-            status: 101, headers: fields, body: .incoming(MemoryBody(client) { task.cancel() }), request: request)
+        let leave: @Sendable () -> Void = {
+            client.close()
+            task.cancel()
+        }
+        let body = HTTPBody.incoming(
+            next: {
+                let bytes = try await client.read()
+                // Whoever writes mustn't wait for ever for somebody who reads it.
+                if bytes == nil { leave() }
+                return bytes
+            }, close: leave)
+        var response = HTTPResponse(status: 101, headers: fields, body: body, request: request)
         for field in headers { response.headers[field.name] = field.value }
         response.writer = client
         return response
