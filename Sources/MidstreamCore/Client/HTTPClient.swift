@@ -223,9 +223,7 @@ public final class HTTPClient: Sendable {
         guard response.body.bytes == nil, limits.deadlineCoversBody ?? configuration.deadlineCoversBody,
             position.deadline != .max, let call = position.call
         else { return }
-        let body = TimedBody(response.body, within: .nanoseconds(position.deadline), of: call.stopwatch)
-        response.body = HTTPBody(
-            .incoming(IncomingChunks(source: body, length: response.body.length)), contentType: response.body.contentType)
+        response.body = response.body.timed(until: .nanoseconds(position.deadline), of: call.stopwatch)
     }
 
     @inline(never)
