@@ -24,7 +24,6 @@ final class Exchange: Sendable {
         var reader: Suspension<Void>?
         /// Set once nothing more will come, by the session or by giving up; the first one stands.
         var end: Result<Void, any Error>?
-        var isSpent = false
         /// Whether the task is suspended because the reader is behind.
         var isSuspended = false
         var metrics = TransportMetrics()
@@ -126,7 +125,10 @@ extension Exchange {
         if case .failure(let error) = end, head == nil || error is CancellationError { throw error }
         guard let head else { throw noResponse() }
         let parts = ResponseHead(head, for: request)
-        let body = HTTPBody.incoming(ReceivedBody(self), length: parts.bodyLength)
+        // The reader holds the exchange by it, as the session does; releasing it gives the transfer up.
+        let body = HTTPBody.incoming(
+            length: parts.bodyLength, next: { try await self.nextChunk() }, metrics: { self.metrics },
+            close: { self.giveUp(HTTPError.bodyClosed()) })
         return HTTPResponse(status: HTTPStatus(head.statusCode), headers: parts.headers, body: body, request: request)
     }
 
@@ -158,7 +160,6 @@ extension Exchange {
 
     private func next() throws -> Next {
         try state.withLock { state in
-            state.isSpent = true
             if let chunk = try state.buffer.popFirst() {
                 if state.isSuspended, state.buffer.byteCount <= limits.memory / 2 {
                     state.isSuspended = false
@@ -178,8 +179,6 @@ extension Exchange {
             return .wait(reader)
         }
     }
-
-    var isSpent: Bool { state.withLock { $0.isSpent } }
 
     /// The measurements, once the end has been read.
     var metrics: TransportMetrics? {
