@@ -44,7 +44,7 @@
         /// What the proxy has sent.
         private var received: [UInt8] = []
         /// Told when it ends.
-        private var observers: [(DialFailure?) -> Void] = []
+        private var observers: [(HTTPError?) -> Void] = []
         /// Its server was too slow for a transfer.
         var isDistrusted = false
 
@@ -106,9 +106,9 @@
         }
 
         /// Tells of its end, and why there is no connection.
-        func observe(_ observer: @escaping (DialFailure?) -> Void) { observers.append(observer) }
+        func observe(_ observer: @escaping (HTTPError?) -> Void) { observers.append(observer) }
 
-        private func tellObservers(_ failure: DialFailure?) {
+        private func tellObservers(_ failure: HTTPError?) {
             let told = observers
             observers = []
             for observer in told { observer(failure) }
@@ -122,7 +122,7 @@
         func letGo(_ transfer: WireTransfer, isClean: Bool) {
             transfers.removeAll { $0 === transfer }
             guard !(isDistrusted || isExclusive) || !transfers.isEmpty else {
-                return fail(DialFailure(code: .timeout, message: ""))
+                return fail(HTTPError(.timeout, phase: .notSent))
             }
             goOnAlone()
         }
@@ -131,19 +131,19 @@
 
         func channelIsReady() {
             assert(loop.isCurrent)
-            do throws(DialFailure) { try goOn() } catch { fail(error) }
+            do throws(HTTPError) { try goOn() } catch { fail(error) }
         }
 
         func isWoken() {
             guard loop.now < min(deadline, loneDeadline) else {
                 let message = "The connection to \(Endpoint(of: route, settings).name) didn't stand within the time allowed."
-                return fail(DialFailure(code: .timeout, message: message))
+                return fail(HTTPError(.timeout, message, phase: .notSent))
             }
             channelIsReady()
             sleep()
         }
 
-        private func goOn() throws(DialFailure) {
+        private func goOn() throws(HTTPError) {
             switch stage {
             case .lookup, .over: break
             case .connecting(var race): try goOn(with: &race)
@@ -178,29 +178,25 @@
             switch addresses {
             case .success(let addresses): next(self, addresses)
             case .failure(let error):
-                fail(DialFailure(code: route.proxy == nil ? error.code : .proxy, message: error.message))
+                fail(HTTPError(route.proxy == nil ? error.code : .proxy, error.message, phase: .notSent))
             }
         }
 
         private func connect(_ addresses: [HostAddress]) {
             times.found = MonotonicTime.now()
             let allowed = addresses.filter { $0.withSocketAddress { address, _ in settings.allowed.contains(address) } }
-            guard !allowed.isEmpty else {
-                return fail(
-                    DialFailure(
-                        code: .forbiddenDestination, message: HTTPError.noAllowedAddress(of: route.name).message, isOwn: true))
-            }
+            guard !allowed.isEmpty else { return fail(.noAllowedAddress(of: route.name)) }
             let local = settings.localAddress
             let suitable = local.map { local in allowed.filter { $0.family == local.family || $0.family == AF_UNIX } } ?? allowed
             guard !suitable.isEmpty else {
                 let message = "\(Endpoint(of: route, settings).name) has no address of the kind that localAddress is of."
-                return fail(DialFailure(code: route.proxy == nil ? .connection : .proxy, message: message, isOwn: true))
+                return fail(HTTPError(route.proxy == nil ? .connection : .proxy, message, phase: .notSent).refusedHere)
             }
             stage = .connecting(SocketRace(suitable, from: local))
             channelIsReady()
         }
 
-        private func goOn(with race: inout SocketRace) throws(DialFailure) {
+        private func goOn(with race: inout SocketRace) throws(HTTPError) {
             let progress = race.goOn(at: loop.now, loop.channels, owner: self)
             stage = .connecting(race)
             switch progress {
@@ -209,9 +205,8 @@
                 sleep()
             case .failed(let number):
                 let message = "Can't connect to \(Endpoint(of: route, settings).name): \(String(cString: strerror(number)))."
-                throw DialFailure(
-                    code: route.proxy == nil ? .connection : .proxy, message: message,
-                    isOwn: [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number))
+                let error = HTTPError(route.proxy == nil ? .connection : .proxy, message, phase: .notSent)
+                throw [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) ? error.refusedHere : error
             case .connected(let channel, let address):
                 channel.didConnect(to: address, number: settings.nextConnectionNumber())
                 times.connected = MonotonicTime.now()
@@ -223,7 +218,7 @@
 
         // MARK: The proxy
 
-        private func beginProxyTLS(_ channel: Channel) throws(DialFailure) {
+        private func beginProxyTLS(_ channel: Channel) throws(HTTPError) {
             guard let proxy = route.proxy, proxy.isSecure else { return try meetProxy(channel) }
             let session: TLSSession
             do {
@@ -231,26 +226,26 @@
                     settings.proxyTLS.current(), host: proxy.name, peer: "\(proxy.host):\(proxy.port)", protocols: ["http/1.1"],
                     isForProxy: true)
             } catch {
-                throw DialFailure(code: .connection, message: HTTPError.noMemory.message, isOwn: true)
+                throw HTTPError.noMemory
             }
             channel.beginTLS(session)
             try secureProxy(channel, session)
         }
 
-        private func secureProxy(_ channel: Channel, _ session: TLSSession) throws(DialFailure) {
+        private func secureProxy(_ channel: Channel, _ session: TLSSession) throws(HTTPError) {
             stage = .securingProxy(channel, session)
             let isDone: Bool
             do throws(ChannelFailure) {
                 isDone = try channel.handshake()
             } catch {
-                throw DialFailure(code: .tls, message: "The proxy can't be spoken to: \(error.message)")
+                throw HTTPError.tls("The proxy can't be spoken to: \(error.message)")
             }
             guard isDone else { return }
             proxyTLS = session
             try meetProxy(channel)
         }
 
-        private func meetProxy(_ channel: Channel) throws(DialFailure) {
+        private func meetProxy(_ channel: Channel) throws(HTTPError) {
             guard let proxy = route.proxy, !route.isForwarded else { return try beginTLS(channel) }
             var handshake: any ProxyHandshake
             switch proxy.kind {
@@ -263,7 +258,7 @@
             try goOn(with: &handshake, channel)
         }
 
-        private func goOn(with handshake: inout any ProxyHandshake, _ channel: Channel) throws(DialFailure) {
+        private func goOn(with handshake: inout any ProxyHandshake, _ channel: Channel) throws(HTTPError) {
             while true {
                 switch channel.read() {
                 case .bytes(let bytes): received += bytes
@@ -286,7 +281,7 @@
         }
 
         /// The few bytes of a handshake always have room.
-        private func say(_ bytes: [UInt8], to channel: Channel) throws(DialFailure) {
+        private func say(_ bytes: [UInt8], to channel: Channel) throws(HTTPError) {
             let count = bytes.withUnsafeBytes { channel.write($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
             guard count == bytes.count else { throw .proxy("The proxy closed the connection.") }
         }
@@ -299,25 +294,20 @@
             return settings.configuration.httpVersions == .http2PriorKnowledge ? ["h2"] : ["h2", "http/1.1"]
         }
 
-        private func beginTLS(_ channel: Channel) throws(DialFailure) {
+        private func beginTLS(_ channel: Channel) throws(HTTPError) {
             guard let tls else { return finish(channel) }
-            do {
-                channel.beginTLS(
-                    try TLSSession(
-                        tls, host: route.name, peer: route.authority, protocols: protocols, through: proxyTLS))
-            } catch {
-                throw DialFailure(code: .connection, message: HTTPError.noMemory.message, isOwn: true)
-            }
+            channel.beginTLS(
+                try TLSSession(tls, host: route.name, peer: route.authority, protocols: protocols, through: proxyTLS))
             try secure(channel)
         }
 
-        private func secure(_ channel: Channel) throws(DialFailure) {
+        private func secure(_ channel: Channel) throws(HTTPError) {
             stage = .securing(channel)
             let isDone: Bool
             do throws(ChannelFailure) {
                 isDone = try channel.handshake()
             } catch {
-                throw DialFailure(code: .tls, message: error.message)
+                throw HTTPError.tls(error.message)
             }
             guard isDone else { return }
             times.secured = MonotonicTime.now()
@@ -338,7 +328,7 @@
             tellObservers(nil)
         }
 
-        private func fail(_ failure: DialFailure) {
+        private func fail(_ failure: HTTPError) {
             let told = observers
             observers = []
             close()
@@ -349,10 +339,7 @@
         /// Gives up what is under way.
         ///
         /// - Parameter failure: What those who wait for its end are told; by default that the transport was closed.
-        func close(
-            telling failure: DialFailure? = DialFailure(
-                code: .connection, message: HTTPError.transportClosed.message, isOwn: true)
-        ) {
+        func close(telling failure: HTTPError? = .transportClosed) {
             defer { tellObservers(failure) }
             switch stage {
             case .lookup: if let asking { settings.lookup.giveUp(asking) }

@@ -10,7 +10,7 @@
         /// Takes what the proxy has sent off the input.
         ///
         /// - Throws: When the proxy refuses, or says what makes no sense.
-        mutating func next(_ input: inout [UInt8]) throws(DialFailure) -> ProxyStep
+        mutating func next(_ input: inout [UInt8]) throws(HTTPError) -> ProxyStep
     }
 
     enum ProxyStep {
@@ -30,7 +30,7 @@
             return Array("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\(field)\r\n".utf8)
         }
 
-        mutating func next(_ input: inout [UInt8]) throws(DialFailure) -> ProxyStep {
+        mutating func next(_ input: inout [UInt8]) throws(HTTPError) -> ProxyStep {
             var status: Int?
             var challenge: String?
             var violation: String?
@@ -76,7 +76,7 @@
         private var stage = Stage.method
 
         /// - Parameter host: A name, which the proxy looks up, or an address.
-        init(to host: String, port: UInt16, credentials: TransportConfiguration.Credentials?) throws(DialFailure) {
+        init(to host: String, port: UInt16, credentials: TransportConfiguration.Credentials?) throws(HTTPError) {
             self.credentials = credentials
             guard host.utf8.count < 256, (credentials.map { $0.user.utf8.count < 256 && $0.password.utf8.count < 256 }) ?? true
             else {
@@ -94,7 +94,7 @@
 
         func opening() -> [UInt8] { credentials == nil ? [5, 1, 0] : [5, 2, 0, 2] }
 
-        mutating func next(_ input: inout [UInt8]) throws(DialFailure) -> ProxyStep {
+        mutating func next(_ input: inout [UInt8]) throws(HTTPError) -> ProxyStep {
             switch stage {
             case .method:
                 guard input.count >= 2 else { return .wait }
@@ -117,7 +117,7 @@
             return .send([5, 1, 0] + target)
         }
 
-        private func answer(_ input: inout [UInt8]) throws(DialFailure) -> ProxyStep {
+        private func answer(_ input: inout [UInt8]) throws(HTTPError) -> ProxyStep {
             guard input.count >= 5 else { return .wait }
             guard input[0] == 5 else { throw .proxy("The proxy's answer isn't SOCKS 5.") }
             guard input[1] == 0 else { throw .proxy("The proxy refused the connection: \(Self.reason(input[1])).") }
@@ -148,5 +148,9 @@
             default: "code \(code)"
             }
         }
+    }
+
+    extension HTTPError {
+        static func proxy(_ message: String) -> HTTPError { HTTPError(.proxy, message, phase: .notSent) }
     }
 #endif

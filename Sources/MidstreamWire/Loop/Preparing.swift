@@ -10,7 +10,7 @@
         ///   - tls: That of https.
         ///   - count: How many, as far as the limits allow.
         ///   - answer: Called once, when they stand or one can't be made.
-        func prepare(_ route: Route, _ tls: TLSContext?, _ count: Int, _ answer: @escaping (DialFailure?) -> Void) {
+        func prepare(_ route: Route, _ tls: TLSContext?, _ count: Int, _ answer: @escaping (HTTPError?) -> Void) {
             assert(isCurrent)
             let wanted = min(count, mostPrepared)
             let mayBeShared = mayShare(route)
@@ -28,7 +28,7 @@
             }
             let dials = pool.spareDials(route)
             guard wanted > 0, !dials.isEmpty else { return answer(nil) }
-            var (rest, failure) = (dials.count, DialFailure?.none)
+            var (rest, failure) = (dials.count, HTTPError?.none)
             for dial in dials {
                 dial.observe { [unowned self] failed in
                     rest -= 1
@@ -52,7 +52,7 @@
                     end.resume(HTTPError.transportClosed)
                     return
                 }
-                prepare(route, tls, count) { end.resume($0?.error()) }
+                prepare(route, tls, count) { end.resume($0) }
             }
             guard case .value(let failure) = await end.wait() else { throw CancellationError() }
             if let failure { throw failure }

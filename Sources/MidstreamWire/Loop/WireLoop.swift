@@ -213,7 +213,7 @@
             while let transfer = dial.disown() { connect(transfer) }
         }
 
-        func didFail(_ dial: Dial, _ failure: DialFailure) {
+        func didFail(_ dial: Dial, _ failure: HTTPError) {
             assert(isCurrent)
             pool.remove(dial)
             while let transfer = dial.disown() {
@@ -226,12 +226,12 @@
             settings.connectTimeout.map { now - transfer.measured.waitsSince < $0 } ?? true
         }
 
-        private func fail(_ transfer: WireTransfer, _ failure: DialFailure, _ dial: Dial) {
+        private func fail(_ transfer: WireTransfer, _ failure: HTTPError, _ dial: Dial) {
             transfer.connection = nil
             transfer.measured.times = dial.times
-            var error = failure.error(transfer.request, phase: transfer.phase)
-            error.metrics = transfer.metrics
-            finish(transfer, error, isClean: false)
+            var error = failure
+            (error.request, error.phase) = (transfer.request, transfer.phase)
+            fail(transfer, error)
         }
 
         func isFree(_ connection: HTTP1Connection) {

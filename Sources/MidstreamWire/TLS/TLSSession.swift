@@ -46,7 +46,7 @@
         init(
             _ context: TLSContext, host: String, peer: String, protocols: [String], isForProxy: Bool = false,
             through outer: TLSSession? = nil
-        ) throws {
+        ) throws(HTTPError) {
             guard let ssl = SSL_new(context.pointer), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
                 throw HTTPError.noMemory
             }

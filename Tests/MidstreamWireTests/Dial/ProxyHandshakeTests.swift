@@ -10,7 +10,7 @@
         /// What is sent in answer to bytes that come one by one.
         private func answers<Handshake: ProxyHandshake>(
             _ bytes: [UInt8], _ handshake: inout Handshake
-        ) throws(DialFailure) -> (sent: [[UInt8]], isDone: Bool) {
+        ) throws(HTTPError) -> (sent: [[UInt8]], isDone: Bool) {
             var sent: [[UInt8]] = []
             var input: [UInt8] = []
             for byte in bytes {
@@ -53,18 +53,18 @@
             ] as [[UInt8]])
         func `What a SOCKS proxy refuses, or says wrongly, is its error`(bytes: [UInt8]) throws {
             var handshake = try SOCKSHandshake(to: "h.example", port: 80, credentials: nil)
-            let error = #expect(throws: DialFailure.self) { _ = try answers(bytes, &handshake) }
+            let error = #expect(throws: HTTPError.self) { _ = try answers(bytes, &handshake) }
             #expect(error?.code == .proxy)
         }
 
         @Test func `A wrong password is told without it`() throws {
             var handshake = try SOCKSHandshake(to: "h.example", port: 80, credentials: .init(user: "u", password: "s3cret"))
-            let error = #expect(throws: DialFailure.self) { _ = try answers([5, 2, 1, 1], &handshake) }
+            let error = #expect(throws: HTTPError.self) { _ = try answers([5, 2, 1, 1], &handshake) }
             #expect(error?.message.contains("s3cret") == false)
         }
 
         @Test func `What doesn't fit into SOCKS is refused before anything is sent`() {
-            #expect(throws: DialFailure.self) {
+            #expect(throws: HTTPError.self) {
                 _ = try SOCKSHandshake(to: String(repeating: "a", count: 256), port: 80, credentials: nil)
             }
         }
@@ -96,7 +96,7 @@
         ])
         func `Any other answer is the proxy's error`(answer: String) {
             var tunnel = Tunnel(authority: "h.example:443", authorization: nil)
-            let error = #expect(throws: DialFailure.self) { _ = try answers(Array(answer.utf8), &tunnel) }
+            let error = #expect(throws: HTTPError.self) { _ = try answers(Array(answer.utf8), &tunnel) }
             #expect(error?.code == .proxy)
         }
 
@@ -104,7 +104,7 @@
         @Test func `A proxy that wants to know who asks says how`() {
             var tunnel = Tunnel(authority: "h.example:443", authorization: nil)
             let answer = "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nproxy-authenticate: Basic realm=\"p\"\r\n\r\n"
-            let error = #expect(throws: DialFailure.self) { _ = try answers(Array(answer.utf8), &tunnel) }
+            let error = #expect(throws: HTTPError.self) { _ = try answers(Array(answer.utf8), &tunnel) }
             #expect(
                 error?.message == "The proxy refused the tunnel with status 407, and asks for Negotiate, Basic realm=\"p\".")
         }
