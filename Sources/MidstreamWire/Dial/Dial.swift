@@ -226,7 +226,7 @@
                     settings.proxyTLS.current(), host: proxy.name, peer: "\(proxy.host):\(proxy.port)", protocols: ["http/1.1"],
                     isForProxy: true)
             } catch {
-                throw HTTPError.noMemory
+                throw (error as? HTTPError)?.refusedHere ?? .noMemory
             }
             channel.beginTLS(session)
             try secureProxy(channel, session)

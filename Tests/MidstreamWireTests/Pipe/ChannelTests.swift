@@ -179,6 +179,15 @@
             await #expect(throws: CancellationError.self) { try await task.value }
         }
 
+        @Test func `Authorities for a proxy that can't be read aren't told as a lack of memory`() async throws {
+            let proxy = try RawServer { $0.waitForEnd() }
+            var configuration = TransportConfiguration(proxy: .http("https://127.0.0.1:\(proxy.port)"))
+            configuration.tls.authorities = .file("/nowhere/authorities.pem")
+            let transport = wireTransport(configuration: configuration)
+            let error = await #expect(throws: HTTPError.self) { try await connect("http://h.example", over: transport) }
+            #expect(error?.code == .tls && error?.message.contains("/nowhere/authorities.pem") == true)
+        }
+
         @Test func `Channels count among the connections of a host`() async throws {
             let server = try RawServer(Self.echo)
             var configuration = TransportConfiguration()
