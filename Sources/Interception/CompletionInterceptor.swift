@@ -39,13 +39,7 @@ public struct CompletionNext<Input: Sendable, Output: Sendable>: Sendable {
         _ input: Input, completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) {
         let next = next
-        tasks.start {
-            do {
-                completion(.success(try await next(input)))
-            } catch {
-                completion(.failure(error))
-            }
-        }
+        tasks.start { completion(await .of { try await next(input) }) }
     }
 }
 

@@ -40,12 +40,6 @@ public struct InterceptorChain<Input: Sendable, Output: Sendable>: Sendable {
     public func proceed(
         _ input: Input, completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) -> Task<Void, Never> {
-        CallersExecutor().start {
-            do {
-                completion(.success(try await proceed(input)))
-            } catch {
-                completion(.failure(error))
-            }
-        }
+        CallersExecutor().start { completion(await .of { try await proceed(input) }) }
     }
 }

@@ -130,15 +130,12 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     }
 
     private func obtained(insteadOf old: A.Credential?) async -> Result<A.Credential, any Error> {
-        do {
-            return .success(
-                try await limit.run(error: { .refreshTimeout($0) }) { [self] in
-                    // The authenticator reads the store, which needs the present login.
-                    try? await save()
-                    return try await forAll { try await authenticator.refresh(old) }
-                })
-        } catch {
-            return .failure(error)
+        await .of {
+            try await limit.run(error: { .refreshTimeout($0) }) { [self] in
+                // The authenticator reads the store, which needs the present login.
+                try? await save()
+                return try await forAll { try await authenticator.refresh(old) }
+            }
         }
     }
 

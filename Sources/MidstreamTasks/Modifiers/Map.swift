@@ -1,3 +1,4 @@
+internal import Interception
 internal import MidstreamCore
 
 extension RequestTask {
@@ -12,11 +13,7 @@ extension RequestTask {
     public func flatMap<Output: Sendable>(
         _ transform: @escaping @Sendable (Result<Element, any Error>) async throws -> Output
     ) -> AnyRequestTask<Output> {
-        AnyRequestTask {
-            let result: Result<Element, any Error>
-            do { result = .success(try await self.result()) } catch { result = .failure(error) }
-            return try await transform(result)
-        }
+        AnyRequestTask { try await transform(.of { try await self.result() }) }
     }
 
     /// Recovers from an error with a value, or throws another one; a cancellation passes by.

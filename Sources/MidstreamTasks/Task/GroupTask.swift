@@ -1,3 +1,4 @@
+internal import Interception
 internal import MidstreamCore
 
 /// Several tasks that run side by side, with a result for each.
@@ -48,7 +49,14 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
             var waiting = tasks[...]
             func start() {
                 guard let next = waiting.popFirst() else { return }
-                group.addTask { (next.key, await Self.outcome(of: next.task)) }
+                group.addTask {
+                    let result = await Result<Member, any Error>.of {
+                        // One that is started after the cancellation needn't begin.
+                        try Task.checkCancellation()
+                        return try await next.task.result()
+                    }
+                    return (next.key, result)
+                }
             }
             for _ in 0..<min(concurrency, tasks.count) { start() }
             while let (key, result) = await group.next() {
@@ -64,15 +72,5 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
         try Task.checkCancellation()
         if let failure { throw failure }
         return results
-    }
-
-    private static func outcome(of task: AnyRequestTask<Member>) async -> Result<Member, any Error> {
-        do {
-            // One that is started after the cancellation needn't begin.
-            try Task.checkCancellation()
-            return .success(try await task.result())
-        } catch {
-            return .failure(error)
-        }
     }
 }

@@ -1,3 +1,4 @@
+internal import Interception
 internal import MidstreamCore
 
 /// Something that looks at the result of a task and can't change it.
@@ -30,8 +31,7 @@ extension RequestTask {
     /// `CancellationError`, before the caller gets it.
     public func detach(_ perform: @escaping @Sendable (Result<Element, any Error>) -> Void) -> AnyRequestTask<Element> {
         AnyRequestTask {
-            let result: Result<Element, any Error>
-            do { result = .success(try await self.result()) } catch { result = .failure(error) }
+            let result = await Result.of { try await self.result() }
             perform(result)
             return try result.get()
         }

@@ -75,8 +75,7 @@
         }
 
         private func run() async {
-            let result: Result<Output, any Error>
-            do { result = .success(try await task.result()) } catch { result = .failure(error) }
+            let result = await Result.of { try await task.result() }
             takeSubscriber()?(result)
         }
 

@@ -90,13 +90,7 @@ final class ServerConnection: Sendable {
     /// connection is interrupted.
     func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
         let outcome = AsyncOutcome<Value>()
-        let task = Task.detached {
-            do {
-                outcome.finish(.success(try await work()))
-            } catch {
-                outcome.finish(.failure(error))
-            }
-        }
+        let task = Task.detached { outcome.finish(await .of(work)) }
         do {
             return try outcome.wait { isInterrupted.withLock { $0 } || socket.hasPeerLeft }
         } catch {

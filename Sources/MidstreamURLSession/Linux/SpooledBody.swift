@@ -21,13 +21,7 @@
         /// - Throws: What ``init(reading:)`` throws; `CancellationError` as soon as the caller is cancelled.
         static func reading(_ body: HTTPBody) async throws -> SpooledBody {
             let ending = Suspension<Result<SpooledBody, any Error>>()
-            let reader = Task {
-                do {
-                    ending.resume(.success(try await SpooledBody(reading: body)))
-                } catch {
-                    ending.resume(.failure(error))
-                }
-            }
+            let reader = Task { ending.resume(await .of { try await SpooledBody(reading: body) }) }
             if case .value(let result) = await ending.wait() { return try result.get() }
             reader.cancel()
             throw CancellationError()
