@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import CCurl
+    internal import Foundation
     import Glibc
     internal import MidstreamCore
     internal import MidstreamTransport
@@ -180,17 +181,18 @@
             switch source {
             case .pem(let bytes): pem = bytes
             case .file(let path):
-                guard let bytes = FileContents.read(path) else {
+                guard let bytes = FileManager.default.contents(atPath: path) else {
                     problem = HTTPError(.tls, "The authorities' file \(path) can't be read.", phase: .notSent)
                     return
                 }
-                pem = bytes
+                pem = [UInt8](bytes)
             }
             if configuration.tls.trustsSystemAuthorities, let handle = EasyHandle(), handle.string(CURLINFO_CAPATH) == nil,
-                let bundle = handle.string(CURLINFO_CAINFO), let system = FileContents.read(bundle)
+                let bundle = handle.string(CURLINFO_CAINFO), let system = FileManager.default.contents(atPath: bundle)
             {
                 // Curl reads the system's folder besides the given authorities; where there is only a file, that one is added.
-                pem += [UInt8(ascii: "\n")] + system
+                pem.append(UInt8(ascii: "\n"))
+                pem += system
             }
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, pem.count), alignment: 1)
             copy.copyBytes(from: pem)

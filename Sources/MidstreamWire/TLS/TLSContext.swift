@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import CTLS
+    internal import Foundation
     import Glibc
     internal import Interception
     internal import MidstreamCore
@@ -83,10 +84,10 @@
             case nil: break
             case .pem(let bytes): try add(bytes, to: store, from: "The authorities hold")
             case .file(let path):
-                guard let bytes = FileContents.read(path) else {
+                guard let bytes = FileManager.default.contents(atPath: path) else {
                     throw HTTPError.tls("The authorities' file \(path) can't be read.")
                 }
-                try add(bytes, to: store, from: "The authorities' file \(path) holds")
+                try add([UInt8](bytes), to: store, from: "The authorities' file \(path) holds")
             }
         }
 
@@ -136,8 +137,8 @@
         }
 
         private func usePKCS12(_ client: TLSConfiguration.ClientCertificate) -> Bool {
-            guard let bytes = FileContents.read(client.certificate) else { return false }
-            return bytes.withUnsafeBufferPointer { bytes in
+            guard let bytes = FileManager.default.contents(atPath: client.certificate) else { return false }
+            return [UInt8](bytes).withUnsafeBufferPointer { bytes in
                 var start = bytes.baseAddress
                 guard let archive = d2i_PKCS12(nil, &start, bytes.count) else { return false }
                 defer { PKCS12_free(archive) }
