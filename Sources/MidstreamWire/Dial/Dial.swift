@@ -208,6 +208,8 @@
                 let error = HTTPError(route.proxy == nil ? .connection : .proxy, message, phase: .notSent)
                 throw [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) ? error.refusedHere : error
             case .connected(let channel, let address):
+                // The race doesn't have it any more, and what follows may fail before the next stage.
+                stage = .securing(channel)
                 channel.didConnect(to: address, number: settings.nextConnectionNumber())
                 times.connected = MonotonicTime.now()
                 nextTry = .max

@@ -48,5 +48,24 @@
             #expect(targets.withLock { $0 } == [[5, 1, 0] + target + [1, 2]])
             #expect(asked.withLock { $0 } == (scheme == "socks5" ? ["h.example"] : []))
         }
+
+        @Test func `A proxy that can't be told who asks isn't kept waiting`() async throws {
+            let ended = Gate()
+            let proxy = try RawServer { connection in
+                connection.waitForEnd()
+                ended.open()
+            }
+            let credentials = TransportConfiguration.Credentials(user: "u", password: String(repeating: "p", count: 256))
+            let transport = wireTransport(
+                configuration: TransportConfiguration(proxy: .socks5("127.0.0.1:\(proxy.port)", credentials: credentials)))
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await transport.deliver(request("http://h.example/", .buffered(upTo: 10)))
+            }
+            #expect(error?.code == .proxy)
+            // Not by the transport's end.
+            await ended.wait()
+            transport.close()
+            #expect(proxy.accepted == 1)
+        }
     }
 #endif
