@@ -88,11 +88,14 @@ public struct OAuthAuthenticator: Authenticator {
         let token = try await obtained(with: stored?.refreshToken)
         let present: OAuthToken?
         // A store that can't be read now must not cost the token.
-        do { present = try await tokens.load() } catch { return token }
-        // A login or a logout of another process counts more.
-        guard present?.accessToken != stored?.accessToken else { return token }
-        guard let present else { throw RefreshRefusal.loginEnded }
-        return present
+        do { present = try await tokens.load() } catch { present = stored }
+        guard present?.accessToken == stored?.accessToken else {
+            // A login or a logout of another process counts more.
+            guard let present else { throw RefreshRefusal.loginEnded }
+            return present
+        }
+        tokens.note(refreshed: token)
+        return token
     }
 
     private func obtained(with refreshToken: String?) async throws -> OAuthToken {

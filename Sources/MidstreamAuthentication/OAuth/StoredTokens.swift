@@ -8,7 +8,14 @@ final class StoredTokens: Sendable {
         var unsaved: OAuthToken??
         /// What the store holds, as far as is known.
         var known: OAuthToken?
+        /// What a refresh has brought.
+        var refreshed: OAuthToken?
+        /// What a refresh had brought and isn't saved any more, since another process has changed the store.
+        var overtaken: OAuthToken?
         var login: Login<OAuthToken>?
+
+        /// Whether what another process puts into the store counts more than what it couldn't be given.
+        var canBeOvertaken: Bool { refreshed != nil && unsaved == .some(refreshed) }
     }
 
     let store: any TokenStore
@@ -50,18 +57,41 @@ final class StoredTokens: Sendable {
 
     /// The token that is to be used, whether or not the store has been given it.
     func load() async throws -> OAuthToken? {
-        if let unsaved = state.withLock({ $0.unsaved }) { return unsaved }
+        let before = state.withLock { $0 }
+        guard let unsaved = before.unsaved else { return try await stored(since: before) }
+        guard before.canBeOvertaken else { return unsaved }
+        // A store that can't be read now must not cost the token.
+        do { return try await stored(since: before) } catch { return unsaved }
+    }
+
+    /// What the store holds, or what it couldn't be given, unless another process has changed it since.
+    private func stored(since before: State) async throws -> OAuthToken? {
         let token = try await store.load()
-        state.withLock { $0.known = token }
+        // A store may keep times less exactly.
+        if before.canBeOvertaken, token?.accessToken == before.known?.accessToken { return before.refreshed }
+        state.withLock { state in
+            state.known = token
+            guard before.canBeOvertaken, state.unsaved == before.unsaved else { return }
+            state.overtaken = before.refreshed
+            state.unsaved = nil
+        }
         return token
     }
 
+    /// Notes what a refresh has brought: when the store can't be given it at once, what another process puts there counts more.
+    func note(refreshed token: OAuthToken) { state.withLock { $0.refreshed = token } }
+
     func save(_ token: OAuthToken?) async throws {
-        // What came from the store isn't written back: it may hold a newer one by now.
-        let isKnown = state.withLock { state in
+        let before = state.withLock { $0 }
+        if before.canBeOvertaken, token == before.refreshed { _ = try await stored(since: before) }
+        let (isKnown, isOvertaken) = state.withLock { state -> (Bool, Bool) in
+            guard token == nil || token != state.overtaken else { return (false, true) }
+            state.overtaken = nil
             state.unsaved = .some(token)
-            return token != nil && token == state.known
+            return (token != nil && token == state.known, false)
         }
+        guard !isOvertaken else { return }
+        // What came from the store isn't written back: it may hold a newer one by now.
         if !isKnown { try await store.save(token) }
         state.withLock { state in
             state.unsaved = nil

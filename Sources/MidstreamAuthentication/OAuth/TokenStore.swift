@@ -13,7 +13,8 @@ public protocol TokenStore: Sendable {
 
     /// Keeps a token in place of the one that was kept; nil removes that.
     ///
-    /// - Throws: An error. The token is used all the same, and saved again with later requests; see ``Authenticator/save(_:)``.
+    /// - Throws: An error. The token is used all the same, and saved again with later requests; see ``Authenticator/save(_:)``. Before that,
+    ///   the store is read: what another process has put there counts more than what a refresh has brought.
     func save(_ token: OAuthToken?) async throws
 }
 

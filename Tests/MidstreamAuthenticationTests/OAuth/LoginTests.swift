@@ -160,6 +160,43 @@ import Testing
         #expect(service.spent.count == 3)
     }
 
+    @Test("A token that couldn't be saved isn't written over another process's login or logout", arguments: [nil, "bob"])
+    func anotherProcessAfterAFailedSave(user: String?) async throws {
+        let clock = TestClock()
+        let service = LoginService()
+        let store = TestTokenStore(LoginService.token("ann"))
+        let (client, _) = service.client(store, clock: clock)
+        store.fail(1)
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        store.replace(with: user.map { LoginService.token($0) })
+        clock.advance(by: .milliseconds(100))
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        service.expire("ann")
+        // What is tried to be saved beside the call before is over when this one refreshes.
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(store.present == user.map { "\($0)-0" })
+        #expect(service.spent == ["ann-r0"])
+    }
+
+    @Test("Nor is what comes of it, with the login or logout while that is on its way", arguments: [nil, "bob"])
+    func anotherProcessDuringTheNextRefresh(user: String?) async throws {
+        let refreshing = Gate()
+        let service = LoginService { if $0 == "ann-r1" { await refreshing.wait() } }
+        let store = TestTokenStore(LoginService.token("ann"))
+        let (client, _) = service.client(store, clock: TestClock())
+        // Saving is tried again before the next refresh.
+        store.fail(2)
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        service.expire("ann")
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await refreshing.reached()
+        store.replace(with: user.map { LoginService.token($0) })
+        refreshing.open()
+        #expect(await call.result.errorOfCall != nil)
+        #expect(store.present == user.map { "\($0)-0" })
+        #expect(!service.sent.contains("ann-2"))
+    }
+
     @Test("A logout at one of two holders is for both, and a call that began before isn't sent with the next login")
     func logoutOfOneHolder() async throws {
         let refreshing = Gate()
