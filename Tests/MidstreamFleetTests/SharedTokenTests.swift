@@ -82,6 +82,23 @@ struct SharedTokenTests {
         }
     }
 
+    private struct Postponing: Authenticator {
+        struct Later: PostponedRefresh { let retryAfter = Duration.seconds(Int64.max) }
+
+        func apply(_ credential: OAuthToken, to request: inout HTTPRequest) async throws {}
+        func refresh(_ credential: OAuthToken?) async throws -> OAuthToken { throw Later() }
+    }
+
+    @Test("is left alone by all for a day at most, however much patience its authenticator asks for")
+    func longPostponement() async throws {
+        let core = member()
+        let authenticator = Fleet(core).sharing(Postponing(), as: "t", whenAlone: .refreshAlone)
+        await #expect(throws: Postponing.Later.self) { try await authenticator.refresh(nil) }
+        await eventually { model.withToken(core.names.token("t")) { token, _ in token.failure != nil } }
+        let left = model.withToken(core.names.token("t")) { token, now in token.failure.map { $0.until - now } }
+        #expect(left.map { $0 <= .seconds(86_400) } == true)
+    }
+
     @Test("isn't withheld from the others when a member got the right to refresh it, and heard of that too late")
     func lateTurn() async throws {
         let issuer = Issuer()

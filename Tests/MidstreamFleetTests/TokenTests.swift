@@ -184,6 +184,15 @@
             #expect(await store.offerToken(newer, as: name, holder: "", grace: .zero) == .success(newer))
         }
 
+        @Test("may be held for longer than milliseconds can be counted")
+        func longLease() async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet()
+            let turn = await fleet.core.store.takeToken(
+                fleet.core.names.token("t"), insteadOf: .none, holder: "a", lease: .seconds(Int64.max), grace: .zero)
+            #expect(turn == .success(.mine))
+        }
+
         @Test("whose holder is stopped at the issuer is refreshed by another, once", arguments: [false, true])
         func stoppedHolder(isSpent: Bool) async throws {
             let server = try await RedisServer()

@@ -102,8 +102,5 @@ private struct Pauses {
 }
 
 extension Duration {
-    var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    }
+    var wholeMilliseconds: Int64 { wholeNanoseconds / 1_000_000 }
 }

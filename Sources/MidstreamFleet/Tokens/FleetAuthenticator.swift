@@ -163,7 +163,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             return token
         } catch {
             let isDead = (error as? OAuthError)?.code == .invalidGrant
-            let pause = (error as? any PostponedRefresh)?.retryAfter ?? .zero
+            let pause = min(max(.zero, (error as? any PostponedRefresh)?.retryAfter ?? .zero), .seconds(86_400))
             shared.release(
                 mayHoldAs: holder, of: mine.record, pause: error is CancellationError ? nil : pause, isDead: isDead, for: lease)
             guard isDead else { throw error }
