@@ -134,6 +134,30 @@
             #expect(sends.withLock { $0 } >= 3)
         }
 
+        @Test("never gives out again what was removed, though Redis forgets the removal", arguments: ["u", "o", "a"])
+        func forgottenRemovals(kind: String) async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let fleet = try server.fleet()
+            let (client, cache) = (Self.client(fleet, sends, length: 100), fleet.cache())
+            let request = HTTPRequest("https://h.test/a")
+            for _ in 0..<2 { _ = try await client.send(request) }
+            #expect(sends.withLock { $0 } == 1)
+            switch kind {
+            case "u": try await cache.remove(CacheKey(url: "https://h.test/a"))
+            case "o": try await cache.removeAll(origin: "https://h.test")
+            default: try await cache.removeAll(origin: nil)
+            }
+            // As when it expires or is evicted.
+            let names = try await server.command(["KEYS", "*:\(kind):*"]).elements?.compactMap(\.string) ?? []
+            #expect(names.count == 1)
+            for name in names { try await server.command(["DEL", name]) }
+            for _ in 0..<2 { _ = try await client.send(request) }
+            #expect(sends.withLock { $0 } == 2)
+            // What is valid by it lasts as long as what is stored.
+            for name in names { #expect(try await server.command(["PTTL", name]).number ?? 0 > 120_000) }
+        }
+
         @Test("keeps nothing readable, nor anything for ever")
         func secrets() async throws {
             let server = try await RedisServer()

@@ -204,7 +204,7 @@ final class ModelLink: FleetStore {
     }
 
     func drain(_ name: String, _ rate: QuotaRate, wait: Duration) {}
-    func responses(_ keys: ResponseKeys) async -> Answer<StoredResponses> { .failure(.timedOut) }
+    func responses(_ keys: ResponseKeys, toKeep life: Duration?) async -> Answer<StoredResponses> { .failure(.timedOut) }
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]> { .failure(.timedOut) }
     func keepPiece(_ bytes: [UInt8], as name: String, life: Duration) {}
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool> {

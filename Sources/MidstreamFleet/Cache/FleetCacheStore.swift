@@ -35,10 +35,12 @@ struct FleetCacheStore: CacheStore {
     func entries(for key: CacheKey) async throws -> [CacheEntry] { try await found(key).entries.map(\.entry) }
 
     /// What is in the store, and by what it is valid.
-    func found(_ key: CacheKey) async throws -> (entries: [Found], stamps: [String]) {
+    ///
+    /// - Parameter life: How long another one is kept that is about to come; nil: none is.
+    func found(_ key: CacheKey, toKeep life: Duration? = nil) async throws -> (entries: [Found], stamps: [String]) {
         let keys = core.names.responses(key)
         core.near.note(key, keys)
-        let found = try await core.store.responses(keys).get()
+        let found = try await core.store.responses(keys, toKeep: life).get()
         let entries = found.all.compactMap { response -> Found? in
             guard let head = core.key.open(response.head, of: "\(keys.responses) \(response.id)"),
                 let entry = CacheEntry(head, key: key), entry.id == response.id
@@ -74,7 +76,7 @@ struct FleetCacheStore: CacheStore {
     }
 
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
-        let (entries, stamps) = try await found(entry.key)
+        let (entries, stamps) = try await found(entry.key, toKeep: entry.life)
         return FleetCacheWriter(self, entry, at: offset, among: entries, stamps)
     }
 

@@ -111,6 +111,7 @@ extension FleetCore: RedisListener {
             if content == nil { offerTokens() }
             return near.forget(content)
         }
+        near.forget(content)
         let listeners = state.withLock { state in
             state.heard += 1
             return state.listeners

@@ -8,8 +8,8 @@ final class RedisStore: FleetStore {
 
     /// How long a token is kept that nobody refreshes.
     private static let tokenLife = Duration.seconds(90 * 86_400)
-    /// Longer than any response is kept that was stored before.
-    private static let stampLife = Duration.seconds(8 * 86_400)
+    /// How long a removal's stamp is kept. Without it nothing is valid either, and what is kept later prolongs it.
+    private static let stampLife = Duration.seconds(60)
 
     private let link: RedisLink
     private let names: FleetNames
@@ -116,8 +116,9 @@ final class RedisStore: FleetStore {
         link.tell { $0.command(.drain, keys: [name], rate.words + [wait.microseconds]) }
     }
 
-    func responses(_ keys: ResponseKeys) async -> Answer<StoredResponses> {
-        await run(.responses, keys: keys.all, []) { reply in
+    func responses(_ keys: ResponseKeys, toKeep life: Duration?) async -> Answer<StoredResponses> {
+        let words = life.map { [$0.milliseconds] } ?? []
+        return await run(life == nil ? .responses : .beginResponse, keys: keys.all, words) { reply in
             guard let parts = reply.elements, parts.count == 2, let stamps = parts[0].elements?.compactMap(\.string),
                 let fields = parts[1].elements
             else { return nil }
@@ -160,7 +161,7 @@ final class RedisStore: FleetStore {
     }
 
     func remove(_ stamp: String) async -> Answer<Void> {
-        await run(.remove, keys: [stamp], [Self.stampLife.milliseconds]) { _ in () }
+        await run(.remove, keys: [stamp], [Self.stampLife.milliseconds, .text(names.news)]) { _ in () }
     }
 }
 

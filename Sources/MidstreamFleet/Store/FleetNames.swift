@@ -13,7 +13,7 @@ struct FleetNames: Sendable {
     }
 
     var members: String { prefix + "members:v1" }
-    /// Where members hear of tokens.
+    /// Where members hear of tokens and removals.
     var news: String { prefix + "news:v1" }
 
     /// Not hashed with the key: members must agree about tokens while the key is replaced.
@@ -21,8 +21,8 @@ struct FleetNames: Sendable {
     func lock(ofToken token: String) -> String { token + ":lock" }
     func quota(_ name: String, _ key: String) -> String { prefix + "q:\(Self.hash("\(name.utf8.count) \(name)\(key)")):v1" }
 
-    /// Prefixes of what near caches have to hear of.
-    var watched: [String] { ["c:", "u:", "o:", "a:"].map { prefix + $0 } }
+    /// Prefixes of what near caches have to hear of, beside removals: stamps change without those, too.
+    var watched: [String] { [prefix + "c:"] }
     var everything: String { prefix + "a:v1" }
     func origin(_ origin: String) -> String { prefix + "o:\(hashing.text(of: [origin]).prefix(32)):v1" }
     func url(_ url: String) -> String { prefix + "u:\(hashing.text(of: [url]).prefix(32)):v1" }

@@ -89,7 +89,7 @@ package struct StoredResponse: Sendable, Equatable {
 /// The responses of a key, the newest first, and what they were valid by.
 package struct StoredResponses: Sendable, Equatable {
     package var all: [StoredResponse]
-    /// When all, the origin and the URL were last removed.
+    /// When all, the origin and the URL were last removed, or first kept; empty where the store doesn't know.
     package var stamps: [String]
 }
 
@@ -151,8 +151,10 @@ package protocol FleetStore: Sendable {
     /// Takes all tokens, without waiting, so that the next comes after `wait`.
     func drain(_ name: String, _ rate: QuotaRate, wait: Duration)
 
-    /// The responses of a key that haven't been removed.
-    func responses(_ keys: ResponseKeys) async -> Answer<StoredResponses>
+    /// The responses of a key that haven't been removed, and whose removals the store hasn't forgotten.
+    ///
+    /// - Parameter life: How long the one is kept whose bytes begin to come; nil: none do.
+    func responses(_ keys: ResponseKeys, toKeep life: Duration?) async -> Answer<StoredResponses>
     /// The bytes of pieces; nil for those that aren't there.
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]>
     /// Keeps a piece, without waiting.

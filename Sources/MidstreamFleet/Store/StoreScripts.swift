@@ -1,7 +1,7 @@
 /// The operations of a store as Redis runs them, each at once. Times are Redis' own.
 enum StoreScript: CaseIterable, Sendable {
     case heartbeat, offerToken, takeToken, writeToken, replaceToken, failToken, reserve, giveBack, drain
-    case responses, keepResponse, updateResponse, remove
+    case responses, beginResponse, keepResponse, updateResponse, remove
 
     var text: String {
         switch self {
@@ -109,6 +109,17 @@ enum StoreScript: CaseIterable, Sendable {
                 """
         // KEYS: responses, stamps. Returns the stamps and the hash, whose other stamps make it empty.
         case .responses: Self.stamps + "return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}"
+        // KEYS: responses, stamps. ARGV: life. Returns the same. Stamps that are missing, expired or evicted are made anew, so that nothing is
+        // valid without one. A time that no earlier stamp had, even of a server that came back with old data.
+        case .beginResponse:
+            """
+            local t = redis.call('TIME')
+            for n = 2, #KEYS do redis.call('SET', KEYS[n], t[1] .. '.' .. t[2], 'NX') end
+
+            """ + Self.stamps + """
+                for n = 2, #KEYS do prolong(KEYS[n], ARGV[1]) end
+                return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}
+                """
         // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant.
         case .keepResponse:
             Self.stamps + """
@@ -124,7 +135,7 @@ enum StoreScript: CaseIterable, Sendable {
                 local t = redis.call('TIME')
                 redis.call('HSET', KEYS[1], 's', is, 'h' .. ARGV[3], ARGV[4], 'p' .. ARGV[3], ARGV[5],
                   'v' .. ARGV[3], ARGV[6], 'o' .. ARGV[3], string.format('%.0f', t[1] * 1000000 + t[2]))
-                if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+                prolong(KEYS[1], ARGV[2])
                 return 1
                 """
         // KEYS: responses, stamps. ARGV: id, head, life.
@@ -132,14 +143,15 @@ enum StoreScript: CaseIterable, Sendable {
             Self.stamps + """
                 if is ~= old or redis.call('HEXISTS', KEYS[1], 'h' .. ARGV[1]) == 0 then return 0 end
                 redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2])
-                if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+                for n = 1, #KEYS do prolong(KEYS[n], ARGV[3]) end
                 return 1
                 """
-        // KEYS: a stamp. ARGV: life. A time that no earlier stamp had, even of a server that came back with old data.
+        // KEYS: a stamp. ARGV: life, channel.
         case .remove:
             """
             local t = redis.call('TIME')
             redis.call('SET', KEYS[1], t[1] .. '.' .. t[2], 'PX', ARGV[1])
+            redis.call('PUBLISH', ARGV[2], KEYS[1])
             return 1
             """
         }
@@ -183,6 +195,9 @@ enum StoreScript: CaseIterable, Sendable {
         local s = {}
         for n = 2, #KEYS do s[n - 1] = redis.call('GET', KEYS[n]) or '' end
         local is, old = table.concat(s, ' '), redis.call('HGET', KEYS[1], 's')
+        local function prolong(name, life)
+          if redis.call('PTTL', name) < tonumber(life) then redis.call('PEXPIRE', name, life) end
+        end
 
         """
 }
