@@ -158,6 +158,32 @@
             for name in names { #expect(try await server.command(["PTTL", name]).number ?? 0 > 120_000) }
         }
 
+        @Test("keeps the newest variants of a URL")
+        func variants() async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let stub = StubTransport { request in
+                sends.withLock { $0 += 1 }
+                return HTTPResponse(
+                    status: 200, headers: ["Cache-Control": "max-age=600", "Vary": "Accept-Language"], body: .bytes([1]),
+                    request: request)
+            }
+            let fleet = try server.fleet()
+            let client = testClient(transport: stub) { CacheInterceptor(.shared, store: fleet.cache()) }
+            func get(_ number: Int) async throws {
+                _ = try await client.send(HTTPRequest("https://h.test/a", headers: ["Accept-Language": "l\(number)"]))
+            }
+            for number in 1...40 { try await get(number) }
+            #expect(sends.withLock { $0 } == 40)
+            let names = try await server.command(["KEYS", "*:c:*"]).elements?.compactMap(\.string) ?? []
+            let name = try #require(names.first)
+            #expect(try await server.command(["HLEN", name]).number == 1 + 32 * 4)
+            for number in 9...40 { try await get(number) }
+            #expect(sends.withLock { $0 } == 40)
+            try await get(8)
+            #expect(sends.withLock { $0 } == 41)
+        }
+
         @Test("keeps nothing readable, nor anything for ever")
         func secrets() async throws {
             let server = try await RedisServer()

@@ -11,6 +11,9 @@ final class RedisStore: FleetStore {
     /// How long a removal's stamp is kept. Without it nothing is valid either, and what is kept later prolongs it.
     private static let stampLife = Duration.seconds(60)
 
+    /// Of one key. Each lookup reads them all.
+    private static let maximumVariants = 32
+
     private let link: RedisLink
     private let names: FleetNames
 
@@ -151,7 +154,7 @@ final class RedisStore: FleetStore {
         let response = commit.response
         let words: [Word] = [
             .text(commit.stamps.joined(separator: " ")), commit.life.milliseconds, "\(response.id)", .bytes(response.head),
-            .text(response.encodedPieces), .text(response.variant),
+            .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)",
         ]
         return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, \.isDone) ?? .success(false)
     }
