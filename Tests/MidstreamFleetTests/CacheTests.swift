@@ -184,6 +184,32 @@
             #expect(sends.withLock { $0 } == 41)
         }
 
+        @Test("keeps the bytes of a response that is confirmed or gets more for as long as its head", arguments: [true, false])
+        func prolonged(isConfirmed: Bool) async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet()
+            let (store, names) = (fleet.core.store, fleet.core.names)
+            let keys = names.responses(CacheKey(url: "https://h.test/a"))
+            let stamps = try await store.responses(keys, toKeep: .seconds(60)).get().stamps
+            let places: [Int64] = [0, 1]
+            let pieces = places.map { StoredResponse.Piece(offset: $0, length: 1, name: names.piece(1, $0)) }
+            for piece in pieces { store.keepPiece([1], as: piece.name, life: .seconds(60)) }
+            func keep(_ count: Int, for life: Duration) async -> Answer<Bool> {
+                let response = StoredResponse(id: 1, variant: "", head: [1], pieces: Array(pieces.prefix(count)))
+                return await store.keep(ResponseCommit(keys: keys, response: response, stamps: stamps, life: life)) { true }
+            }
+            if isConfirmed {
+                #expect(await keep(2, for: .seconds(60)) == .success(true))
+                #expect(await store.update(keys, id: 1, head: [2], life: .seconds(600)) == .success(true))
+            } else {
+                #expect(await keep(1, for: .seconds(60)) == .success(true))
+                #expect(await keep(2, for: .seconds(600)) == .success(true))
+            }
+            for name in [keys.responses] + keys.stamps + pieces.map(\.name) {
+                #expect(try await server.command(["PTTL", name]).number ?? 0 > 120_000, "\(name)")
+            }
+        }
+
         @Test("keeps nothing readable, nor anything for ever")
         func secrets() async throws {
             let server = try await RedisServer()

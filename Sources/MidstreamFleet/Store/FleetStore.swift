@@ -159,11 +159,11 @@ package protocol FleetStore: Sendable {
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]>
     /// Keeps a piece, without waiting.
     func keepPiece(_ bytes: [UInt8], as name: String, life: Duration)
-    /// Keeps a response, unless it was removed since its stamps were read.
+    /// Keeps a response, unless it was removed since its stamps were read, and its pieces for as long.
     ///
     /// - Parameter isCurrent: Called when nothing that is removed afterwards can come before it.
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool>
-    /// Replaces the head of a response, if that is there.
+    /// Replaces the head of a response, if that is there, and keeps it and its pieces for so long at least.
     func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration) async -> Answer<Bool>
     /// Removes what is valid by a stamp.
     func remove(_ stamp: String) async -> Answer<Void>

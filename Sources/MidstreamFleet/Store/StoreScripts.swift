@@ -139,7 +139,7 @@ enum StoreScript: CaseIterable, Sendable {
                 local t = redis.call('TIME')
                 redis.call('HSET', KEYS[1], 's', is, 'h' .. ARGV[3], ARGV[4], 'p' .. ARGV[3], ARGV[5],
                   'v' .. ARGV[3], ARGV[6], 'o' .. ARGV[3], string.format('%.0f', t[1] * 1000000 + t[2]))
-                prolong(KEYS[1], ARGV[2])
+                prolongAll(ARGV[2], ARGV[5])
                 return 1
                 """
         // KEYS: responses, stamps. ARGV: id, head, life.
@@ -147,7 +147,7 @@ enum StoreScript: CaseIterable, Sendable {
             Self.stamps + """
                 if is ~= old or redis.call('HEXISTS', KEYS[1], 'h' .. ARGV[1]) == 0 then return 0 end
                 redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2])
-                for n = 1, #KEYS do prolong(KEYS[n], ARGV[3]) end
+                prolongAll(ARGV[3], redis.call('HGET', KEYS[1], 'p' .. ARGV[1]) or '')
                 return 1
                 """
         // KEYS: a stamp. ARGV: life, channel.
@@ -201,6 +201,10 @@ enum StoreScript: CaseIterable, Sendable {
         local is, old = table.concat(s, ' '), redis.call('HGET', KEYS[1], 's')
         local function prolong(name, life)
           if redis.call('PTTL', name) < tonumber(life) then redis.call('PEXPIRE', name, life) end
+        end
+        local function prolongAll(life, pieces)
+          for n = 1, #KEYS do prolong(KEYS[n], life) end
+          for name in string.gmatch(pieces, '%S+ %S+ (%S+)') do prolong(name, life) end
         end
 
         """
