@@ -20,7 +20,8 @@ public enum TokenWhenAlone: Sendable, Hashable {
 /// may take, and any failure gives it back. What comes too late is refused by the store: tokens and logins are numbered.
 ///
 /// The first credential of a process counts as older than what the fleet has. Another one that is set later, such as by
-/// ``AuthenticationInterceptor/logIn(_:)``, begins a login for all; and a logout ends it for all.
+/// ``AuthenticationInterceptor/logIn(_:)``, begins a login for all; and a logout ends it for all. The others find that when their own token is due
+/// or rejected.
 public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.Credential == OAuthToken {
     private let base: Base
     private let shared: SharedToken
