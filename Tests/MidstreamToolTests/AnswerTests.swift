@@ -19,6 +19,8 @@ struct AnswerTests {
         folder = try TemporaryFolder()
     }
 
+    private static let otherDigest = String(repeating: "0", count: 64)
+
     private func run(_ words: String...) async throws -> Int32 { try await Invocation(Arguments([server.url()] + words)).run() }
 
     @Test("is told by the exit status", arguments: [200, 302, 404, 503])
@@ -86,10 +88,53 @@ struct AnswerTests {
         defer { server.shutdown() }
         server.respond { _ in .init(body: "hello") }
         let file = folder.url.appendingPathComponent("out").path
-        #expect(try await run("-o", file, "--sha256", String(repeating: "0", count: 64)) == 1)
+        #expect(try await run("-o", file, "--sha256", Self.otherDigest) == 1)
         #expect(!FileManager.default.fileExists(atPath: file))
         let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
         #expect(try await run("-o", file, "--sha256", digest) == 0)
+    }
+
+    @Test(
+        "a file stays as it was when another content comes or a failure, whatever else is asked for",
+        arguments: [["--trace"], ["-i"], ["--expect", "json"], ["--expect", "200"]])
+    func kept(words: [String]) async throws {
+        defer { server.shutdown() }
+        server.enqueue(.init(body: "hello"))
+        server.enqueue(.init(status: 500, body: "broken"))
+        let file = try folder.file(Array("before".utf8))
+        let words = [server.url(), "-o", file.path] + words
+        #expect(try await Invocation(Arguments(words + ["--sha256", Self.otherDigest])).run() == 1)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+        #expect(try await Invocation(Arguments(words)).run() == 1)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+    }
+
+    @Test("what is expected of a body is looked for in its file, and in an answer that is none's content")
+    func expectationsOfFiles() async throws {
+        defer { server.shutdown() }
+        let file = folder.url.appendingPathComponent("out").path
+        for (expected, status) in [("json.a == 1", 0), ("json.a == 2", 1)] as [(String, Int32)] {
+            server.enqueue(.init(body: #"{"a":1}"#))
+            #expect(try await run("-o", file, "--expect", expected) == status)
+            server.enqueue(.init(status: 404, body: #"{"a":1}"#))
+            #expect(try await run("-o", file, "--expect", "404", "--expect", expected) == status)
+        }
+    }
+
+    @Test(
+        "what can't be checked before it is kept isn't asked for",
+        arguments: [["--sha256", Self.otherDigest], ["-C"]])
+    func unchecked(words: [String]) async throws {
+        defer { server.shutdown() }
+        let file = try folder.file(Array("before".utf8))
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        let places = [["-o", link.path], ["-o", "-"], ["-o", file.path, "-X", "post"], ["-o", file.path, "-T", file.path]]
+        for place in places {
+            await #expect(throws: UsageError.self) { try await Invocation(Arguments([server.url()] + place + words)).run() }
+        }
+        #expect(server.requestCount == 0)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "before")
     }
 
     #if os(Linux)

@@ -6,16 +6,22 @@ struct Answer {
     let arguments: Arguments
 
     /// Shows all of it that is wanted.
-    func show(_ response: HTTPResponse) async throws {
-        if arguments.includesHead {
-            try Terminal.print(arguments.format.statusLine(response))
-            for (name, value) in response.headers { try Terminal.print(arguments.format.field(name, value)) }
-            try Terminal.print("")
-        }
-        guard let path = arguments.output, path != "-" else { return try await print(response) }
+    ///
+    /// - Parameter isContent: Whether its body goes where `-o` says.
+    func show(_ response: HTTPResponse, isContent: Bool = true) async throws {
+        try showHead(of: response)
+        guard isContent, let path = arguments.output, path != "-" else { return try await print(response) }
         let output = try Self.descriptor(path)
         for try await chunk in response.body { try Terminal.put(chunk, into: output) }
         if close(output) != 0 { throw OutputFailure(code: errno) }
+    }
+
+    /// Prints status line and fields where they are wanted.
+    func showHead(of response: HTTPResponse) throws {
+        guard arguments.includesHead else { return }
+        try Terminal.print(arguments.format.statusLine(response))
+        for (name, value) in response.headers { try Terminal.print(arguments.format.field(name, value)) }
+        try Terminal.print("")
     }
 
     /// Prints the body: as it arrives, line by line, or laid out as a whole.

@@ -102,7 +102,7 @@ struct Invocation {
 
     private func send(_ request: HTTPRequest, by client: HTTPClient) async throws -> Int32 {
         let begun = ContinuousClock.now
-        let file = fileToReplace(request)
+        let file = try fileToReplace(request)
         do {
             if let file { return try await download(request, to: file, by: client) }
             if let upload = arguments.upload { return try await self.upload(upload, by: request, client) }
@@ -120,11 +120,19 @@ struct Invocation {
             }
             return judged(response)
         } catch let error as HTTPError {
-            // What is no file's content is shown.
-            if let response = error.response { try await file == nil ? answer.show(response) : answer.print(response) }
+            var response = error.response
+            if let refused = response {
+                let shown = try await buffered(refused)
+                // What is no file's content is shown.
+                try await answer.show(shown, isContent: file == nil)
+                response = shown
+            }
             Terminal.printError("midst: \(error)")
             if arguments.showsTrace, let trace = error.trace { Terminal.printError("\(trace)") }
-            return exitStatus.of(error)
+            let status = exitStatus.of(error)
+            // It has the status that was expected.
+            if status == 0, let response { return judged(response) }
+            return status
         }
     }
 
@@ -144,14 +152,17 @@ struct Invocation {
     }
 
     /// The file that the answer replaces when it is complete; nil: it goes where it is written while it arrives.
-    private func fileToReplace(_ request: HTTPRequest) -> URL? {
-        guard let output = arguments.output, output != "-", request.method == .get, !arguments.includesHead,
-            !arguments.showsTrace,
-            arguments.expectations.isEmpty
-        else { return nil }
-        let file = URL(fileURLWithPath: output)
-        let type = try? FileManager.default.attributesOfItem(atPath: output)[.type] as? FileAttributeType
-        return type == nil || type == .typeRegular ? file : nil
+    ///
+    /// - Throws: `UsageError` where what is asked for takes such a file.
+    private func fileToReplace(_ request: HTTPRequest) throws -> URL? {
+        if let output = arguments.output, output != "-", request.method == .get, arguments.upload == nil {
+            let type = try? FileManager.default.attributesOfItem(atPath: output)[.type] as? FileAttributeType
+            if type == nil || type == .typeRegular { return URL(fileURLWithPath: output) }
+        }
+        guard arguments.digest == nil, !arguments.isResumed else {
+            throw UsageError("--sha256 and -C are for a GET whose answer replaces a regular file (-o FILE)")
+        }
+        return nil
     }
 
     private func download(_ request: HTTPRequest, to file: URL, by client: HTTPClient) async throws -> Int32 {
@@ -160,7 +171,7 @@ struct Invocation {
         let sent = request
         // Each attempt has as long for its body as for its head.
         let limit = arguments.timeout.map { $0 * Double(min(retries, 1_000) + 1) }
-        let response = try await ProgressBar.showing(arguments.isSilent) { meter in
+        var response = try await ProgressBar.showing(arguments.isSilent) { meter in
             let options = DownloadOptions(
                 isResumable: arguments.isResumed, digest: arguments.digest, resumes: retries, meter: meter)
             return try await TimeLimit(limit, on: ContinuousClock()).run { _ in
@@ -169,7 +180,10 @@ struct Invocation {
                 try await client.download(sent, to: file, options: options)
             }
         }
-        return exitStatus.of(response.status)
+        try answer.showHead(of: response)
+        if arguments.showsTrace { Terminal.printError("\(response.trace)") }
+        response.body = .file(file)
+        return try await judged(buffered(response))
     }
 
     private func upload(_ path: String, by request: HTTPRequest, _ client: HTTPClient) async throws -> Int32 {
