@@ -29,15 +29,11 @@ enum Midst {
 
     /// Writes a page of an archive beside it, or where it is wanted.
     private static func report(_ file: String, to output: String?) throws {
-        let name = URL(fileURLWithPath: file).lastPathComponent
-        let page = CallReport(try HARArchive(contentsOf: file), title: name).html()
-        if output == "-" { return try Terminal.print(page) }
-        let target = output ?? URL(fileURLWithPath: file).deletingPathExtension().appendingPathExtension("html").path
-        guard URL(fileURLWithPath: target).standardizedFileURL != URL(fileURLWithPath: file).standardizedFileURL else {
-            throw UsageError("the page would replace the archive: -o says where it goes")
-        }
-        try Terminal.save(page: page, to: target)
-        try Terminal.print(target)
+        let archive = URL(fileURLWithPath: file)
+        let beside = archive.deletingPathExtension().appendingPathExtension("html").path
+        let target = try PageTarget(output ?? beside, of: file)
+        try target.write(CallReport(HARArchive(contentsOf: file), title: archive.lastPathComponent).html())
+        if !target.isStandardOutput { try Terminal.print(target.path) }
     }
 
     private static func run() async throws -> Int32 {

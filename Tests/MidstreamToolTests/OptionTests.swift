@@ -105,12 +105,20 @@ struct OptionTests {
         Example(
             #"echo '{"url":"'$u'/echo","body":[12345678901234567,1.1]}' | $m batch"#, #"[12345678901234567,1.1]"#),
         Example("$m $u --har $d/a.har; mv $d/a.har $d/a.html; $m report $d/a.html", "would replace the archive", status: 2),
+        Example(
+            "$m $u --har $d/a.har; ln -s $d/a.har $d/l; $m report $d/a.har -o $d/l; $m simulate $d/a.har -o $d/a.har",
+            "would replace the archive: -o says where it goes\nTry 'midst --help'.\nmidst: the page would replace", status: 2),
+        Example(
+            """
+            $m $u --har $d/a.har; ln -s $d/page $d/l; $m report $d/a.har -o $d/l; test -h $d/l && cat $d/page
+            mkfifo $d/p; exec 3<>$d/p; $m report $d/a.har -o $d/p; test -p $d/p && printf 'piped: ' && head -c 15 <&3
+            """, "</html>", "piped: <!doctype html>"),
         Example("$m $u/sse --sse --expect json.a", "not for --sse", status: 2),
         Example(
             #"(printf '{"log":{"entries":['; for i in 10 11 12 13 14 15 16 17 18 19; do "#
                 + #"printf '%s{"startedDateTime":"2026-01-01T00:00:%sZ","time":90,"request":{"url":"http://h/"},"timings":{"wait":90},"#
                 + #""response":{"status":200}}' "$c" $i; c=,; done; printf ']}}') >$d/s; "#
-                + "$m simulate $d/s --slower 3 --for 2 -o $d/s.html; cat $d/s.html",
+                + "$m simulate $d/s --slower 3 --for 2 -o - >$d/s.html; cat $d/s.html",
             "the recorded calls, repeated after 10 s, 1 a second", "for 2 s the server is 3 times slower", "Resilience.standard",
             "</html>"),
         Example("$m $u --har $d/a.har; $m simulate $d/a.har", "too few exchanges", status: 2),

@@ -11,7 +11,7 @@ struct Answer {
     func show(_ response: HTTPResponse, isContent: Bool = true) async throws {
         try showHead(of: response)
         guard isContent, let path = arguments.output, path != "-" else { return try await print(response) }
-        let output = try Self.descriptor(path)
+        let output = try Terminal.descriptor(path)
         for try await chunk in response.body { try Terminal.put(chunk, into: output) }
         if close(output) != 0 { throw OutputFailure(code: errno) }
     }
@@ -56,14 +56,5 @@ struct Answer {
         let fields = ["event": event.name, "data": event.data].merging(event.id.isEmpty ? [:] : ["id": event.id]) { $1 }
         let line = String(decoding: try encoder.encode(fields), as: UTF8.self)
         try Terminal.print(arguments.format.isColored ? arguments.format.painted(line) : line)
-    }
-
-    /// Opens what is there, whatever it is, to be written from its beginning, or makes a file.
-    private static func descriptor(_ path: String) throws -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else {
-            throw UsageError("can't write the file '\(path)': \(String(cString: strerror(errno)))")
-        }
-        return descriptor
     }
 }

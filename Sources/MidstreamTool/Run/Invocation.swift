@@ -155,9 +155,10 @@ struct Invocation {
     ///
     /// - Throws: `UsageError` where what is asked for takes such a file.
     private func fileToReplace(_ request: HTTPRequest) throws -> URL? {
-        if let output = arguments.output, output != "-", request.method == .get, arguments.upload == nil {
-            let type = try? FileManager.default.attributesOfItem(atPath: output)[.type] as? FileAttributeType
-            if type == nil || type == .typeRegular { return URL(fileURLWithPath: output) }
+        if let output = arguments.output, output != "-", request.method == .get, arguments.upload == nil,
+            Terminal.isReplaceable(output)
+        {
+            return URL(fileURLWithPath: output)
         }
         guard arguments.digest == nil, !arguments.isResumed else {
             throw UsageError("--sha256 and -C are for a GET whose answer replaces a regular file (-o FILE)")

@@ -17,6 +17,7 @@ struct Simulate {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
             throw UsageError("simulations need macOS 15 or Linux")
         }
+        let target = try arguments.output.map { try PageTarget($0, of: file) }
         guard let pace = try HARArchive(contentsOf: file).pace else {
             throw UsageError("the archive has too few exchanges to tell how fast the server is")
         }
@@ -30,15 +31,15 @@ struct Simulate {
             effect: .slower(arguments.slowness))
         let whole = Int(exactly: arguments.slowness)
         let factor = whole.map(String.init) ?? "\(arguments.slowness)"
-        try Terminal.print(
-            """
+        let table = """
             \(recorded), an attempt's timeout of \(timeout);
             for \(arguments.outage) s the server is \(factor) times slower
 
             \(comparison)
-            """)
-        guard let output = arguments.output, let standard = comparison.rows.last else { return }
-        try Terminal.save(page: standard.report.html(title: standard.name), to: output)
+            """
+        if target?.isStandardOutput == true { Terminal.printError(table) } else { try Terminal.print(table) }
+        guard let target, let standard = comparison.rows.last else { return }
+        try target.write(standard.report.html(title: standard.name))
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

@@ -15,13 +15,19 @@ enum Terminal {
     static func printError(_ text: String) { put(error: text + "\n") }
     static func put(error text: String) { try? put(Array(text.utf8), into: STDERR_FILENO) }
 
-    /// Replaces a file by a page, or makes it.
-    static func save(page: String, to file: String) throws {
-        do {
-            try Data(page.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
-        } catch {
-            throw UsageError("can't write \(file): \(error.localizedDescription)")
+    /// Whether output takes the place of what is there: of nothing or of a regular file. A device, a pipe or a link stays and is written to.
+    static func isReplaceable(_ path: String) -> Bool {
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        return type == nil || type == .typeRegular
+    }
+
+    /// Opens what is there, whatever it is, to be written from its beginning, or makes a file.
+    static func descriptor(_ path: String) throws -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw UsageError("can't write the file '\(path)': \(String(cString: strerror(errno)))")
         }
+        return descriptor
     }
 
     /// Writes all of the bytes.
