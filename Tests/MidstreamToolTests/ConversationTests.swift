@@ -1,7 +1,9 @@
 #if Wire && os(Linux)
+    import Foundation
     import Interception
     import Midstream
     import MidstreamTesting
+    import MidstreamWebSocket
     import TestSupport
     import Testing
 
@@ -39,6 +41,36 @@
             #expect(child.status == .exited(0) && child.text == "one\ntwo\n", "\(child.errorText)")
             #expect(server.requests.map(\.path) == ["/feed"])
             #expect(server.requests.first?.headers[.authorization] == "Bearer T")
+            #expect(ends.withLock { $0 } == [.close(1000, "")])
+        }
+
+        @Test("A server that answers no ping is told all the same that the input is over")
+        func withoutPongs() async throws {
+            defer { server.shutdown() }
+            let pinged = Gate()
+            let ends = Locked<[MockWebSocket.Event]>([])
+            server.respond(webSocket: { socket in
+                while let event = try await socket.next() {
+                    switch event {
+                    case .close:
+                        ends.withLock { $0.append(event) }
+                        return try await socket.close()
+                    default: pinged.open()
+                    }
+                }
+            })
+            let clock = TestClock()
+            var configuration = HTTPClient.Configuration()
+            configuration.clock = clock
+            configuration.timeout = nil
+            let client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
+            let input = try #require(FileHandle(forReadingAtPath: "/dev/null"))
+            let conversation = Conversation(socket: client.webSocket("feed"), showsTrace: false, input: input)
+            let run = Task { try await conversation.run() }
+            await pinged.wait()
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(10))
+            #expect(try await run.value == 0)
             #expect(ends.withLock { $0 } == [.close(1000, "")])
         }
 

@@ -6,6 +6,7 @@ import MidstreamWebSocket
 struct Conversation {
     let socket: WebSocketTask
     let showsTrace: Bool
+    var input = FileHandle.standardInput
 
     /// Runs until one side closes; this one does at the input's end, once what was sent before has been seen by the server.
     ///
@@ -13,19 +14,23 @@ struct Conversation {
     func run() async throws -> Int32 {
         let socket = try await socket.connect()
         if showsTrace { Terminal.printError("\(socket.response.trace)") }
+        let lines = HTTPBody.once(InputChunks(input)).lines()
         let failure = Locked<(any Error)?>(nil)
+        let isWriting = Locked(false)
         let sending = Task {
             do {
-                for try await line in HTTPBody.once(InputChunks(.standardInput)).lines() { try await socket.send(line) }
+                for try await line in lines { try await socket.send(line) }
             } catch let error where (error as? HTTPError)?.code != .connectionLost && !(error is CancellationError) {
                 // It isn't the socket's, whose end is told to those who read it.
                 failure.withLock { $0 = error }
             }
-            try await socket.ping()
+            try await Self.awaitPong(of: socket, isWriting)
             try await socket.close()
         }
         defer { sending.cancel() }
         for try await message in socket {
+            isWriting.withLock { $0 = true }
+            defer { isWriting.withLock { $0 = false } }
             switch message {
             case .text(let text): try Terminal.print(text)
             case .binary(let bytes): try Terminal.put(bytes, into: STDOUT_FILENO)
@@ -33,5 +38,20 @@ struct Conversation {
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
         return 0
+    }
+
+    /// Returns when the server has answered a ping, or leaves it unanswered.
+    ///
+    /// - Parameter isWriting: Whether the output takes its time: no pong is read then, as behind a message that is still coming.
+    private static func awaitPong(of socket: WebSocket, _ isWriting: Locked<Bool>) async throws {
+        while true {
+            let received = socket.metrics.wireBytesReceived
+            do {
+                try await socket.ping()
+                return
+            } catch let error as HTTPError where error.code == .timeout {
+                guard isWriting.withLock({ $0 }) || socket.metrics.wireBytesReceived > received else { return }
+            }
+        }
     }
 }
