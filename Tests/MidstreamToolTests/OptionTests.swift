@@ -126,6 +126,12 @@ struct OptionTests {
             #"echo '{"url":"'$u'/json"}' | $m batch --otlp $d/t --har $d/h --expect 'json.a == 2'; cat $d/t $d/h"#,
             "json.a == 2 was expected, and it is 1", "resourceSpans", #""version":"1.2""#),
         Example(
+            #"(printf '{"url":"%s/status/404","body":"' $u; head -c 2000000 /dev/zero | tr '\0' a; "#
+                + #"printf '"}\n{"url":"%s/json"}\n' $u; head -c 68000000 /dev/zero) | $m batch --jobs 1"#,
+            #""line":1,"#, #""status":404"#, #"{"body":{"a":1},"#, #"isn't read","line":3}"#, status: 1),
+        Example(
+            #"printf '{"url":"%s/deep"}\n{"url":"%s/json"}\n' $u $u | $m batch --jobs 1"#, #"{"body":"[[["#, #"{"body":{"a":1},"#),
+        Example(
             #"echo '{"url":"'$u'/json"}' | $m batch --expect 404"#, "200 OK came where 404 was expected", status: 1),
         Example(#"echo '{"url":"'$u'/status/404"}' | $m batch --expect 404"#, #""status":404"#),
         Example("$m batch --trace", "--trace is for one request", status: 2),
@@ -172,6 +178,9 @@ struct OptionTests {
         case "/slow": try await untilCancelled()
         case "/status/404": return .init(status: .notFound)
         case "/json": return .init(headers: [.contentType: "application/json"], body: .text(#"{"a":1}"#))
+        case "/deep":
+            let (beginning, end) = (String(repeating: "[", count: 511), String(repeating: "]", count: 511))
+            return .init(headers: [.contentType: "application/json"], body: .text(beginning + end))
         case "/rows": return .init(headers: [.contentType: "application/x-ndjson"], body: "{\"a\":1}\n{\"a\":2}\n")
         case "/old/v1/traces":
             return .init(body: #"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#)

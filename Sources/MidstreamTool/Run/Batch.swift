@@ -29,17 +29,23 @@ struct Batch {
         var error: String?
     }
 
+    /// Of a body that is answered. A line may be as long.
+    static let limit = 64 << 20
+
     /// Returns 1 when one of them wasn't answered as expected, which is by default with a status below 400.
+    ///
+    /// - Throws: Why the rest of the input couldn't be read, too; what stood before that has been answered.
     func run() async throws -> Int32 {
         let input = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
         guard let input else { throw UsageError("can't read the file '\(file)'") }
         let transport = try arguments.transport.transport()
         let recording = try Recording(arguments, over: transport)
         let client = Invocation(arguments).batchClient(recording.observers, transport)
-        var lines = HTTPBody.once(InputChunks(input)).lines().makeAsyncIterator()
+        var lines = HTTPBody.once(InputChunks(input)).lines(upTo: Self.limit).makeAsyncIterator()
+        var unread: (any Error)?
         let hasFailed = try await withThrowingTaskGroup(of: Bool.self) { group in
             var (number, hasFailed, running) = (0, false, 0)
-            while let line = try await lines.next() {
+            while let line = await Self.next(&lines, &unread) {
                 number += 1
                 guard line.contains(where: { !$0.isWhitespace }) else { continue }
                 if running == arguments.jobs, let isGood = try await group.next() {
@@ -48,26 +54,44 @@ struct Batch {
                 running += 1
                 group.addTask { [number] in try await answer(line, number, by: client) }
             }
+            if (unread as? HTTPError)?.code == .bodyTooLarge {
+                (unread, hasFailed) = (nil, true)
+                try Self.print(Reply(line: number + 1, error: "the line is longer than 64 MiB, and what follows isn't read"))
+            }
             for try await isGood in group where !isGood { hasFailed = true }
             return hasFailed
         }
         try arguments.session?.save()
         await recording.finish()
+        if let unread { throw unread }
         return hasFailed ? 1 : 0
     }
 
+    /// The next line; nil at the end, and where the rest can't be read: what has been sent goes on then.
+    private static func next(
+        _ lines: inout ElementSequence<String>.AsyncIterator, _ unread: inout (any Error)?
+    ) async -> String? {
+        do {
+            return try await lines.next()
+        } catch {
+            unread = error
+            return nil
+        }
+    }
+
     private func answer(_ text: String, _ number: Int, by client: HTTPClient) async throws -> Bool {
-        var reply = Reply(line: number)
+        var (reply, body) = (Reply(line: number), Data())
         let begun = ContinuousClock.now
         do {
             let line = try JSONDecoder().decode(Line.self, from: Data(text.utf8))
             (reply.id, reply.url) = (line.id, line.url)
             let response = try await client.send(request(line))
+            body = response.data
             reply.status = response.status.code
             reply.headers = Dictionary(response.headers.map { ("\($0.name)", $0.value) }) { "\($0), \($1)" }
-            reply.body = JSONText(response.data, isJSON: response.headers[.contentType]?.contains("json") == true)
-            if reply.body == nil, !response.data.isEmpty { reply.base64 = response.data.base64EncodedString() }
-            reply.error = arguments.expectations.lazy.compactMap { $0.failure(in: response.data) }.first
+            reply.body = JSONText(body, isJSON: response.headers[.contentType]?.contains("json") == true)
+            if reply.body == nil, !body.isEmpty { reply.base64 = body.base64EncodedString() }
+            reply.error = arguments.expectations.lazy.compactMap { $0.failure(in: body) }.first
             if let expected = arguments.expectedStatus, reply.status != expected {
                 reply.error = "\(response.status) came where \(expected) was expected"
             }
@@ -77,10 +101,20 @@ struct Batch {
             reply.error = error.description
         }
         reply.milliseconds = ((ContinuousClock.now - begun) / .microseconds(1)).rounded() / 1_000
+        do {
+            try Self.print(reply)
+        } catch is EncodingError {
+            // JSON may be nested so deep that nothing goes around it.
+            reply.body = JSONText(body, isJSON: false)
+            try Self.print(reply)
+        }
+        return reply.error == nil && (arguments.expectedStatus != nil || reply.status.map { $0 < 400 } == true)
+    }
+
+    private static func print(_ reply: Reply) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try Terminal.print(String(decoding: try encoder.encode(reply), as: UTF8.self))
-        return reply.error == nil && (arguments.expectedStatus != nil || reply.status.map { $0 < 400 } == true)
     }
 
     private func request(_ line: Line) throws -> HTTPRequest {

@@ -63,7 +63,7 @@ struct Invocation {
 
     /// A client for many requests, whose answers are told in lines of their own.
     func batchClient(_ observers: [any CallObserver], _ transport: any HTTPTransport) -> HTTPClient {
-        client(observers, transport, bodyLimit: 64 << 20)
+        client(observers, transport, bodyLimit: Batch.limit)
     }
 
     private func client(
