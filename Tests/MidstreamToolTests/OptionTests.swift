@@ -45,6 +45,10 @@ struct OptionTests {
         Example("printf abc > $d/f; $m $u -T $d/f; $m $u --upload $d/f", "PUT /", "Upload-Length: 3", "\nabc"),
         Example("printf abc | $m $u -T -", "PUT /", "\nabc"),
         Example("printf abc > $d/f; $m -X post $u/tus -T $d/f --tus -v", "Tus-Resumable: 1.0.0", "PATCH", "Upload-Offset: 0"),
+        Example(
+            "printf abc > $d/f; $m $u -T $d/f --curl; $m $u -T $d/f --explain; $m $u -T $d/f --tus --explain", "--data-binary @",
+            "Upload-Length: 3", "Upload-Complete: ?1", "Tus-Resumable: 1.0.0"),
+        Example("printf abc > $d/f; $m $u -T $d/f --tus --curl", "no uploads by tus", status: 2),
         Example("head -c 5000 /dev/zero > $d/f; $m $u -d @$d/f --compress -X post", "Content-Encoding: gzip"),
         Example("$m $u -u a:b; $m $u --user a:b", "Authorization: Basic YTpi"),
         Example("$m $u/digest -u a:b --digest", "Authorization: Digest ", "username=\"a\""),

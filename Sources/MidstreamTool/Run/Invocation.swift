@@ -34,6 +34,9 @@ struct Invocation {
         _ request: HTTPRequest, by transport: any HTTPTransport, recording: Recording? = nil
     ) async throws -> Int32 {
         if arguments.showsCurlCommand {
+            guard arguments.upload == nil || arguments.uploadProtocol != .tus else {
+                throw UsageError("curl has no uploads by tus, which --curl could show")
+            }
             try Terminal.print(request.curlCommand())
             return 0
         }
@@ -52,11 +55,14 @@ struct Invocation {
 
     private func explanation(of request: HTTPRequest, by client: HTTPClient) async throws -> Explanation {
         if arguments.isSocket { return try await client.webSocket(request).explain() }
-        return try await client.explain(request)
+        guard let upload = arguments.upload else { return try await client.explain(request) }
+        return try await client.explain(
+            client.uploading(.file(URL(fileURLWithPath: upload)), by: request, protocol: arguments.uploadProtocol))
     }
 
     private func request() -> HTTPRequest {
-        var request = HTTPRequest(arguments.method, arguments.url, headers: arguments.headers, body: arguments.body)
+        let file = arguments.upload.map { HTTPBody.file(URL(fileURLWithPath: $0)) }
+        var request = HTTPRequest(arguments.method, arguments.url, headers: arguments.headers, body: file ?? arguments.body)
         for (name, value) in arguments.query { request.addQuery(name, value) }
         return request
     }

@@ -46,11 +46,20 @@ extension HTTPClient {
         _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol = .resumable, resumes: Int = 5,
         partSize: Int64? = nil, meter: TransferMeter? = nil
     ) async throws -> HTTPResponse {
+        defer { meter?.finish() }
+        return try await send(
+            uploading(content, by: request, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter))
+    }
+
+    /// The request that is sent for an upload.
+    package func uploading(
+        _ content: UploadContent, by request: HTTPRequest, protocol: UploadProtocol, resumes: Int = 5, partSize: Int64? = nil,
+        meter: TransferMeter? = nil
+    ) -> HTTPRequest {
         var request = request
         request.body = .empty
         request.interceptors.append(
             UploadInterceptor(content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter))
-        defer { meter?.finish() }
-        return try await send(request)
+        return request
     }
 }

@@ -84,13 +84,8 @@ struct Upload {
         settings.meter?.begin(.upload, at: 0, of: length, isRestart: hasBegun, on: pace.clock)
         hasBegun = true
         furthest = 0
-        var creation = request
-        let part = settings.protocol.createsWithContent ? 0..<min(length, max(1, settings.partSize ?? length)) : 0..<0
-        let isAll = part.upperBound == length
-        settings.protocol.prepareCreation(&creation.headers, length: length, isAll: isAll)
-        if let type = settings.content.contentType, !creation.headers.contains(.contentType) {
-            creation.headers[.contentType] = type
-        }
+        let (first, part) = settings.creation(by: request, of: length)
+        var creation = first
         creation.body = counted(part)
         // The upload's URL comes before it is complete.
         let given = request.onInterim

@@ -19,9 +19,21 @@ struct UploadInterceptor: HTTPInterceptor {
         return try await upload.run()
     }
 
-    /// Says what would be resumed.
+    /// The request that begins an upload of so many bytes, without its body, and those that it brings.
+    func creation(by request: HTTPRequest, of length: Int64) -> (HTTPRequest, Range<Int64>) {
+        var creation = request
+        let part = `protocol`.createsWithContent ? 0..<min(length, max(1, partSize ?? length)) : 0..<0
+        `protocol`.prepareCreation(&creation.headers, length: length, isAll: part.upperBound == length)
+        if let type = content.contentType, !creation.headers.contains(.contentType) { creation.headers[.contentType] = type }
+        return (creation, part)
+    }
+
+    /// Plans the request that begins it, and says what would be resumed.
     func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        .unknown(
-            "would upload \(try content.length()) bytes by the protocol \(`protocol`), resumed up to \(resumes) times in a row")
+        let length = try content.length()
+        let (first, part) = creation(by: request, of: length)
+        request = first
+        request.body = content.body(part)
+        return .unknown("would upload \(length) bytes by the protocol \(`protocol`), resumed up to \(resumes) times in a row")
     }
 }
