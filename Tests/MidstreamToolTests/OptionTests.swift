@@ -138,6 +138,9 @@ struct OptionTests {
         Example(
             #"echo '{"url":"'$u'/json"}' | $m batch --expect 404"#, "200 OK came where 404 was expected", status: 1),
         Example(#"echo '{"url":"'$u'/status/404"}' | $m batch --expect 404"#, #""status":404"#),
+        Example("$m replay $d/a --send --bearer T", "takes credentials as header fields", status: 2),
+        Example("$m replay $d/a --digest", "takes credentials as header fields", status: 2),
+        Example("$m replay $d/a -d x", "-d is for one request, not for 'midst replay'", status: 2),
         Example("$m batch --trace", "--trace is for one request", status: 2),
         Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
         Example(

@@ -144,18 +144,14 @@ struct Arguments {
 
     private mutating func takeCommand() throws -> Bool {
         if others.first == "replay", others.count == 2 {
+            try refuse(Option.ofARequest, for: "midst replay")
             command = .replay(file: others[1])
         } else if others.starts(with: ["har", "mend"]), others.count == 3 {
             command = .mend(file: others[2])
         } else if others.first == "report", others.count == 2 {
             command = .report(file: others[1])
         } else if others.first == "batch", others.count <= 2 {
-            guard user == nil, bearer == nil, netrc == nil, signature == nil else {
-                throw UsageError("'midst batch' takes credentials as header fields (-H), for all its requests or in their lines")
-            }
-            if let name = given.first(where: { Option.ofOneRequest.contains($0) }) {
-                throw UsageError("\(name) is for one request, not for 'midst batch'")
-            }
+            try refuse(Option.ofOneRequest, for: "midst batch")
             command = .batch(file: others.count == 2 ? others[1] : "-")
         } else if others.first == "simulate", others.count == 2 {
             command = .simulate(file: others[1])
@@ -163,6 +159,16 @@ struct Arguments {
             command = .fromCurl(others[1])
         }
         return command != .request
+    }
+
+    /// Refuses options that have no meaning for a command's many requests, and credentials, which go to the origin of one URL.
+    private func refuse(_ options: Set<String>, for command: String) throws {
+        guard user == nil, bearer == nil, netrc == nil, signature == nil, !isDigest else {
+            throw UsageError("'\(command)' takes credentials as header fields (-H)")
+        }
+        if let name = given.first(where: { options.contains($0) }) {
+            throw UsageError("\(name) is for one request, not for '\(command)'")
+        }
     }
 
     private mutating func takeOthers() throws {

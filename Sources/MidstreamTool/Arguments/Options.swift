@@ -9,11 +9,14 @@ extension Option {
             .flag("-h, --help", "print this") { $0.command = .help },
         ]
 
-    /// By their first names: what would have no meaning for many requests, whose answers are lines.
-    static let ofOneRequest: Set = [
-        "-X", "-q", "-d", "--json", "-f", "-F", "-T", "--tus", "-o", "-C", "--sha256", "-i", "-w", "--lines", "--sse", "--color",
-        "--no-color", "--raw", "--trace", "--explain", "--curl", "--replay", "--check-status",
-    ]
+    /// By their first names: of what a request is made, where it isn't there already.
+    static let ofARequest: Set = ["-X", "-q", "-d", "--json", "-f", "-F", "-T", "--tus", "--replay"]
+
+    /// What would have no meaning for many requests, whose answers are lines.
+    static let ofOneRequest = ofARequest.union([
+        "-o", "-C", "--sha256", "-i", "-w", "--lines", "--sse", "--color", "--no-color", "--raw", "--trace", "--explain",
+        "--curl", "--check-status",
+    ])
 
     private static let request: [Option] = [
         .value("-X, --request", "METHOD", "the method, as curl has it") { $0.givenMethod = $1 },
