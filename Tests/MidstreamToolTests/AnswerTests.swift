@@ -34,6 +34,17 @@ struct AnswerTests {
         #expect(try await run("-o", file, "--expect=418") == 1)
     }
 
+    @Test("one that has nothing for a file is none, unless it is expected", arguments: [202, 204])
+    func nothingToKeep(code: Int) async throws {
+        defer { server.shutdown() }
+        server.respond { _ in .init(status: HTTPStatus(code)) }
+        let file = try folder.file(Array("before".utf8))
+        #expect(try await run("-o", file.path) == 1)
+        #expect(try await run("-o", file.path, "--check-status") == 1)
+        #expect(try await run("-o", file.path, "--expect", "\(code)") == 0)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+    }
+
     @Test("no answer is told as well")
     func noAnswer() async throws {
         let url = server.url()

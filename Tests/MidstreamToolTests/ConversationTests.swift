@@ -86,6 +86,14 @@
             #expect(child.errorText.contains("→ 101"))
         }
 
+        @Test("An answer that opens no socket is a failure, whatever it says", arguments: [200, 302])
+        func refused(code: Int) async throws {
+            defer { server.shutdown() }
+            server.respond { _ in .init(status: HTTPStatus(code)) }
+            let child = try await run("timeout 60 $m ws $h/feed --no-redirects --transport wire < /dev/null")
+            #expect(child.status == .exited(1) && child.errorText.contains("unacceptableStatus"), "\(child.errorText)")
+        }
+
         @Test("What would be asked is shown, and not sent")
         func shown() async throws {
             defer { server.shutdown() }

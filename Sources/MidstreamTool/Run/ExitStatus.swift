@@ -4,6 +4,8 @@ import Midstream
 struct ExitStatus {
     let expected: Int?
     let checksStatus: Bool
+    /// Whether a socket was asked for, which no status but 101 opens.
+    let isSocket: Bool
 
     func of(_ status: HTTPStatus) -> Int32 {
         if let expected {
@@ -16,7 +18,11 @@ struct ExitStatus {
     }
 
     func of(_ error: HTTPError) -> Int32 {
-        if error.code == .unacceptableStatus, let status = error.response?.status { return of(status) }
+        if error.code == .unacceptableStatus, let status = error.response?.status {
+            // A redirect that isn't followed is an answer; a success that was refused isn't what was asked for.
+            let isMissing = expected == nil && status.code < (isSocket ? 400 : 300)
+            return max(of(status), isMissing ? 1 : 0)
+        }
         guard checksStatus else { return 1 }
         if let status = error.response?.status, let status = Self.class(of: status) { return status }
         switch error.cause {

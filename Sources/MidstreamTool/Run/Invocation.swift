@@ -103,7 +103,10 @@ struct Invocation {
 
     // MARK: Sending
 
-    private var exitStatus: ExitStatus { ExitStatus(expected: arguments.expectedStatus, checksStatus: arguments.checksStatus) }
+    private var exitStatus: ExitStatus {
+        ExitStatus(
+            expected: arguments.expectedStatus, checksStatus: arguments.checksStatus, isSocket: arguments.isSocket)
+    }
     private var answer: Answer { Answer(arguments: arguments) }
 
     private func send(_ request: HTTPRequest, by client: HTTPClient) async throws -> Int32 {
