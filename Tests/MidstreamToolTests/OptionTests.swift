@@ -99,6 +99,10 @@ struct OptionTests {
         Example("$m $u --otlp $d/t; cat $d/t; $m $u --otlp $u", "resourceSpans", "resourceMetrics", "http.request.method"),
         Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
         Example("$m $u --otlp $u/old", "the telemetry wasn't sent: "),
+        Example("$m http://x/ --unix-socket $d/none --otlp $u/old", "the telemetry wasn't sent: ", "too old", status: 1),
+        Example(
+            "$m $u/file --har $d/a.har; $m replay $d/a.har --otlp $u/old; $m $u/file --replay $d/a.har --otlp $u/old",
+            "too old\nmidst: the telemetry wasn't sent: "),
         Example("$m $u/json --expect 'json.a == 1' --expect 200", #"{"a":1}"#),
         Example("$m $u/json --expect 'json.a >= 2'", "json.a >= 2 was expected, and it is 1", status: 1),
         Example("$m $u --expect json.a", "the body isn't JSON", status: 1),

@@ -40,6 +40,14 @@ struct TransportOptions {
         overrides["\(parts[0]):\(parts[1])"] = parts[2]
     }
 
+    /// For what goes to another server than the request: without what is meant for that one.
+    var elsewhere: TransportOptions {
+        var options = self
+        (options.unixSocket, options.certificate, options.key) = (nil, nil, nil)
+        (options.isHTTP1, options.isHTTP2, options.isHTTP3) = (false, false, false)
+        return options
+    }
+
     private var hasConnectionOptions: Bool {
         authorities != nil || isInsecure || proxy != nil || unixSocket != nil || certificate != nil || connectTimeout != nil
             || !overrides.isEmpty || isHTTP1 || isHTTP2

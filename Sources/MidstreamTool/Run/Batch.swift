@@ -39,7 +39,7 @@ struct Batch {
         let input = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
         guard let input else { throw UsageError("can't read the file '\(file)'") }
         let transport = try arguments.transport.transport()
-        let recording = try Recording(arguments, over: transport)
+        let recording = try Recording(arguments)
         let client = Invocation(arguments).batchClient(recording.observers, transport)
         var lines = HTTPBody.once(InputChunks(input)).lines(upTo: Self.limit).makeAsyncIterator()
         var unread: (any Error)?

@@ -40,7 +40,7 @@ struct Invocation {
             try Terminal.print(request.curlCommand())
             return 0
         }
-        let recording = try recording ?? Recording(arguments, over: transport)
+        let recording = try recording ?? Recording(arguments)
         let client = client(recording.observers, transport)
         if arguments.showsExplanation {
             try Terminal.print("\(await explanation(of: request, by: client))")

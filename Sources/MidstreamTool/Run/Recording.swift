@@ -7,13 +7,13 @@ struct Recording {
     private let recorder: HARRecorder?
     private let telemetry: OpenTelemetryExporter?
 
-    init(_ arguments: Arguments, over transport: any HTTPTransport) throws {
+    init(_ arguments: Arguments) throws {
         recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20) }
         telemetry = try arguments.telemetry.map { place in
             let isCollector = place.contains("://")
             return try OpenTelemetryExporter(
-                to: isCollector ? .collector(place, over: transport) : .file(place), service: "midst",
-                attributes: ["service.version": Arguments.versionNumber], spans: .exchangesAndCalls)
+                to: isCollector ? .collector(place, over: arguments.transport.elsewhere.transport()) : .file(place),
+                service: "midst", attributes: ["service.version": Arguments.versionNumber], spans: .exchangesAndCalls)
         }
     }
 

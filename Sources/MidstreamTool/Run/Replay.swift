@@ -13,7 +13,7 @@ struct Replay {
         if let account = archive.account { Terminal.printError("midst: recorded: \(account.failure)") }
         if arguments.showsTrace { Terminal.printError(archive.account?.trace ?? "") }
         let transport = try arguments.sendsAnew ? arguments.transport.transport() : ReplayTransport(archive)
-        let recording = try Recording(arguments, over: transport)
+        let recording = try Recording(arguments)
         var status: Int32 = 0
         for call in archive.calls {
             var request = arguments.sendsAnew ? try Self.sendable(call) : call.request
