@@ -87,6 +87,14 @@ struct RequestItemsTests {
         #expect(try await body("a=@\(file.path)").0 == #"{"a":"content"}"#)
     }
 
+    @Test(
+        "that curl has as well are cut at the first =",
+        arguments: [("token==abc", "token", "=abc"), ("a:b=c:=d", "a:b", "c:=d")])
+    func curlFields(word: String, name: String, value: String) async throws {
+        let text = try await body("-F", word).0
+        #expect(text.contains("name=\"\(name)\"\r\n") && text.contains("\r\n\r\n\(value)\r\n"), "\(text)")
+    }
+
     @Test("make header fields and queries, which aren't a body")
     func others() throws {
         let arguments = try Arguments(["h.test", "A:b:c", "q==x=y"])

@@ -30,6 +30,8 @@ enum FromCurl {
         private var names: Set<String> = []
         private var contentType = ""
         private var upload: String?
+        /// Whether there is a body that no `-G` makes a query of.
+        private var hasBody = false
         private var follows = false
         private var isGet = false
         private var losesLines = false
@@ -45,9 +47,11 @@ enum FromCurl {
             case .header: try take(header: value)
             case .json:
                 add("Accept", "application/json")
+                hasBody = true
                 options += ["--json", value]
             case .upload:
                 upload = value
+                hasBody = true
                 options += ["-T", value]
             case .cookie:
                 guard value.contains("=") else { throw UsageError("midst has --session for curl's -b FILE") }
@@ -61,7 +65,9 @@ enum FromCurl {
                 if kind == .lines, value.hasPrefix("@") { losesLines = true }
                 data.append(value)
             case .encoded: data.append(try encoded(value))
-            case .part: options += ["-F", try part(value)]
+            case .part:
+                hasBody = true
+                options += ["-F", try part(value)]
             }
         }
 
@@ -73,9 +79,11 @@ enum FromCurl {
                 contentType = type.trimmingCharacters(in: .whitespaces).lowercased()
             }
             let field = header(text)
-            guard !field.isEmpty || name != "user-agent" else { throw UsageError("midst always sends a User-Agent") }
+            guard !field.isEmpty || !Self.alwaysSent.contains(name) else { throw UsageError("midst always sends \(name)") }
             options += field
         }
+
+        private static let alwaysSent: Set = ["accept", "accept-encoding", "host", "user-agent"]
 
         private mutating func add(_ name: String, _ value: String) {
             added.removeAll { $0.name == name }
@@ -86,6 +94,7 @@ enum FromCurl {
         mutating func words() throws -> [String] {
             guard var url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
             if isGet {
+                guard !hasBody else { throw UsageError("midst makes no query of --json, -F and -T, beside which curl has -G") }
                 guard !data.contains(where: { $0.hasPrefix("@") }) else {
                     throw UsageError("midst has nothing for a query in a file")
                 }
@@ -99,8 +108,9 @@ enum FromCurl {
                 add("Content-Type", "application/x-www-form-urlencoded")
             }
             add("Cookie", cookies.joined(separator: "; "))
-            for (name, value) in added where !value.isEmpty && !names.contains(name.lowercased()) {
-                options += ["-H", "\(name): \(value)"]
+            for (name, value) in added where !names.contains(name.lowercased()) {
+                guard !value.isEmpty || name != "User-Agent" else { throw UsageError("midst always sends a User-Agent") }
+                if !value.isEmpty { options += ["-H", "\(name): \(value)"] }
             }
             if !follows { options.append("--no-redirects") }
             url = url.contains("://") ? url : "http://\(url)"

@@ -53,12 +53,14 @@ struct RequestItems {
 
     /// Takes a field of a form as curl writes it: `name=text` or `name=@file`.
     mutating func add(formField word: String) throws {
-        guard let (name, separator, value) = Self.parts(of: word), separator == "=" || separator == "=@" else {
+        guard let end = word.firstIndex(of: "="), end > word.startIndex else {
             throw UsageError("a field of a form is written NAME=TEXT or NAME=@FILE")
         }
-        guard separator == "=@" else { return fields.append((name, .text(value))) }
-        guard FileManager.default.isReadableFile(atPath: value) else { throw UsageError("can't read the file '\(value)'") }
-        fields.append((name, .file(URL(fileURLWithPath: value))))
+        let (name, value) = (String(word[..<end]), word[word.index(after: end)...])
+        guard value.first == "@" else { return fields.append((name, .text(String(value)))) }
+        let file = String(value.dropFirst())
+        guard FileManager.default.isReadableFile(atPath: file) else { throw UsageError("can't read the file '\(file)'") }
+        fields.append((name, .file(URL(fileURLWithPath: file))))
     }
 
     private static func json(_ text: String, _ name: String) throws -> String {
