@@ -27,6 +27,24 @@ struct RecordingTests {
         _ = try await bench.get()
         #expect(bench.stub.requests.last?.headers["Range"] == "bytes=1-")
     }
+
+    @Test(
+        "isn't kept when it was refused, nor when nothing but its end is missing",
+        arguments: [(1, .digestMismatch), (3, .digestMismatch), (3, .connectionLost)] as [(Int, HTTPError.Code)])
+    func refused(count: Int, code: HTTPError.Code) async throws {
+        let store = NotingStore(boundsItsTime: true)
+        store.gate.open()
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Length": "3"],
+                body: .incoming(ArrivingBody((0..<count).map { [UInt8($0)] }, thenThrowing: HTTPError(code)), length: 3),
+                request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        await #expect(throws: HTTPError.self) { try await response.body.collect() }
+        await eventually { store.calls.withLock { $0.count } > count }
+        #expect(store.calls.withLock { $0 } == Array(repeating: "written", count: count) + ["abandoned"])
+    }
 }
 
 /// A store that takes bytes when its gate is open, and notes what its writers have been called for.

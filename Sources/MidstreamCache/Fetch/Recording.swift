@@ -39,7 +39,8 @@ final class Recording: Sendable {
             if !isCut, expected.map({ $0 == written }) ?? true {
                 return entry.adding(range, of: length ?? range.upperBound)
             }
-            guard keepsParts, written > 0, let length else { return nil }
+            // Bytes that are all there without their end having come may yet be refused at it.
+            guard keepsParts, written > 0, let length, let expected, written < expected else { return nil }
             return entry.adding(range, of: length)
         }
     }
@@ -111,6 +112,11 @@ final class Recording: Sendable {
         if isIdle { Task { await commit(isCut: true) } }
     }
 
+    /// The body was refused: what has come of it is worth nothing.
+    nonisolated(nonsending) func discard() async {
+        if let writer = state.withLock({ $0.takeWriter() }) { await giveUp(writer, .abandoned) }
+    }
+
     nonisolated(nonsending) private func commit(isCut: Bool) async {
         let (writer, written) = state.withLock { ($0.takeWriter(), $0.written) }
         guard let writer else { return }
@@ -151,7 +157,7 @@ final class RecordedBody: IncomingBody {
             await recording.write(chunk)
             return chunk
         } catch {
-            recording.stop()
+            if error.isLoss { recording.stop() } else { await recording.discard() }
             throw error
         }
     }
@@ -164,4 +170,12 @@ final class RecordedBody: IncomingBody {
     var isSpent: Bool { source.isSpent }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }
+}
+
+extension Error {
+    /// Whether the rest of a body was lost on its way, which says nothing against what had come; who checks bodies throws others.
+    fileprivate var isLoss: Bool {
+        guard let error = self as? HTTPError else { return self is CancellationError }
+        return [.connectionLost, .connection, .timeout, .deadlineExceeded].contains(error.code)
+    }
 }
