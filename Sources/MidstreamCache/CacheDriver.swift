@@ -153,7 +153,7 @@ extension CacheDecision {
         switch self {
         case .fresh: "fresh for \(ttl) s"
         case .staleWhileRevalidate: "stale for \(-ttl) s; validated meanwhile"
-        default: "stale for \(-ttl) s, as the request allows"
+        default: "stale for \(-ttl) s, which is allowed"
         }
     }
 }

@@ -142,6 +142,9 @@ struct DecisionTests {
             is: "stale for 4, validated meanwhile, whole"),
         Row("5861 §3", Stored(["Cache-Control": "max-age=10, stale-while-revalidate=5"]), 15, is: "fetch, stale"),
         Row(
+            "5861 §3", Stored(["Cache-Control": "max-age=10, stale-while-revalidate=5"]), 14,
+            ["Cache-Control": "only-if-cached"], is: "stale for 4, whole"),
+        Row(
             "8246 §2", Stored(["Cache-Control": "max-age=10, immutable"]), 5, ["Cache-Control": "max-age=0"],
             is: "fresh for 5, whole"),
         Row(
@@ -165,6 +168,9 @@ struct DecisionTests {
         // What programs want beyond fields.
         Row("reload", fresh, 5, [:], .get, .reload, is: "fetch, the request wants it validated"),
         Row("only if cached", fresh, 15, [:], .get, .onlyIfCached, is: "504, stale"),
+        Row(
+            "only if cached", Stored(["Cache-Control": "max-age=10, stale-while-revalidate=5"]), 14, [:], .get, .onlyIfCached,
+            is: "stale for 4, whole"),
         Row("ignoring freshness", fresh, 5, [:], .get, .ignoringFreshness, is: "fresh for 5, whole"),
         Row("ignoring freshness", fresh, 50, [:], .get, .ignoringFreshness, is: "stale for 40, whole"),
     ]

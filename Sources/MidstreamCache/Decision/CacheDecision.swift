@@ -6,7 +6,7 @@ internal import MidstreamCore
 enum CacheDecision: Sendable {
     /// A fresh response answers (§4.2).
     case fresh(StoredAnswer)
-    /// A stale response answers, since the request allows it (§5.2.1.2).
+    /// A stale response answers, since the request allows it (§5.2.1.2), or the server does and nothing may be sent.
     case stale(StoredAnswer)
     /// A stale response answers, and is validated in the background (RFC 5861 §3).
     case staleWhileRevalidate(StoredAnswer)
@@ -90,7 +90,8 @@ extension CacheRules {
         case (.fresh(let seconds), let form?): return .fresh(StoredAnswer(entry: entry, form: form, left: seconds))
         case (.stale(let seconds), let form?): return .stale(StoredAnswer(entry: entry, form: form, left: -seconds))
         case (.staleWhileRevalidating(let seconds), let form?):
-            return .staleWhileRevalidate(StoredAnswer(entry: entry, form: form, left: -seconds))
+            let answer = StoredAnswer(entry: entry, form: form, left: -seconds)
+            return demand.isOnlyIfCached ? .stale(answer) : .staleWhileRevalidate(answer)
         }
     }
 
