@@ -114,6 +114,16 @@ struct FreshnessTests {
         #expect(rules.reuse(head, for: CacheDemand(HTTPRequest("http://h/", headers: fields)), at: Self.moment + after) == reuse)
     }
 
+    @Test("what is confirmed without a date is as old as its confirmation")
+    func confirmedWithoutDate() {
+        let (rules, request, later) = (CacheRules(), HTTPRequest("http://cache.test/"), Self.moment + 100)
+        let confirmed = head(["Cache-Control": "max-age=60", "Date": Self.date(0)], rules: rules)
+            .freshened(
+                by: HTTPResponse(status: 304, request: request), to: request, requestTime: later, responseTime: later,
+                rules: rules, fingerprint: Fingerprint(salt: [1]))
+        #expect(rules.left(of: confirmed, at: later).seconds == 60)
+    }
+
     @Test(
         "a shared cache uses nothing stale that proxy-revalidate or s-maxage speaks of",
         arguments: ["proxy-revalidate", "s-maxage=100"])

@@ -29,7 +29,8 @@ package enum StoredFields {
         return fields
     }
 
-    /// Stored fields with those of a newer head in their places (RFC 9111 §3.2). What describes the bytes that are there stays as it is.
+    /// Stored fields with those of a newer head in their places (RFC 9111 §3.2). What describes the bytes that are there stays as it is. A
+    /// `Date` doesn't stay: without one the newer head is of the time when it came (RFC 9110 §6.6.1).
     package static func updated(_ fields: HTTPHeaders, by response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
         var news = response.headers
         let unwanted = unwanted(in: news, ResponseFields(news, at: Date()), rules: rules)
@@ -37,7 +38,7 @@ package enum StoredFields {
             dropped.contains(name) || unwanted.contains(name) || ofBytes.contains(name)
                 || (name == .setCookie && rules.isShared && !rules.sharesPersonalResponses)
         }
-        let names = Set(news.map(\.name))
+        let names = Set(news.map(\.name)).union([.date])
         var merged = fields
         merged.removeAll { names.contains($0) }
         for (name, value) in news { merged.add(name, value) }
