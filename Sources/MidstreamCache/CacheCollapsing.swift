@@ -42,12 +42,25 @@ extension ResponseCache {
         return try await fetchAlone(miss, next)
     }
 
-    /// One request of a fetch.
+    /// One request of a fetch. What others read as well isn't given up with the call that sends it, but its share.
     private func attempt(
         _ miss: CacheMiss, _ next: Next, for fetch: SharedFetch
     ) -> @Sendable () async throws -> SharedFetch.Outcome {
-        let apart = next.branch()
-        return { try await self.fetch(miss, apart, for: fetch) }
+        let apart = next.branchApart()
+        return {
+            do {
+                let outcome = try await self.fetch(miss, apart, for: fetch)
+                if outcome.shared?.isArriving == true {
+                    next.call?.opened(outcome.response.body)
+                } else {
+                    next.call?.adopt(apart.call)
+                }
+                return outcome
+            } catch {
+                next.call?.adopt(apart.call)
+                throw error
+            }
+        }
     }
 
     @inline(never)

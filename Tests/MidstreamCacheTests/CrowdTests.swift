@@ -76,6 +76,54 @@ struct CrowdTests {
         #expect(bench.sent == 1)
     }
 
+    /// A request whose caller finds fault with any response.
+    private static var refusing: HTTPRequest {
+        var request = HTTPRequest(CacheBench.url)
+        request.validators = [CallbackValidator { _, _ in .fail(Failure()) }]
+        return request
+    }
+
+    @Test("those who stay read what arrives for a caller that refuses it")
+    func leaderRefuses() async throws {
+        let (gate, isRefused) = (Gate(), Gate())
+        let bench = CacheBench { request in
+            await gate.wait()
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivingBody([[1], [2, 3]])),
+                request: request)
+        }
+        let first = Task { try await bench.client.stream(Self.refusing).status }
+        await gate.reached()
+        let others = (0..<3).map { _ in
+            Task {
+                let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+                await isRefused.wait()
+                return try await response.body.collect()
+            }
+        }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 4 }
+        gate.open()
+        await #expect(throws: Failure.self) { try await first.value }
+        isRefused.open()
+        for other in others { #expect(try await other.value == [1, 2, 3]) }
+        #expect(bench.sent == 1)
+    }
+
+    @Test("what a refused response was made of is closed where nobody else may have it")
+    func refusedAlone() async throws {
+        let body = ArrivingBody()
+        let replacing = ClosureHTTPInterceptor(stage: .exchange) { request, next in
+            var response = try await next(request)
+            response.body = .text("made of it")
+            return response
+        }
+        let bench = CacheBench(.private, [replacing]) { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "no-store"], body: .incoming(body), request: request)
+        }
+        await #expect(throws: Failure.self) { try await bench.client.stream(Self.refusing) }
+        #expect(body.closings > 0)
+    }
+
     @Test(
         "while the server is gone one request is sent for all, and each gets the stale response that it may have",
         arguments: [true, false])

@@ -58,10 +58,17 @@ package final class Call: Sendable {
 
     /// A part of the call that can be given up without the others; the call itself when no body is streamed and there is nothing else to
     /// tell them apart by.
-    func branch(asHedge: Bool) -> Call {
+    ///
+    /// - Parameter isApart: Whether it isn't given up with the call, unless that adopts it.
+    func branch(asHedge: Bool = false, isApart: Bool = false) -> Call {
         let isHedge = isHedge || asHedge
         guard openBodies != nil || isHedge != self.isHedge else { return self }
-        return Call(self, openBodies.map { OpenBodies(within: $0) }, isHedge: isHedge)
+        return Call(self, openBodies.map { OpenBodies(within: isApart ? nil : $0) }, isHedge: isHedge)
+    }
+
+    /// Makes a branch that was apart a part of this one, which is given up with it.
+    package func adopt(_ branch: Call?) {
+        if let opened = branch?.openBodies, opened !== openBodies { openBodies?.adopt(opened) }
     }
 
     /// Notes that a body is arriving.
@@ -113,21 +120,40 @@ private final class OpenBodies: Sendable {
         weak var source: (any IncomingBody)?
     }
 
-    private let entries = Locked<[Entry]>([])
-    private let enclosing: OpenBodies?
+    private struct State: Sendable {
+        var entries: [Entry] = []
+        var enclosing: OpenBodies?
+    }
 
-    init(within enclosing: OpenBodies?) { self.enclosing = enclosing }
+    private let state: Locked<State>
+
+    init(within enclosing: OpenBodies?) { state = Locked(State(enclosing: enclosing)) }
 
     func add(_ body: HTTPBody) {
-        guard let source = body.incoming else { return }
-        entries.withLock { $0.append(Entry(source: source)) }
-        enclosing?.add(body)
+        if let source = body.incoming { add(Entry(source: source)) }
+    }
+
+    private func add(_ entry: Entry) {
+        let enclosing = state.withLock { state in
+            state.entries.append(entry)
+            return state.enclosing
+        }
+        enclosing?.add(entry)
+    }
+
+    /// Makes what another one has, and what is yet added to it, a part of this.
+    func adopt(_ other: OpenBodies) {
+        let entries = other.state.withLock { state in
+            state.enclosing = self
+            return state.entries
+        }
+        for entry in entries { add(entry) }
     }
 
     func close() {
-        let closed = entries.withLock { entries in
-            defer { entries = [] }
-            return entries
+        let closed = state.withLock { state in
+            defer { state.entries = [] }
+            return state.entries
         }
         // The outermost of those that wrap each other first, whose reader would take the end of the inner one for a failure.
         for entry in closed.reversed() { entry.source?.close() }

@@ -41,16 +41,23 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// ```
     ///
     /// - Parameter asHedge: Whether what is sent through it is a hedge (``Next/isHedge``).
-    public func branch(asHedge: Bool = false) -> Self {
+    public func branch(asHedge: Bool = false) -> Self { branched { $0.branch(asHedge: asHedge) } }
+
+    /// Such a branch whose bodies others read as well: they aren't given up with the call, unless that adopts them
+    /// (``Call/adopt(_:)``).
+    package func branchApart() -> Self { branched { $0.branch(isApart: true) } }
+
+    private func branched(_ branch: (Call) -> Call) -> Self {
         var next = self
-        if let call { next.position.run = call.branch(asHedge: asHedge) }
+        if let call { next.position.run = branch(call) }
         // It may run in a task that isn't cancelled with this one.
         next.position.isInterrupted = false
         return next
     }
 
     /// Closes all bodies of streamed responses that have come through this branch of the call, including those that interceptors further in
-    /// have wrapped or kept. Doesn't cancel what is still waiting for a response: the task that runs it does.
+    /// have wrapped or kept. Of what a cache shares with other calls its own share alone is closed. Doesn't cancel what is still waiting
+    /// for a response: the task that runs it does.
     public func giveUp() { call?.giveUp() }
 
     /// Whether what is sent is a hedge: a second exchange that has begun because the first is slow. It is of use at once or not at all: a
