@@ -1,6 +1,7 @@
 import Foundation
 import Interception
 import MidstreamCacheStore
+import MidstreamCookies
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
@@ -74,6 +75,25 @@ struct CrowdTests {
         gate.open()
         for other in others { #expect(try await other.value == [1, 2, 3]) }
         #expect(bench.sent == 1)
+    }
+
+    @Test("of those who stay one takes the cookies that came for a caller that has left")
+    func cookiesOfTheLeader() async throws {
+        let (gate, jar) = (Gate(), CookieJar())
+        let bench = CacheBench(options: { $0.partition = { _ in nil } }, [CookieInterceptor(jar)]) { request in
+            await gate.wait()
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "Set-Cookie": "a=1"], body: .text("x"), request: request)
+        }
+        let first = Task { try await bench.get() }
+        await gate.reached()
+        let others = (0..<3).map { _ in Task { try await bench.get() } }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 4 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.open()
+        for other in others { #expect(try await other.value.headers["Set-Cookie"] == "a=1") }
+        #expect(bench.sent == 1 && jar.cookies.map(\.value) == ["1"])
     }
 
     /// A request whose caller finds fault with any response.

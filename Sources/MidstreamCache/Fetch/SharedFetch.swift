@@ -31,7 +31,8 @@ final class SharedFetch: TimerListener {
     enum Share: Sendable {
         /// The response to its own request.
         case own(HTTPResponse)
-        case shared(StoredHead, HTTPBody)
+        /// A share of what may be another's response, and, for one of those who get it where that one has left, the fields as they came.
+        case shared(StoredHead, HTTPBody, news: HTTPHeaders? = nil)
         /// It sends a request for itself.
         case nothing
     }
@@ -230,8 +231,15 @@ final class SharedFetch: TimerListener {
         timer?.cancel()
         table.answered(self, outcome.shared)
         // Each of them reads the body by itself, which ends with its last reader.
-        for follower in followers { hand(takeShare(), to: follower) }
-        if leader?.resume(.success(.share(.own(outcome.response)))) != true { outcome.response.body.close() }
+        let shares = followers.map { _ in takeShare() }
+        var news: HTTPHeaders?
+        if leader?.resume(.success(.share(.own(outcome.response)))) != true {
+            news = outcome.response.receivedHeaders
+            outcome.response.body.close()
+        }
+        for (follower, share) in zip(followers, shares) {
+            if hand(share, news, to: follower) { news = nil }
+        }
         for attempt in others { attempt.task?.cancel() }
     }
 
@@ -248,8 +256,12 @@ final class SharedFetch: TimerListener {
         for follower in followers { follower.resume(.failure(error)) }
     }
 
-    private func hand(_ share: Share, to wait: Wait) {
-        if !wait.resume(.success(.share(share))), case .shared(_, let body) = share { body.close() }
+    /// - Returns: Whether that one still waited for it.
+    private func hand(_ share: Share, _ news: HTTPHeaders?, to wait: Wait) -> Bool {
+        guard case .shared(let head, let body, _) = share else { return wait.resume(.success(.share(share))) }
+        let isTaken = wait.resume(.success(.share(.shared(head, body, news: news))))
+        if !isTaken { body.close() }
+        return isTaken
     }
 
     /// A share of the response that has come.
