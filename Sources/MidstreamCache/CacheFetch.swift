@@ -76,7 +76,7 @@ extension ResponseCache {
             if let outcome = await freshened(entry, fetched) { return outcome }
             return try await sendAgain(fetched, "nothing that it could validate is there any more", next)
         case .combine(let part, let wanted):
-            if let combined = await combined(part, wanted, fetched) { return SharedFetch.Outcome(response: combined) }
+            if let combined = try await combined(part, wanted, fetched) { return SharedFetch.Outcome(response: combined) }
             return try await sendAgain(fetched, "what was stored is gone", next)
         case .sendAgain(let reason): return try await sendAgain(fetched, reason, next)
         case .stale(let answer):

@@ -54,7 +54,7 @@ extension ResponseCache {
     /// can't be read.
     nonisolated(nonsending) func combined(
         _ part: MissingPart, _ wanted: Range<Int64>, _ fetched: FetchedResponse
-    ) async -> HTTPResponse? {
+    ) async throws -> HTTPResponse? {
         let miss = fetched.miss
         guard let length = part.entry.length,
             let beginning = await body(of: part.entry, wanted.lowerBound..<part.start, miss.request, miss.clock)
@@ -67,8 +67,9 @@ extension ResponseCache {
         var rest = fetched.response.body
         if isKept { rest = await record(rest, target, fetched, sharing: nil).0 }
         let count = wanted.upperBound - wanted.lowerBound
-        let body = HTTPBody.joined(beginning, rest, length: count, arriving: wanted.upperBound - part.start)
+        var body = HTTPBody.joined(beginning, rest, length: count, arriving: wanted.upperBound - part.start)
         let isPart = miss.demand.range != nil
+        if !isPart { body = try checked(body, by: miss.request.representationDigests ?? part.told, miss) }
         var response = made(
             isPart ? .partialContent : .ok, of: target.entry.head, body, miss.request, at: options.now()
         ) { fields in
@@ -81,5 +82,14 @@ extension ResponseCache {
         miss.request.record(.cacheOutcome(status, "a part is stored; the server gave the rest"))
         response.cacheStatus = status
         return response
+    }
+
+    /// A body joined of parts, checked against the digests of the whole, by which nobody could check the parts. What is stored is forgotten
+    /// before the reader learns that it is another.
+    private func checked(_ joined: HTTPBody, by told: RepresentationDigests, _ miss: CacheMiss) throws -> HTTPBody {
+        let body = try told.all.reduce(joined) { try $0.checked(against: $1, toldBy: "the server") }
+        guard let source = body.incoming else { return body }
+        let (url, clock) = (miss.lookup.key.url, miss.clock)
+        return .incoming(DoubtfulBody(source) { await self.forget(url, on: clock) }, length: joined.length)
     }
 }

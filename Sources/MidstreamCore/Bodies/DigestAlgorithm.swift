@@ -126,11 +126,14 @@ extension HTTPBody {
     /// The same body, which fails with ``HTTPError/Code/digestMismatch`` in place of its end when its digest is another. A body in
     /// memory is checked at once.
     ///
+    /// - Parameter source: Who says what it has to be.
     /// - Throws: The mismatch of a body in memory; when the algorithm can't be used.
-    package func checked(against expected: ExpectedDigest) throws -> HTTPBody {
+    package func checked(
+        against expected: ExpectedDigest, toldBy source: String = "who asked for it"
+    ) throws -> HTTPBody {
         let function = expected.algorithm.function
         if let bytes {
-            try expected.check(expected.algorithm.digest(of: bytes), toldBy: "who asked for it")
+            try expected.check(expected.algorithm.digest(of: bytes), toldBy: source)
             return self
         }
         // Now, since a failure at the beginning of a reading would look like one of the transport.
@@ -140,7 +143,7 @@ extension HTTPBody {
             return BodyCheck {
                 try hashing.update($0)
             } atEnd: { _ in
-                try expected.check(hashing.finish(), toldBy: "who asked for it")
+                try expected.check(hashing.finish(), toldBy: source)
             }
         }
     }

@@ -121,6 +121,35 @@ import Testing
         }
     }
 
+    @Test("What a cache joins of two parts is checked as a whole, and forgotten when it is another")
+    func joined() async throws {
+        let (cache, content) = (CacheInterceptor(), Self.content)
+        let stub = StubTransport { request in
+            var fields: HTTPHeaders = ["Cache-Control": "max-age=600", "ETag": "\"a\"", "Repr-Digest": Self.field()]
+            if request.headers[.range] == "bytes=4-" {
+                fields[.contentRange] = "bytes 4-\(content.count - 1)/\(content.count)"
+                return HTTPResponse(status: 206, headers: fields, body: .bytes(Array(content[4...])), request: request)
+            }
+            fields[.contentLength] = "\(content.count)"
+            let isFirst = cache.statistics.stored == 0
+            let body =
+                isFirst ? ArrivingBody([[1, 2, 3, 4]], thenThrowing: HTTPError(.connectionLost)) : ArrivingBody([content])
+            return HTTPResponse(
+                status: 200, headers: fields, body: .incoming(body, length: Int64(content.count)), request: request)
+        }
+        let client = testClient(baseURL: server.url(), transport: stub) {
+            cache
+            VerifyDigest()
+        }
+        let cut = try await client.stream(HTTPRequest("/")).body
+        #expect(await httpError { try await cut.collect() }?.code == .connectionLost)
+        await eventually { cache.statistics.stored == 1 }
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .digestMismatch)
+        let whole = try await client.send(HTTPRequest("/"))
+        #expect(whole.body.bytes == content && whole.cacheStatus?.isHit == false)
+        #expect(stub.requests.map { $0.headers[.range] } == [nil, "bytes=4-", nil])
+    }
+
     @Test("Where nothing comes, nothing is checked")
     func noContent() async throws {
         #expect(
