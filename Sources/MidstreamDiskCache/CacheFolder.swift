@@ -28,8 +28,13 @@ struct CacheFolder: Sendable {
         } catch let error as FileError where error.code == EEXIST {}
     }
 
-    /// Puts a damaged database aside, beside the new one. One that was put there before is thrown away; bodies are swept in time.
-    func putAside() {
+    /// The database that is there just now; nil: there is none.
+    var currentDatabase: FileIdentity? { FileIdentity(database) }
+
+    /// Puts a damaged database aside, beside the new one, unless another process has done so. One that was put there before is thrown away;
+    /// bodies are swept in time.
+    func putAside(_ damaged: FileIdentity?) {
+        guard let damaged, damaged == currentDatabase else { return }
         for suffix in ["", "-wal", "-shm"] { rename(database + suffix, database + suffix + ".damaged") }
     }
 
@@ -64,6 +69,20 @@ struct CacheFolder: Sendable {
 
 /// Outside of the type, whose own function has the system's name.
 private func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
+
+/// Which file it is, whatever it is called by now.
+struct FileIdentity: Sendable, Equatable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// - Returns: Nil when there is none of this name.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}
 
 /// What the system says went wrong with a file.
 struct FileError: Error { let code: Int32 }

@@ -183,16 +183,19 @@ public final class DiskCacheStore: CacheStore {
             do {
                 return try question(try table(&state))
             } catch let error as DatabaseError where error.isDamage {
-                // Other processes keep the damaged file open until they find the damage, too.
+                // Other processes keep the damaged file open until they find the damage, too, or that there is another one.
+                let damaged = state.table?.file
                 state.table = nil
-                folder.putAside()
+                folder.putAside(damaged)
                 throw error
             }
         }
     }
 
     private func table(_ state: inout State) throws -> EntryTable {
-        if let table = state.table { return table }
+        if let table = state.table, table.isCurrent { return table }
+        // What is stored and removed there would be so for nobody else.
+        state.table = nil
         let now = Date()
         guard now >= state.nextTry || state.nextTry.timeIntervalSince(now) > 1 else { throw MissingBytes() }
         state.nextTry = now + 1
@@ -202,10 +205,11 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private static func open(_ folder: CacheFolder, _ now: Date) throws -> EntryTable {
+        let file = folder.currentDatabase
         do {
             return try EntryTable(folder, now: now)
         } catch let error as DatabaseError where error.isDamage {
-            folder.putAside()
+            folder.putAside(file)
             return try EntryTable(folder, now: now)
         }
     }

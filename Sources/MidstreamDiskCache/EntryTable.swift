@@ -25,6 +25,8 @@ final class EntryTable {
 
     let folder: CacheFolder
     let salt: [UInt8]
+    /// Its file, as far as that is known for certain.
+    let file: FileIdentity?
     private let database: Database
     private let fingerprint: Fingerprint
     /// What stands for the owner of what is anybody's.
@@ -36,6 +38,8 @@ final class EntryTable {
     init(_ folder: CacheFolder, now: Date) throws {
         try folder.prepare()
         self.folder = folder
+        // Before it is opened: what another process puts in its place now isn't taken for this one's.
+        file = folder.currentDatabase
         database = try Database(path: folder.database)
         try database.execute(
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA wal_autocheckpoint=0")
@@ -51,6 +55,9 @@ final class EntryTable {
             (try? database.run("SELECT 1 FROM entries WHERE id = ?", .integer(Int64(bitPattern: id))))?.isEmpty != true
         }
     }
+
+    /// Whether others who open the database open the same one: none of them has put it aside, or removed it.
+    var isCurrent: Bool { file != nil && file == folder.currentDatabase }
 
     /// Makes the tables where there are none, or those of another version.
     ///

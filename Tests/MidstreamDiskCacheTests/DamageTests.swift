@@ -29,6 +29,21 @@ struct DamageTests {
         #expect(whileOpen || FileManager.default.fileExists(atPath: folder.database + ".damaged"))
     }
 
+    @Test("all who share a folder go on with the database that one of them has begun")
+    func begunMeanwhile() async throws {
+        let (first, second) = (DiskCacheStore(folder.url), DiskCacheStore(folder.url))
+        let salt = try await first.salt()
+        #expect(try await second.salt() == salt)
+        await #expect(throws: DatabaseError.self) {
+            try await first.perform { (_) -> Void in throw DatabaseError(code: 11, description: "damaged") }
+        }
+        // It is opened once a second at most.
+        for store in [first, second] { await eventually { (try? await store.bytes) != nil } }
+        let other = try await first.salt()
+        #expect(other != salt)
+        #expect(try await second.salt() == other)
+    }
+
     @Test("only the cache's own files are put aside, inside its folder")
     func foreignFiles() async throws {
         let request = HTTPRequest("http://h.test/1000")
