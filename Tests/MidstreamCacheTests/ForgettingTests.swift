@@ -36,6 +36,31 @@ struct ForgettingTests {
         }
     }
 
+    @Test("isn't given again by a late reader what has been replaced since that one looked")
+    func lookedBefore() async throws {
+        let held = HeldStore()
+        let store = TieredStore(MemoryCacheStore(), held)
+        let (key, request) = (CacheKey(url: "https://h.test/a"), HTTPRequest("https://h.test/a"))
+        func stored(_ byte: UInt8) async throws -> CacheEntry {
+            let response = HTTPResponse(status: .ok, headers: ["Cache-Control": "max-age=600"], request: request)
+            let entry = CacheEntry(of: response, to: request, key: key, length: 1)
+            let writer = try await store.writer(for: entry, at: 0)
+            try await writer.write([byte])
+            let isStored = try await writer.commit(entry.adding(0..<1)) { true }
+            #expect(isStored)
+            return entry
+        }
+        let old = try await stored(1)
+        let late = Task { try await store.entries(for: key) }
+        await held.gate.reached()
+        let new = try await stored(2)
+        held.gate.open()
+        let found = try #require(try await late.value.first)
+        #expect(found.id == old.id)
+        #expect(try await store.body(of: found, range: nil).collect() == [1])
+        #expect(try await store.entries(for: key).map(\.id) == [new.id])
+    }
+
     @Test("doesn't answer alone once the trust is over")
     func trust() async throws {
         let sends = Locked(0)

@@ -11,7 +11,7 @@ public struct TieredStore: CacheStore {
     /// Which entries the far store has, of keys that were asked for lately: where the near one has them all it answers alone.
     private let known = Locked(Known())
     private let copiedBytes: Int64
-    /// How long it is trusted what the far store has; nil: while nothing is removed.
+    /// How long it is trusted what the far store has; nil: while nothing is stored or removed.
     private let trust: Duration?
     private let forgetting: Forgetting?
     /// Its removals.
@@ -19,8 +19,45 @@ public struct TieredStore: CacheStore {
 
     private struct Known {
         package var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
-        /// How often something was removed: what was read of the far store before is no longer known.
-        package var removals = 0
+        /// Who is reading the far store's entries of a key, since nothing of it was stored or removed. What others have read isn't known for
+        /// certain.
+        private var lookups: [CacheKey: (number: Int, count: Int)] = [:]
+        private var lastLookup = 0
+
+        package init() {}
+
+        /// - Returns: The number that ends the lookup.
+        package mutating func beginLookup(of key: CacheKey) -> Int {
+            if let present = lookups[key] {
+                lookups[key]?.count += 1
+                return present.number
+            }
+            lastLookup += 1
+            lookups[key] = (number: lastLookup, count: 1)
+            return lastLookup
+        }
+
+        /// - Returns: Whether what was read is what the far store has.
+        package mutating func endLookup(_ number: Int, of key: CacheKey) -> Bool {
+            guard let present = lookups[key], present.number == number else { return false }
+            if present.count > 1 { lookups[key]?.count -= 1 } else { lookups[key] = nil }
+            return true
+        }
+
+        package mutating func forget(_ key: CacheKey) {
+            ids[key] = nil
+            lookups[key] = nil
+        }
+
+        package mutating func forget(url: String) {
+            ids = ids.filter { $0.key.url != url }
+            lookups = lookups.filter { $0.key.url != url }
+        }
+
+        package mutating func forgetAll() {
+            ids = [:]
+            lookups = [:]
+        }
     }
 
     /// Makes a store of two.
@@ -59,10 +96,7 @@ public struct TieredStore: CacheStore {
             Task {
                 for await key in forgotten {
                     removals.remove(key.url)
-                    known.withLock { known in
-                        known.removals += 1
-                        known.ids = known.ids.filter { $0.key.url != key.url }
-                    }
+                    known.withLock { $0.forget(url: key.url) }
                     try? await near.remove(key)
                 }
             })
@@ -93,15 +127,21 @@ public struct TieredStore: CacheStore {
 
     /// The entries of a key, the newest first.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        let (ids, removals) = known.withLock { (trustedIDs($0, key), $0.removals) }
+        let ids = known.withLock { trustedIDs($0, key) }
         if let ids, let entries = try? await near.entries(for: key), Set(entries.map(\.id)) == ids { return entries }
-        let entries = try await far.entries(for: key)
-        known.withLock { known in
-            guard known.removals == removals else { return }
-            if known.ids.count >= 10_000 { known.ids = [:] }
-            known.ids[key] = (Set(entries.map(\.id)), trust.map { .now + $0 })
+        let lookup = known.withLock { $0.beginLookup(of: key) }
+        do {
+            let entries = try await far.entries(for: key)
+            known.withLock { known in
+                guard known.endLookup(lookup, of: key) else { return }
+                if known.ids.count >= 10_000 { known.ids = [:] }
+                known.ids[key] = (Set(entries.map(\.id)), trust.map { .now + $0 })
+            }
+            return entries
+        } catch {
+            known.withLock { _ = $0.endLookup(lookup, of: key) }
+            throw error
         }
-        return entries
     }
 
     /// The entries of a key where the quick one has all of them, and answers at once.
@@ -144,7 +184,7 @@ public struct TieredStore: CacheStore {
             near: isMore ? nil : try? await near.writer(for: entry, at: 0), far: try await far.writer(for: entry, at: offset)
         ) { isWhole in
             if isMore || !isWhole { try? await near.remove(entry.key) }
-            known.withLock { $0.ids[entry.key] = nil }
+            known.withLock { $0.forget(entry.key) }
         }
     }
 
@@ -169,7 +209,7 @@ public struct TieredStore: CacheStore {
     /// The far store comes first: what is copied from it before is removed from the near one, and afterwards nothing is.
     private func removed(_ remove: (any CacheStore) async throws -> Void) async throws {
         func forget() async {
-            known.withLock { $0 = Known(removals: $0.removals + 1) }
+            known.withLock { $0.forgetAll() }
             try? await remove(near)
         }
         do {
