@@ -113,4 +113,15 @@ struct RepetitionTests {
         let single = try await HTTPClient.stubbed(.json("1")).get("a").retries(2).askAgain(2).result()
         #expect(!"\(try #require(single.response).trace)".contains("asked again"))
     }
+
+    @Test("a failure that may pass is asked again when it outlasted the retries")
+    func afterRetries() async throws {
+        let stub = StubTransport { throw HTTPError(.timeout, request: $0) }
+        let client = HTTPClient.stubbed(stub) {
+            $0.validators = [DefaultValidator(retriableErrors: [.timeout: .immediate])]
+        }
+        let error = await failure { try await client.get("a").retries(1).askAgain(1).result() } as? HTTPError
+        #expect(error?.code == .retriesExhausted && error?.isTransient == true)
+        #expect(stub.requests.count == 4)
+    }
 }

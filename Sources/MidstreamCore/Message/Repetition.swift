@@ -31,11 +31,12 @@ extension HTTPError {
     /// Whether the failure may pass by itself and the request may be sent a second time.
     ///
     /// Such failures are a timeout, a connection that can't be made or breaks, a name that isn't found, and the statuses 408, 429,
-    /// 502, 503 and 504. A request may be sent twice when it wasn't sent at all, its method is idempotent
-    /// (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or ``HTTPRequest/allowsUnsafeRetry`` says so.
+    /// 502, 503 and 504; after retries the last attempt's counts. A request may be sent twice when it
+    /// wasn't sent at all, its method is idempotent (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or
+    /// ``HTTPRequest/allowsUnsafeRetry`` says so.
     public var isTransient: Bool {
         switch code {
-        case _ where Code.transient.contains(code): break
+        case _ where code != .bodyNotReplayable && Code.transient.contains(cause): break
         case .unacceptableStatus, .retriesExhausted:
             guard let status = response?.status, HTTPStatus.transient.contains(status) else { return false }
         default: return false
