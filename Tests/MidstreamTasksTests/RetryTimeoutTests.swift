@@ -47,6 +47,19 @@ import Testing
         #expect(await failure { try await own.askAgain(3).result() } is TestFailure)
     }
 
+    @Test("a POST isn't sent again because what it redirects to fails", arguments: [true, false])
+    func redirectedPost(isAnswered: Bool) async throws {
+        let stub = StubTransport { request in
+            guard request.method == .get else {
+                return HTTPResponse(status: 303, headers: ["Location": "/b"], request: request)
+            }
+            guard isAnswered else { throw HTTPError(.connectionLost, request: request) }
+            return HTTPResponse(status: 503, request: request)
+        }
+        _ = try? await HTTPClient.stubbed(stub).post("a").askAgain(1).result()
+        #expect(stub.requests.map(\.method) == [.post, .get])
+    }
+
     @Test func cancellingDuringTheDelaySendsNothingMore() async throws {
         let clock = TestClock()
         let stub = StubTransport.statuses(503, 200)

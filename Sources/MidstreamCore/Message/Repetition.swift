@@ -1,4 +1,5 @@
 private enum UnsafeRetryKey: RequestContextKey { static let defaultValue = false }
+private enum FollowsUnrepeatableKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {
     /// Whether it may be sent again after a failure although its method isn't idempotent; false by default.
@@ -10,6 +11,14 @@ extension HTTPRequest {
     /// Whether it may be sent twice: its method is idempotent (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or ``allowsUnsafeRetry``
     /// is set.
     package var isRepeatable: Bool { method.isIdempotent || headers.contains(.idempotencyKey) || allowsUnsafeRetry }
+
+    /// Whether its whole call may be made twice: the requests that redirects led here from may be sent again as well.
+    fileprivate var isRepeatableFromTheStart: Bool { isRepeatable && !context[FollowsUnrepeatableKey.self] }
+
+    /// Notes what a redirect led here from, such as the `POST` before the `GET` of a 303.
+    mutating func follow(_ origin: HTTPRequest) {
+        if isRepeatable, !origin.isRepeatableFromTheStart { context[FollowsUnrepeatableKey.self] = true }
+    }
 }
 
 extension HTTPStatus {
@@ -33,7 +42,7 @@ extension HTTPError {
     /// Such failures are a timeout, a connection that can't be made or breaks, a name that isn't found, and the statuses 408, 429,
     /// 502, 503 and 504; after retries the last attempt's counts. A request may be sent twice when it
     /// wasn't sent at all, its method is idempotent (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or
-    /// ``HTTPRequest/allowsUnsafeRetry`` says so.
+    /// ``HTTPRequest/allowsUnsafeRetry`` says so; of several that redirects led through each has to allow it.
     public var isTransient: Bool {
         switch code {
         case _ where code != .bodyNotReplayable && Code.transient.contains(cause): break
@@ -41,7 +50,7 @@ extension HTTPError {
             guard let status = response?.status, HTTPStatus.transient.contains(status) else { return false }
         default: return false
         }
-        return phase == .notSent || request?.isRepeatable == true
+        return phase == .notSent || request?.isRepeatableFromTheStart == true
     }
 
     /// Whether the failure needn't befall another connection as well, for what is connected until it is told to end. After a 500 the next

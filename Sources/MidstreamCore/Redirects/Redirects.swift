@@ -51,7 +51,7 @@ package struct Redirects: HTTPInterceptor {
             response.body.close()
             throw error
         }
-        guard let target = decided else { return nil }
+        guard var target = decided else { return nil }
         // The limit ends circles, too: a site may send a client back to the same URL, with one more cookie.
         guard hops < policy.limit else {
             throw HTTPError(
@@ -61,6 +61,7 @@ package struct Redirects: HTTPInterceptor {
         // A redirect's body is of no use to anyone, and unread it would hold its connection.
         response.body.close()
         position.record({ .redirect(status: response.status, target: target.redactedURL) }, about: request)
+        target.follow(request)
         return target
     }
 

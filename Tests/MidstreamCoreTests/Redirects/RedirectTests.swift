@@ -70,6 +70,20 @@ struct RedirectTests {
         }
     }
 
+    @Test(
+        "the call may be made again if all that was sent may be, whatever the last hop is",
+        arguments: [("GET", true), ("PUT", true), ("POST", false)])
+    func transience(method: String, expected: Bool) async throws {
+        for policy in [.follow(), .custom { _, _ in HTTPRequest("https://h/new") }] as [RedirectPolicy] {
+            let stub = StubTransport(sequence: [
+                .respond(303, headers: ["Location": "/a"]), .respond(302, headers: ["Location": "/b"]), .respond(503),
+            ])
+            let request = HTTPRequest(HTTPMethod(rawValue: method), "https://h/old")
+            let error = await httpError { try await client(stub, policy).send(request) }
+            #expect(error?.code == .unacceptableStatus && error?.isTransient == expected)
+        }
+    }
+
     @Test("only statuses that redirect are followed", arguments: [200, 201, 300, 304, 305, 306, 399])
     func otherStatuses(code: Int) async throws {
         let stub = redirecting(HTTPStatus(code), to: "/new")
