@@ -254,6 +254,15 @@ extension HTTPError {
         return error
     }
 
+    /// The error with other requests in it, and in what stands behind it.
+    package func mapRequests(_ change: (HTTPRequest) -> HTTPRequest) -> HTTPError {
+        var error = self
+        error.request = request.map(change)
+        if let response { error.response?.request = change(response.request) }
+        if let cause = underlying as? HTTPError { error.fields[0].underlying = cause.mapRequests(change) }
+        return error
+    }
+
     package static func tooLarge(limit: Int) -> HTTPError {
         HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", phase: .answered)
     }

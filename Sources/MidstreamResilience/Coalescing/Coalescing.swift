@@ -29,8 +29,12 @@ public final class Coalescing: HTTPInterceptor {
     private final class Answer: Sendable {
         let result: Result<HTTPResponse, any Error>
         let maker: Call
+        /// Of the maker's request.
+        let id: HTTPRequest.ID
 
-        init(_ result: Result<HTTPResponse, any Error>, by maker: Call) { (self.result, self.maker) = (result, maker) }
+        init(_ result: Result<HTTPResponse, any Error>, by maker: Call, of id: HTTPRequest.ID) {
+            (self.result, self.maker, self.id) = (result, maker, id)
+        }
     }
 
     private enum Sharing {
@@ -144,7 +148,7 @@ public final class Coalescing: HTTPInterceptor {
         // That of an interceptor further out as well, which the arbiter keeps otherwise.
         position.limit(deadline: request.deadline)
         let (answer, calls) = try await position.withinTimeLeft(phase: .maybeProcessed) { [flights] _ in
-            try await flights.shared(key) { Answer(await Self.result(of: request, in: call, next), by: call) }
+            try await flights.shared(key) { Answer(await Self.result(of: request, in: call, next), by: call, of: request.id) }
         }
         if calls > 1 {
             next.position.record(
@@ -154,9 +158,9 @@ public final class Coalescing: HTTPInterceptor {
             var response = try answer.result.get()
             response.request = response.request.belonging(to: request)
             return response
-        } catch var error as HTTPError {
-            error.request = error.request?.belonging(to: request)
-            throw error
+        } catch let error as HTTPError {
+            // What an interceptor has asked for on its own behalf stays that.
+            throw error.mapRequests { $0.id == answer.id ? $0.belonging(to: request) : $0 }
         }
     }
 

@@ -434,7 +434,8 @@ struct CoalescingTests {
         for (id, call) in calls {
             let error = try #require(await call.result.httpError)
             #expect(error.code == .retriesExhausted && error.request?.id == id)
-            #expect(error.response?.body.bytes == Array("no".utf8))
+            #expect(error.response?.body.bytes == Array("no".utf8) && error.response?.request.id == id)
+            #expect((error.underlying as? HTTPError)?.response?.request.id == id)
             #expect(error.trace?.events(named: "coalesced").count == 1)
         }
         #expect(stub.requests.count == 3)
