@@ -53,6 +53,21 @@ struct SharedBodyTests {
         await eventually { body == nil }
     }
 
+    @Test("each reader reads it once, and then it isn't empty")
+    func again() async throws {
+        let body = SharedBody(ArrivingBody([[1], [2]]), length: nil, keptBytes: 100) {}
+        let arriving = HTTPBody.incoming(try #require(body.join()))
+        #expect(try await arriving.collect() == [1, 2])
+        #expect(await httpError { try await arriving.collect() }?.code == .bodyNotReplayable)
+    }
+
+    @Test("stored bytes and those that arrive behind them are read once, and then aren't none")
+    func joinedAgain() async throws {
+        let joined = HTTPBody.joined(.bytes([1]), .bytes([2]), length: 2, arriving: 1)
+        #expect(try await joined.collect() == [1, 2])
+        #expect(await httpError { try await joined.collect() }?.code == .bodyNotReplayable)
+    }
+
     @Test("the source is read when somebody wants more, and not before")
     func nothingAhead() async throws {
         let source = SlowBody([[1], [2]], isOpen: true)

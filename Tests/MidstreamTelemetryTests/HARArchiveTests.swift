@@ -229,7 +229,8 @@ struct HARArchiveTests {
                 defer { #expect((try? String(contentsOfFile: path, encoding: .utf8)) == text) }
                 return try HARArchive.mend(path) == 1
             }
-            #expect(try isMended(Self.foreign + #"], "comment": "" } }"#))
+            let isWhole = try isMended(Self.foreign + #"], "comment": "" } }"#)
+            #expect(isWhole)
             #expect(throws: HARArchive.Failure.self) { try isMended(#"{"entries":[{"request":{"url":"http://h/"}},"#) }
         }
     }

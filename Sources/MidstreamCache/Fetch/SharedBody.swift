@@ -298,9 +298,13 @@ final class SharedBody: Sendable {
 
 /// One reader of a shared body; leaves when it is released.
 final class SharedBodyReader: IncomingBody {
+    private enum State {
+        case unread, arriving, read
+    }
+
     private let body: SharedBody
     private let number: Int
-    private let hasBegun = Locked(false)
+    private let state = Locked(State.unread)
 
     fileprivate init(_ body: SharedBody, _ number: Int) {
         self.body = body
@@ -310,12 +314,18 @@ final class SharedBodyReader: IncomingBody {
     deinit { body.leave(number, CancellationError()) }
 
     func next() async throws -> [UInt8]? {
-        hasBegun.withLock { $0 = true }
-        return try await body.next(number)
+        let isRead = state.withLock { state in
+            if state == .unread { state = .arriving }
+            return state == .read
+        }
+        if isRead { throw HTTPError.alreadyRead() }
+        let chunk = try await body.next(number)
+        if chunk == nil { state.withLock { $0 = .read } }
+        return chunk
     }
 
     func close() { body.leave(number, HTTPError(.connectionLost, "The body was closed.", phase: .answered)) }
-    var isSpent: Bool { hasBegun.withLock { $0 } }
+    var isSpent: Bool { state.withLock { $0 != .unread } }
     var trailers: HTTPHeaders? { body.trailers }
     var metrics: TransportMetrics? { body.metrics }
 }

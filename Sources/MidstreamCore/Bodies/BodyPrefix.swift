@@ -118,6 +118,7 @@ private final class RewoundIncoming: IncomingBody {
         let chunk = try state.withLock { state in
             state.isSpent = true
             if let failure = state.failure { throw failure }
+            if state.isAtEnd { throw HTTPError.alreadyRead() }
             state.isAtEnd = isAll && state.start.isEmpty
             return state.start.popFirst()
         }

@@ -164,8 +164,9 @@ final class OnceChunks: Sendable {
 ///
 /// Written by transports, read by ``HTTPBody``. All members may be called from any thread.
 package protocol IncomingBody: AnyObject, Sendable {
-    /// The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError`
-    /// and giving up the transfer. Called in the isolation of the task that reads.
+    /// The next chunk, or nil at the end, and ``HTTPError/alreadyRead()`` behind it: a whole that was read isn't empty. Reacts to the
+    /// cancellation of the task that waits by throwing `CancellationError` and giving up the transfer. Called in the isolation of the task
+    /// that reads.
     nonisolated(nonsending) func next() async throws -> [UInt8]?
     /// Gives up the rest. Harmless after the end and when repeated. A transport also does so when the object is released.
     func close()

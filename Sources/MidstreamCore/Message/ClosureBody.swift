@@ -27,7 +27,7 @@ final class ClosureBody: IncomingBody {
             return state
         }
         switch before {
-        case .ended: return nil
+        case .ended: throw HTTPError.alreadyRead()
         case .closed: throw HTTPError.bodyClosed()
         case .unread, .arriving: break
         }

@@ -69,6 +69,13 @@ struct BodyPrefixTests {
         #expect(source.closings == 1)
     }
 
+    @Test("of an arriving body that was read to its end, it is read once as well")
+    func again() async throws {
+        let (_, body) = try await HTTPBody.incoming(ArrivingBody([[1], [2]])).prefix(upTo: 9)
+        #expect(try await body.collect() == [1, 2])
+        #expect(await httpError { try await body.collect() }?.code == .bodyNotReplayable)
+    }
+
     @Test("closed before its end, it fails, even if its source has ended", arguments: [1, 9])
     func closing(count: Int) async throws {
         let source = ArrivingBody([[1], [2]])

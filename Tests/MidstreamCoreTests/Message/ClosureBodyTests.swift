@@ -50,6 +50,13 @@ struct ClosureBodyTests {
         #expect(closed.withLock { $0 } == 0)
     }
 
+    @Test("read to its end, it isn't empty for the next reader")
+    func again() async throws {
+        let body = body()
+        #expect(try await body.collect() == [1, 2, 3])
+        #expect(await httpError { try await body.collect() }?.code == .bodyNotReplayable)
+    }
+
     @Test("what isn't read to its end is given up once", arguments: [true, false])
     func close(isReleased: Bool) async throws {
         do {

@@ -96,6 +96,15 @@ struct ResponsePartsTests {
         }
     }
 
+    @Test("A part that was read isn't empty for the next reader")
+    func again() async throws {
+        let parts = ResponseParts(response(.text("--b\r\n\r\nx\r\n--b--")))
+        let part = try #require(try await parts.next())
+        #expect(try await part.body.collect() == Array("x".utf8))
+        #expect(await httpError { try await part.body.collect() }?.code == .bodyNotReplayable)
+        #expect(try await parts.next() == nil)
+    }
+
     @Test("What is missing of a part doesn't look like its end")
     func cutPart() async throws {
         let parts = ResponseParts(response(.text("--b\r\n\r\nx")))
