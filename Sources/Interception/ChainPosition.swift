@@ -28,7 +28,7 @@ package struct ChainPosition: Sendable {
     @inlinable package var due: Int64 { min(deadline, timeout) }
 
     /// The same for work that others wait for as well, in a task of its own: the deadline of the run that began it doesn't end it.
-    package var withoutDeadline: ChainPosition {
+    @inlinable package var withoutDeadline: ChainPosition {
         var position = self
         position.deadline = .max
         position.isInterrupted = false

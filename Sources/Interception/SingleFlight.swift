@@ -9,8 +9,9 @@
 /// ```
 ///
 /// The work runs in its own task with the priority, executor and task-local values of the first caller, and up to its first wait before that caller
-/// waits. A cancelled caller leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is finished or
-/// cancelled, by ``init(cancelsAbandoned:)``.
+/// waits. The deadline of a call that the first caller is part of doesn't bind the calls that the work makes with a client. A cancelled
+/// caller leaves at once with `CancellationError`; the work goes on for the others. When all have left, it is finished or cancelled, by
+/// ``init(cancelsAbandoned:)``.
 ///
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -83,15 +84,22 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
             if running == nil { flights[key] = flight }
             return (flight, running == nil)
         }
-        if isFirst {
-            let task = CallersExecutor().startAtOnce { await self.fly(flight, key, work) }
-            flights.withLock { _ in if !flight.hasLanded { flight.task = task } }
-        }
+        if isFirst { begin(flight, key, work) }
         guard case .value(let landing) = await waiter.wait() else {
             leave(waiter, flight, key)?.cancel()
             throw CancellationError()
         }
         return try landing.get()
+    }
+
+    /// Starts the work, which is for all: the deadline of the first caller isn't the others'.
+    @inlinable
+    func begin(_ flight: Flight, _ key: Key?, _ work: @escaping @Sendable () async throws -> Value) {
+        let position = ChainPosition.local.get()?.withoutDeadline
+        let task = ChainPosition.local.withValue(position) {
+            CallersExecutor().startAtOnce { await self.fly(flight, key, work) }
+        }
+        flights.withLock { _ in if !flight.hasLanded { flight.task = task } }
     }
 
     /// Takes one out; returns what is to be cancelled.

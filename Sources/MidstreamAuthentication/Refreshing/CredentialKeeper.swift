@@ -134,7 +134,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
             try await limit.run(error: { .refreshTimeout($0) }) { [self] in
                 // The authenticator reads the store, which needs the present login.
                 try? await save()
-                return try await forAll { try await authenticator.refresh(old) }
+                return try await authenticator.refresh(old)
             }
         }
     }
@@ -218,23 +218,16 @@ extension CredentialKeeper {
             return (state.credential, state.generation, state.isTold, state.isFirst)
         }
         do {
-            try await forAll {
-                if isTold, let authenticator = authenticator as? any LoginSaving<A.Credential> {
-                    try await authenticator.saveLogin(credential, isFirst: isFirst)
-                } else {
-                    try await authenticator.save(credential)
-                }
+            if isTold, let authenticator = authenticator as? any LoginSaving<A.Credential> {
+                try await authenticator.saveLogin(credential, isFirst: isFirst)
+            } else {
+                try await authenticator.save(credential)
             }
             login.state.withLock { if $0.generation == generation { $0.isSaved = true } }
         } catch {
             login.state.withLock { $0.savePause.extend(at: $0.stopwatch.elapsed) }
             throw error
         }
-    }
-
-    /// Has the authenticator do what is for all calls: what it sends isn't bound by the deadline of the one that happened to begin it.
-    private func forAll<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
-        try await ChainPosition.local.withValue(ChainPosition.current?.withoutDeadline) { try await work() }
     }
 
     /// Saves what couldn't be saved before, beside the calls.
