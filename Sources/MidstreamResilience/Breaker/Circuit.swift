@@ -51,7 +51,7 @@ final class Circuit: ScopeState {
         var isProbing = false
         /// The time of the last failed or slow exchange; the smallest number: none.
         var lastTrouble = Int64.min
-        /// Whether all circuits of the breaker are isolated, whatever the phase of this one.
+        /// Whether it is isolated with all circuits of the breaker, whatever its phase.
         var isHeld: Bool
 
         mutating func enter(_ phase: Phase) {
@@ -166,20 +166,26 @@ final class Circuit: ScopeState {
         }
     }
 
-    /// Refuses everything, or no longer, without a change of the state.
-    func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+    /// Refuses everything until it is closed, as all circuits do.
+    func hold() -> CallEvent { change { $0.isHeld = true } }
 
     /// Refuses everything until it is closed.
-    func isolate() -> CallEvent { change(to: .isolated) }
+    func isolate() -> CallEvent { change { $0.enter(.isolated) } }
 
-    /// Lets everything through again.
-    func close() -> CallEvent { change(to: .closed) }
+    /// Lets everything through again, whatever becomes of the others.
+    func close() -> CallEvent {
+        change { state in
+            state.enter(.closed)
+            state.isHeld = false
+        }
+    }
 
     /// There is no clock without a call, so the remaining time of a break is left out.
-    private func change(to phase: Phase) -> CallEvent {
+    private func change(_ change: (inout State) -> Void) -> CallEvent {
         state.withLock { state in
-            let from: CircuitBreaker.State = if case .open = state.phase { .open(for: .zero) } else { state.publicState(at: 0) }
-            state.enter(phase)
+            let from: CircuitBreaker.State =
+                if case .open = state.phase, !state.isHeld { .open(for: .zero) } else { state.publicState(at: 0) }
+            change(&state)
             return changed(from, to: state.publicState(at: 0), .init(), last: "by hand")
         }
     }

@@ -92,35 +92,36 @@ public final class CircuitBreaker: HTTPInterceptor {
     ///
     /// - Parameter clock: That of the client, when it isn't the system's.
     public func state(of key: String, on clock: any Clock<Duration> = ContinuousClock()) -> State {
-        if isIsolated.withLock({ $0 }) { return .isolated }
         let circuit = table.all.first { $0.key == key || table.isSingle }?.state
-        return circuit?.publicState(at: table.time.now(on: clock)) ?? .closed
+        return circuit?.publicState(at: table.time.now(on: clock)) ?? (isIsolated.withLock { $0 } ? .isolated : .closed)
     }
 
     /// Refuses all requests of a key until ``close(_:)``, whatever their results.
     ///
     /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
     public func isolate(_ key: String? = nil) {
-        guard let key else { return holdAll(true) }
-        let change = table.state(of: key, at: .min).isolate()
-        onChange?(change)
-    }
-
-    /// Lets requests through again, and begins to count anew.
-    ///
-    /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
-    public func close(_ key: String? = nil) {
-        if key == nil { holdAll(false) }
-        for (name, circuit) in table.all where key == nil || name == key || table.isSingle {
-            let change = circuit.close()
+        if let key {
+            let change = table.state(of: key, at: .min).isolate()
+            onChange?(change)
+            return
+        }
+        // Before the others, so that no circuit is made meanwhile that misses it.
+        isIsolated.withLock { $0 = true }
+        for (_, circuit) in table.all {
+            let change = circuit.hold()
             onChange?(change)
         }
     }
 
-    /// The flag comes first, so that no circuit is made between the two steps that misses the change.
-    private func holdAll(_ isHeld: Bool) {
-        isIsolated.withLock { $0 = isHeld }
-        for (_, circuit) in table.all { circuit.hold(isHeld) }
+    /// Lets requests through again, and begins to count anew.
+    ///
+    /// - Parameter key: Such as `https://api.example.com`, which may be one of those that are all isolated; nil: of all keys.
+    public func close(_ key: String? = nil) {
+        if key == nil { isIsolated.withLock { $0 = false } }
+        for (name, circuit) in table.all where key == nil || name == key || table.isSingle {
+            let change = circuit.close()
+            onChange?(change)
+        }
     }
 
     /// Sends the request on, unless the breaker is open.

@@ -266,6 +266,35 @@ struct CircuitBreakerTests {
         #expect(state(breaker) == .closed)
     }
 
+    @Test("where all are isolated, the one that is closed lets requests through")
+    func oneOfAll() async throws {
+        status.withLock { $0 = 200 }
+        let changes = Locked<[String]>([])
+        let breaker = CircuitBreaker { change in changes.withLock { $0.append(change.description) } }
+        let client = client(breaker)
+        breaker.isolate()
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .circuitOpen)
+        breaker.close("https://h")
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(state(breaker) == .closed && state(breaker, "https://other") == .isolated)
+        #expect(await httpError { try await client.send(HTTPRequest("https://other/")) }?.code == .circuitOpen)
+        breaker.isolate()
+        #expect(state(breaker) == .isolated)
+        let seen = changes.withLock { $0 }
+        #expect(seen.contains { $0.contains("isolated → closed") } && seen.contains { $0.contains("closed → isolated") })
+    }
+
+    @Test("all requests as one are let through again by any key")
+    func closingAny() async throws {
+        status.withLock { $0 = 200 }
+        let breaker = CircuitBreaker(scope: .client)
+        breaker.isolate()
+        #expect(state(breaker, "any") == .isolated)
+        breaker.close("any")
+        #expect(state(breaker, "any") == .closed)
+        _ = try await client(breaker).send(HTTPRequest("/"))
+    }
+
     @Test("a redirect to a bad origin opens that one's breaker alone")
     func redirects() async {
         let breaker = CircuitBreaker()
