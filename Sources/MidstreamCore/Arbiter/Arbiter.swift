@@ -30,6 +30,9 @@ package final class Arbiter: HTTPInterceptor {
     /// Where the client stands with its budget for retries; nil when it has none.
     package var budget: RetryBudget.State? { ledger?.state }
 
+    /// Has the budget count a call.
+    package func countCall() { ledger?.countCall() }
+
     /// Takes one retry from the budget; false when there is none.
     package func takeRetry() -> Bool { ledger?.takeRetry() ?? true }
 
@@ -79,7 +82,7 @@ package final class Arbiter: HTTPInterceptor {
         ) async throws -> HTTPResponse
     {
         var retries = Retries(of: request, next.position, settings)
-        if retries.maximum > 0 { ledger?.countCall() }
+        if retries.maximum > 0 { countCall() }
         var cause: (any Error)?
         while true {
             if let pacing { try await keep(pacing, retries, at: next.position, after: cause) }

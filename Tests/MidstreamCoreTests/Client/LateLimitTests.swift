@@ -76,6 +76,19 @@ struct LateLimitTests {
         }
     }
 
+    @Test(
+        "A call that is allowed retries late has its share in their budget",
+        arguments: [InterceptorStage.attempt, .exchange])
+    func budget(stage: InterceptorStage) async throws {
+        let transport = StubTransport(sequence: [.respond(200), .respond(503), .respond(200)])
+        let client = client(transport: transport, at: stage) { $0.maxRetries = 1 }
+        for calls in 1...2 {
+            #expect(try await client.send(HTTPRequest("/")).status == .ok)
+            #expect(client.retryBudget?.calls == calls)
+        }
+        #expect(client.retryBudget?.retries == 1)
+    }
+
     @Test("A wait that would pass such a deadline isn't begun")
     func wait() async {
         let transport = StubTransport(status: .serviceUnavailable, headers: ["Retry-After": "10"])
