@@ -112,8 +112,10 @@ package final class Arbiter: HTTPInterceptor {
             let refusal = try await ChainPosition.local.withValue(position) {
                 try await prepare(&retries, strategy, after: outcome, of: attempt, because: reason, place)
             }
-            cause = reason
-            guard let refusal else { return nil }
+            guard let refusal else {
+                cause = attempt.withoutBody(reason)
+                return nil
+            }
             // Good enough when it can't be better.
             let isAcceptable = strategy.isPreference && outcome.response != nil
             judgement =
@@ -233,7 +235,9 @@ package final class Arbiter: HTTPInterceptor {
             return nil
         }
         // What came before it has taken its time, too.
-        guard retries.allowsWaiting(delay) else { throw end("\(delay) would pass the deadline", cause) }
+        guard retries.allowsWaiting(delay) else {
+            throw end("\(delay) would pass the deadline", attempt.withoutBody(cause))
+        }
         try await settings.clock.pause(for: delay)
         return nil
     }

@@ -30,6 +30,18 @@ extension Attempt {
             try await limited.withinTimeLeft(phase: .answered) { _ in try await body.buffered(upTo: HTTPError.keptBody) }
         }
     }
+
+    /// The error of a streamed response that was given up for an attempt which perhaps isn't made after all: nobody can read its body any
+    /// more, and the error says why.
+    func withoutBody(_ error: any Error) -> any Error {
+        guard let failure = error as? HTTPError, let response = failure.response, response.body.bytes == nil,
+            response.request.id == request.id
+        else { return error }
+        var givenUp = response
+        givenUp.metrics = response.metrics
+        givenUp.body = .empty
+        return failure.withResponse(givenUp, shortfall: "The response's body was given up for another attempt.")
+    }
 }
 
 extension HTTPError {

@@ -209,6 +209,30 @@ struct PacingTests {
         #expect(error?.code == .unacceptableStatus && error?.response?.status == 500)
     }
 
+    @Test("of a streamed call it is told why the response has no body any more")
+    func streamedLastOutcome() async {
+        let stub = StubTransport { request in
+            HTTPResponse(
+                status: 503, headers: [.retryAfter: request.headers["Wait"] ?? ""], body: .incoming(ArrivingBody()),
+                request: request)
+        }
+        let client = bench.client(stub, maxRetries: 1, validators: [AlwaysRetry(.delayed(.seconds(2)))]) {
+            $0.sharesRetryAfter = true
+        }
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(9)
+        var other = HTTPRequest("/", headers: ["Wait": "30"])
+        other.maxRetries = 0
+        let call = Task { [request] in await httpError { try await client.stream(request) } }
+        await bench.clock.waitForSleepers(2)
+        _ = await httpError { [other] in try await client.send(other) }
+        bench.clock.advance(by: .seconds(2))
+        let error = await call.value
+        #expect(error?.code == .unacceptableStatus && error?.response?.body.bytes == [])
+        #expect(error?.message.contains("The response's body was given up for another attempt.") == true)
+        #expect(stub.requests.count == 2)
+    }
+
     @Test("few origins are remembered, however many there are")
     func manyOrigins() async throws {
         let stub = StubTransport(status: 429, headers: [.retryAfter: "5"])
