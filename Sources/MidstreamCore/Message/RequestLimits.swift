@@ -16,7 +16,8 @@ extension HTTPRequest {
     /// it, but by the ``deadline``; its next exchange then finds the time used up.
     ///
     /// An interceptor may set it at any stage. At ``InterceptorStage/call`` it is each attempt's; further in it takes the place of the
-    /// attempt's for what lies between there and the server, and counts from there.
+    /// attempt's from the end of that stage on, and counts from there: at ``InterceptorStage/attempt`` for redirects and exchanges, at
+    /// ``InterceptorStage/exchange`` for the one exchange with the server. For the rest of the stage the attempt's holds.
     public var timeout: Duration? {
         get { limits.timeout }
         set { limits.timeout = newValue }
@@ -27,8 +28,9 @@ extension HTTPRequest {
     /// ``HTTPError/Code/deadlineExceeded``, which all interceptors see as it is.
     ///
     /// It counts from the start of the call, wherever an interceptor sets it. Of several the earliest holds: that of a call within which this
-    /// one is made, on the same clock, as well. Set behind ``InterceptorStage/call`` it ends what lies further in, and retries that would pass it;
-    /// a longer one than holds already comes too late there, as a note in the trace says.
+    /// one is made, on the same clock, as well. Set behind ``InterceptorStage/call`` it holds from the end of that stage on, and no retry is
+    /// made that would pass it; an interceptor that waits between there and the end of the stage isn't interrupted by it. A longer one than
+    /// holds already comes too late there, as a note in the trace says.
     public var deadline: Duration? {
         get { limits.deadline }
         set { limits.deadline = newValue }
