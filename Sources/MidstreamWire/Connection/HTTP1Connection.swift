@@ -93,7 +93,7 @@
             let isAnswered = transfer.measured.firstByte > 0
             let wasReused = transfer.measured.isReused == true
             if !isAnswered, wasReused, transfer.mayGoOutAgain {
-                if transfer.sent.bytes > 0 { transfer.noteResend() }
+                transfer.noteLoss()
                 letGo(transfer, isClean: false)
                 return loop.connectAnew(transfer)
             }

@@ -235,14 +235,12 @@
             fail(
                 HTTPError(
                     kind, "The server ended the stream: \(code.name).", request: transfer.request,
-                    phase: isUnseen ? .notSent : transfer.phase))
+                    phase: isUnseen && !transfer.isInDoubt ? .notSent : transfer.phase))
         }
 
         private func goElsewhere(_ code: HTTP2ErrorCode) {
             endHold()
-            transfer.refusals += 1
-            // It may have waited for the server to take further streams.
-            if transfer.sent.bytes > 0 { transfer.noteResend() }
+            transfer.noteRefusal()
             transfer.connection = nil
             connection.remove(self, nil)
             // Not within the session's callbacks: what makes room for a connection may close this one, with the session.
@@ -263,7 +261,7 @@
             let isAnswered = transfer.measured.firstByte > 0
             if let violation { return fail(.protocolViolation, violation) }
             if !isAnswered, transfer.measured.isReused == true, transfer.mayGoOutAgain {
-                if transfer.sent.bytes > 0 { transfer.noteResend() }
+                transfer.noteLoss()
                 transfer.connection = nil
                 return loop.connectAnew(transfer)
             }

@@ -31,7 +31,9 @@
         /// What it is under way with: a connection, or what is being set up for it.
         @exclusivity(unchecked) var connection: (any TransferConnection)?
         /// How often a server has refused it unseen.
-        @exclusivity(unchecked) var refusals = 0
+        @exclusivity(unchecked) private(set) var refusals = 0
+        /// A server may have seen an earlier try.
+        @exclusivity(unchecked) private(set) var isInDoubt = false
         /// How much of the request has left, for this try.
         @exclusivity(unchecked) var sent = Sent()
         @exclusivity(unchecked) var measured = Measured()
@@ -159,7 +161,7 @@
 
         override var phase: HTTPError.Phase {
             if head.isComplete { return .answered }
-            return sent.bytes > 0 || resends > 0 ? .maybeProcessed : .notSent
+            return sent.bytes > 0 || isInDoubt ? .maybeProcessed : .notSent
         }
 
         /// Begins anew, on a connection that stands.
@@ -176,12 +178,27 @@
 
         /// Whether the request can go out again after its connection has died without a byte of an answer. Once at most when the server may
         /// have seen it, and never when the body would have to be read a second time.
-        var mayGoOutAgain: Bool { canBeSentAgain && (sent.bytes == 0 || (resends == 0 && mayBeRepeated)) }
+        var mayGoOutAgain: Bool { canBeSentAgain && (sent.bytes == 0 || (!isInDoubt && mayBeRepeated)) }
 
         /// Whether nothing of its body would have to be read a second time.
         var canBeSentAgain: Bool {
             if case .chunks(let feeder) = outgoing { return feeder.isUntouched }
             return true
+        }
+
+        /// Notes that it goes out again after its connection has died.
+        func noteLoss() {
+            guard sent.bytes > 0 else { return }
+            isInDoubt = true
+            noteResend()
+        }
+
+        /// Notes that it goes out again after a server has refused it unseen, perhaps while it waited to be sent.
+        func noteRefusal() {
+            refusals += 1
+            if sent.bytes > 0 { noteResend() }
+            sent = Sent()
+            isBegun = false
         }
 
         // MARK: Metrics

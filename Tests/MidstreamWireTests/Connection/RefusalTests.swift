@@ -1,0 +1,54 @@
+#if os(Linux)
+    import Interception
+    import MidstreamCore
+    import MidstreamTransport
+    import MidstreamWire
+    import TestSupport
+    import Testing
+
+    /// What a server of HTTP/2 says not to have processed (RFC 9113 §8.7).
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct RefusalTests {
+        /// REFUSED_STREAM, HTTP_1_1_REQUIRED and GOAWAY.
+        @Test(arguments: [HTTP2Frame.reset(7, stream: 1), HTTP2Frame.reset(13, stream: 1), HTTP2Frame.goAway(last: 0)])
+        func `What is refused, and finds no other connection, hasn't been sent`(_ refusal: [UInt8]) async throws {
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(), peer.nextRequest() != nil else { return }
+                peer.write(refusal)
+                connection.waitForEnd()
+            }
+            let lookups = Locked(0)
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    resolver: { _ in
+                        lookups.withLock { lookups in
+                            lookups += 1
+                            return lookups == 1 ? ["127.0.0.1"] : []
+                        }
+                    }, httpVersions: .http2PriorKnowledge))
+            let post = HTTPRequest(.post, "http://h.invalid:\(server.port)/", body: .bytes([1, 2, 3]))
+            let error = await #expect(throws: HTTPError.self) { _ = try await transport.deliver(post) }
+            #expect(error?.code == .nameResolution)
+            #expect(error?.phase == .notSent)
+            #expect(server.accepted == 1)
+        }
+
+        @Test func `What is refused, and then lost, goes out once more`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("first", stream: first))
+                guard let second = peer.nextRequest() else { return }
+                // REFUSED_STREAM.
+                peer.write(HTTP2Frame.reset(7, stream: second))
+                _ = peer.nextRequest()
+            }
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(response.body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(response.metrics?.resends == 2)
+            #expect(server.accepted == 2)
+        }
+    }
+#endif
